@@ -1,0 +1,32 @@
+"""Kafka Connect without a Connect cluster: connectors run as Airflow tasks on Spark.
+
+Importing this package imports neither Airflow nor Spark; the operators are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
+
+__all__ = ["KafkaSinkOperator", "KafkaSourceOperator", "__version__"]
+
+try:
+    __version__ = version("airflow-kconnect")
+except PackageNotFoundError:
+    # A folder on the Python path, for example a zip that was sent to Spark executors.
+    __version__ = "0+unknown"
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("KafkaSinkOperator", "KafkaSourceOperator"):
+        from airflow_kconnect.operators import kafka_connect
+
+        return getattr(kafka_connect, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

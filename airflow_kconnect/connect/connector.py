@@ -1,0 +1,279 @@
+"""The contract of connectors: what a connector is asked, by whom and when."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from airflow_kconnect.connect.canonical import partition_identity
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.task import SinkTask, SourceTask
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from airflow_kconnect.connect.frame import RecordFrame
+
+Offset = dict[str, Any]
+Progress = int | str
+
+
+class ExactlyOnceSupport(Enum):
+    """What a source connector answers for a configuration (KIP-618)."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+
+
+class Connector(ABC):
+    """Made once per run, in the job's driver. Class methods are also called where there is no Spark.
+
+    :param props: the connector's whole configuration, validated, variables resolved.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        self.props = dict(props)
+        self.config_values = self.config().parse(self.props)
+
+    @classmethod
+    @abstractmethod
+    def config(cls) -> ConfigDef:
+        """The connector's own keys. Called at validation."""
+
+    @classmethod
+    def version(cls) -> str:
+        """Version of the connector, shown in reports."""
+        from airflow_kconnect import __version__
+
+        return __version__
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        """Errors beyond single keys: key -> messages. Called at validation; must not connect anywhere."""
+        return {}
+
+    def check(self) -> None:
+        """Look at the outside (a file, a database) where the job runs, before anything is planned.
+
+        :raises ConfigError: when the configuration names something that cannot work.
+        """
+
+
+@dataclass(frozen=True)
+class Split:
+    """An immutable, bounded piece of a source partition; written to the plan record, so all its values are JSON.
+
+    :param source_partition: flat map.
+    :param start: what the connector needs to begin (exclusive of what was read before).
+    :param end: where the split ends.
+    :param detail: anything else the reader needs to recognise its source, e.g. a fingerprint.
+    """
+
+    source_partition: dict[str, Any]
+    start: Progress
+    end: Progress
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SourcePlan:
+    """What one run reads.
+
+    :param splits: in source order; those of one source partition are contiguous and adjacent.
+    :param notes: facts for the report, e.g. ``{"held_back_bytes": 17}``.
+    """
+
+    splits: tuple[Split, ...]
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlanContext:
+    """What a connector may ask while planning.
+
+    :param offsets: source partition (`partition_identity`) -> committed offset; read after fencing.
+    :param facts: what `NativeSourceConnector.facts` said when that offset was committed.
+    :param max_records: at most so many records in this run; None is no bound.
+    :param splits_max: at most so many splits per source partition; None lets the connector choose.
+    :param spark: starts the Spark session on first use: a run with nothing to do should not call it.
+    """
+
+    offsets: Mapping[str, Offset]
+    facts: Mapping[str, Mapping[str, Any]]
+    max_records: int | None
+    splits_max: int | None
+    spark: Callable[[], SparkSession]
+
+    def offset(self, source_partition: Mapping[str, Any]) -> Offset | None:
+        """The committed offset of a source partition, or None."""
+        return self.offsets.get(partition_identity(source_partition))
+
+    def facts_of(self, source_partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """What was remembered beside that offset, or None."""
+        return self.facts.get(partition_identity(source_partition))
+
+
+class SourceConnector(Connector):
+    """Common to both kinds of source connector; do not subclass it directly."""
+
+    kind = "source"
+
+    @classmethod
+    def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport | None:
+        """Whether the configuration can be exactly once; None means that the connector does not say."""
+        return None
+
+    @classmethod
+    def can_define_transaction_boundaries(cls, props: Mapping[str, str]) -> bool:
+        """Whether ``transaction.boundary=connector`` is possible."""
+        return False
+
+
+class NativeSourceConnector(SourceConnector):
+    """A source that Spark reads: the driver plans bounded splits, Spark reads them in parallel."""
+
+    key_shape: Shape | None = None
+
+    @abstractmethod
+    def plan(self, context: PlanContext) -> SourcePlan:
+        """Called once per run after fencing, unless an unfinished plan is taken up again."""
+
+    @abstractmethod
+    def recheck(self, splits: Sequence[Split]) -> None:
+        """Called when an unfinished plan is taken up again.
+
+        :raises DataError: if the source is no longer the one that was planned on.
+        """
+
+    @abstractmethod
+    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
+        """Read (index, split, resume point) triples into a frame with one Spark partition per split.
+
+        The frame carries ``progress`` (long or string: the resume point after this row; strictly growing within a
+        split) and may carry ``error`` (a text, or `error_cell`). A split's rows come in the same order each time.
+        """
+
+    @abstractmethod
+    def offset(self, split: Split, progress: Progress) -> Offset:
+        """The source offset that says "everything up to `progress` is done"."""
+
+    def facts(self, source_partition: Mapping[str, Any], offset: Offset) -> dict[str, Any] | None:
+        """What to remember beside a committed offset, to recognise a source that was replaced; None for nothing."""
+        return None
+
+
+@dataclass(frozen=True)
+class RecordShapes:
+    """The shapes that a poll connector's records have; a record without schema is always allowed."""
+
+    keys: tuple[Shape, ...] = ()
+    values: tuple[Shape, ...] = ()
+
+
+class PollSourceConnector(SourceConnector):
+    """A source in Python: each task is polled in a Spark partition until it has caught up or a bound is reached."""
+
+    @abstractmethod
+    def task_class(self) -> type[SourceTask]:
+        """The class of its tasks; it must be importable where the executors run."""
+
+    @abstractmethod
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """At most `max_tasks` task configurations; each becomes one Spark partition."""
+
+    def shapes(self) -> RecordShapes:
+        """The shapes of the records. Default: schemaless."""
+        return RecordShapes()
+
+
+@dataclass(frozen=True)
+class SinkSplit:
+    """A bounded range of a topic-partition: offsets ``[start, end)``, end as read_committed readers see it."""
+
+    topic: str
+    partition: int
+    start: int
+    end: int
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
+
+class SinkConnector(Connector):
+    """Common to both kinds of sink connector; do not subclass it directly."""
+
+    kind = "sink"
+
+
+class PollSinkConnector(SinkConnector):
+    """A sink in Python: `SinkTask.put` is called with the records of each split."""
+
+    @abstractmethod
+    def task_class(self) -> type[SinkTask]:
+        """The class of its tasks; it must be importable where the executors run."""
+
+    @abstractmethod
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """At most `max_tasks` task configurations; split n gets configuration n modulo their number."""
+
+
+class SplitWriter(ABC):
+    """Writes one split of a Spark-native sink; made in the driver, pickled, used in a Spark partition."""
+
+    @abstractmethod
+    def open(self, split: SinkSplit) -> None:
+        """Called once, before the first batch of a split."""
+
+    @abstractmethod
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Called with consecutive rows of the split, as `NativeSinkConnector.render` made them."""
+
+    @abstractmethod
+    def close(self, end: int) -> dict[str, Any]:
+        """Called after the last row. `end` is the offset after the split (it may be lower than planned).
+
+        Returns JSON facts for `NativeSinkConnector.commit`. Nothing needs to be visible to readers yet.
+        """
+
+    def abort(self) -> None:
+        """Called instead of `close` after an error: remove what was written."""
+
+
+class NativeSinkConnector(SinkConnector):
+    """A sink whose rows Catalyst renders and a `SplitWriter` writes in Arrow batches."""
+
+    exactly_once: ClassVar[bool] = False
+    """Whether a repeated write of the same offsets leaves the same result."""
+    ordered: ClassVar[bool] = True
+    """Whether the splits of a partition must be committed in order by one writer; else they run in parallel."""
+
+    needs: ClassVar[frozenset[str]] = frozenset({"key", "timestamp", "headers"})
+    """Which parts of a record, besides its value, `render` uses; each one that is read costs."""
+
+    def prepare(self, start: Mapping[TopicPartition, int]) -> None:
+        """Called in the driver before the first round with the first offset of each partition that is not
+        committed: remove what an interrupted run left behind from there on."""
+
+    @abstractmethod
+    def render(self, frame: RecordFrame) -> DataFrame:
+        """The rows for the writer: any columns, plus ``kafka_offset`` (long) and ``error`` (string) unchanged."""
+
+    @abstractmethod
+    def writer(self) -> SplitWriter:
+        """The writer of one split."""
+
+    def commit(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> dict[str, Any]:
+        """Called in the driver after all splits of a round closed and before their offsets are committed.
+
+        Make the results visible. Returns facts for the report. Repeating it must do no harm.
+        """
+        return {}

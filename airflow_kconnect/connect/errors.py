@@ -1,0 +1,63 @@
+"""The errors of airflow_kconnect, named by what the caller does about them.
+
+Every error carries the exit code that a job ends with (0 is success, 2 is a usage error of the command line).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+
+class ConnectError(Exception):
+    """Root of all errors that a user can meet; the text is one line and names the next step."""
+
+    exit_code = 5
+
+
+class ConfigError(ConnectError):
+    """The configuration is wrong: never retry.
+
+    :param errors: configuration key -> messages; all problems that were found, not only the first.
+    :param connector: name of the connector, if known.
+    """
+
+    exit_code = 1
+
+    def __init__(self, errors: Mapping[str, Sequence[str]], connector: str | None = None) -> None:
+        self.errors: dict[str, list[str]] = {key: list(messages) for key, messages in errors.items()}
+        self.connector = connector
+        super().__init__(self._text())
+
+    def _text(self) -> str:
+        of = f" of connector {self.connector}" if self.connector else ""
+        lines = [f"`{key}`: {message}" for key, messages in self.errors.items() for message in messages]
+        if len(lines) == 1:
+            return f"Configuration{of} is invalid: {lines[0]}"
+        return f"Configuration{of} is invalid, {len(lines)} errors:\n  " + "\n  ".join(lines)
+
+    def __reduce__(self) -> tuple[type[ConfigError], tuple[dict[str, list[str]], str | None]]:
+        return type(self), (self.errors, self.connector)
+
+
+class DataError(ConnectError):
+    """A record, an offset or a source is not what it should be: look at the named place, then run again."""
+
+    exit_code = 1
+
+
+class RetriableError(ConnectError):
+    """Something outside is away (a broker, a database): the same run may succeed later."""
+
+    exit_code = 3
+
+
+class FencedError(ConnectError):
+    """A newer run of the same connector has taken over; this one has stopped and committed nothing more."""
+
+    exit_code = 4
+
+
+class InternalError(ConnectError):
+    """A broken promise of airflow_kconnect itself; please report it."""
+
+    exit_code = 5

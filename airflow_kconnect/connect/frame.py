@@ -1,0 +1,72 @@
+"""The record frame: a Spark DataFrame whose rows are Connect records (DESIGN, section 3).
+
+It lies in the model because connectors make frames and transformations rewrite them; Spark is only named here,
+never imported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.data import Shape
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True)
+class Union:
+    """A record part (key or value) as a tagged union of shapes.
+
+    :param shapes: the shapes that rows may have.
+    :param columns: one nullable column of the frame per shape.
+    :param tag: int column that says which shape a row has; null in it means "no schema, no value" (a tombstone).
+        None when there is exactly one shape and every row has it.
+    """
+
+    shapes: tuple[Shape, ...] = ()
+    columns: tuple[str, ...] = ()
+    tag: str | None = None
+
+    @property
+    def absent(self) -> bool:
+        """Whether no row has this part at all."""
+        return not self.shapes
+
+
+ABSENT = Union()
+
+
+def single(shape: Shape, column: str) -> Union:
+    """A part that has the same shape in every row."""
+    return Union((shape,), (column,))
+
+
+@dataclass(frozen=True)
+class RecordFrame:
+    """Rows that are Connect records; the order of rows within a Spark partition is their order.
+
+    :param df: the rows.
+    :param value: the records' values.
+    :param key: the records' keys.
+    :param topic: name of a string column, or None if all rows go to (or come from) `constant_topic`.
+    :param timestamp: name of a long column, ms since the epoch, or None for "now".
+    :param headers: name of an array<struct<key string, value binary>> column, or None.
+    :param partition: name of an int column with the Kafka partition, or None.
+    :param carried: other columns that go along unchanged (``split``, ``progress``, ``kafka_offset``, ``error`` ...).
+    """
+
+    df: DataFrame
+    value: Union
+    key: Union = ABSENT
+    topic: str | None = None
+    constant_topic: str | None = None
+    timestamp: str | None = None
+    headers: str | None = None
+    partition: str | None = None
+    carried: tuple[str, ...] = ()
+
+    def with_df(self, df: DataFrame) -> RecordFrame:
+        """The same frame over other rows."""
+        return replace(self, df=df)

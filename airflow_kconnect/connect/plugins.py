@@ -1,0 +1,175 @@
+"""The registry of installed plugins: connectors, converters, transformations and predicates.
+
+A plugin is an entry point whose name is the class name that configurations use, which is the Java name for
+what exists in Kafka Connect. A configuration can only name what is registered: no text of a configuration is
+ever imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validators import invalid
+
+if TYPE_CHECKING:
+    from airflow_kconnect.connect.connector import Connector
+
+CONNECTORS = "airflow_kconnect.connectors"
+CONVERTERS = "airflow_kconnect.converters"
+TRANSFORMS = "airflow_kconnect.transforms"
+PREDICATES = "airflow_kconnect.predicates"
+
+# What a simple name may leave out (PluginUtils.prunedName).
+_SUFFIXES = {
+    CONNECTORS: "Connector",
+    CONVERTERS: "Converter",
+    TRANSFORMS: "Transformation",
+    PREDICATES: "Predicate",
+}
+
+
+class PluginEntryPoint(Protocol):
+    """The part of importlib.metadata.EntryPoint that is needed here."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def value(self) -> str: ...
+
+    def load(self) -> Any: ...
+
+
+@dataclass(frozen=True)
+class PluginInfo:
+    """One line of a list of plugins; `error` says why a plugin cannot be imported, and is None if it can."""
+
+    name: str
+    kind: str | None = None
+    version: str | None = None
+    error: str | None = None
+
+
+class PluginRegistry:
+    """Finds plugin classes by the names that users write.
+
+    :param entry_points: entry points per group; nothing is imported before it is asked for.
+    """
+
+    def __init__(self, entry_points: Mapping[str, Iterable[PluginEntryPoint]]) -> None:
+        self._groups: dict[str, dict[str, dict[str, PluginEntryPoint]]] = {}
+        for group, found in entry_points.items():
+            names = self._groups.setdefault(group, {})
+            for entry_point in found:
+                # Keyed by target: a package that is on sys.path twice is still one plugin.
+                names.setdefault(entry_point.name, {})[entry_point.value] = entry_point
+
+    def connector(self, name: str, *, key: str = "connector.class") -> type[Connector]:
+        """Class of a connector, by full name, simple name, or simple name without `Connector`.
+
+        :raises ConfigError: keyed by `key`: unknown (the text lists the known ones), ambiguous or broken.
+        """
+        if not self._candidates(CONNECTORS, name):
+            text = "Failed to find any class that implements Connector and which name matches"
+            known = ", ".join(self.names(CONNECTORS))
+            raise ConfigError({key: [f"{text} {name}, available connectors are: {known}"]})
+        return cast("type[Connector]", self._find(CONNECTORS, name, key))
+
+    def converter(self, name: str, *, key: str = "converter") -> type[Any]:
+        """Class of a converter or header converter, by full or simple name, with or without `Converter`.
+
+        :raises ConfigError: keyed by `key`: unknown, ambiguous or not importable.
+        """
+        return self._find(CONVERTERS, name, key)
+
+    def transform(self, name: str, *, key: str = "type") -> type[Any]:
+        """Class of a transformation (`...transforms.Cast$Value` or `Cast$Value`).
+
+        :raises ConfigError: keyed by `key`: unknown, ambiguous or not importable.
+        """
+        return self._find(TRANSFORMS, name, key)
+
+    def predicate(self, name: str, *, key: str = "type") -> type[Any]:
+        """Class of a predicate.
+
+        :raises ConfigError: keyed by `key`: unknown, ambiguous or not importable.
+        """
+        return self._find(PREDICATES, name, key)
+
+    def resolve(self, group: str, name: str, *, key: str) -> str:
+        """Full name of the plugin that a name or alias stands for.
+
+        :raises ConfigError: keyed by `key`: no plugin has this name, or several have.
+        """
+        candidates = self._candidates(group, name)
+        if not candidates:
+            raise invalid(key, name, f"Class {name} could not be found.")
+        if len(candidates) > 1:
+            found = ", ".join(sorted(candidates))
+            raise invalid(key, name, f"More than one class matches; write the full name, one of: {found}")
+        return candidates[0]
+
+    def names(self, group: str) -> list[str]:
+        """Full names of all plugins of a group, sorted."""
+        return sorted(self._groups.get(group, {}))
+
+    def connectors(self) -> list[PluginInfo]:
+        """All connectors with kind and version; one that cannot be imported is listed with its error."""
+        return self.listing(CONNECTORS)
+
+    def listing(self, group: str) -> list[PluginInfo]:
+        """All plugins of a group, sorted by name. This imports them; see `PluginInfo.error`."""
+        return [self._info(group, name) for name in self.names(group)]
+
+    def _info(self, group: str, name: str) -> PluginInfo:
+        try:
+            found = self._find(group, name, name)
+            version = found.version() if hasattr(found, "version") else None
+        except Exception as error:
+            text = error.errors[name][0] if isinstance(error, ConfigError) else _cause(error)
+            return PluginInfo(name, error=text)
+        return PluginInfo(name, kind=getattr(found, "kind", None), version=version)
+
+    def _candidates(self, group: str, name: str) -> list[str]:
+        known = self._groups.get(group, {})
+        if name in known:
+            return [name]
+        return [full for full in known if name in _aliases(group, full)]
+
+    def _find(self, group: str, name: str, key: str) -> type[Any]:
+        full_name = self.resolve(group, name, key=key)
+        targets = self._groups[group][full_name]
+        if len(targets) > 1:
+            found = ", ".join(sorted(targets))
+            text = f"{full_name} is installed more than once: {found}; uninstall all but one."
+            raise ConfigError({key: [text]})
+        entry_point = next(iter(targets.values()))
+        try:
+            loaded = entry_point.load()
+        except Exception as error:
+            text = f"{full_name} is installed, but {entry_point.value} cannot be imported: {_cause(error)}"
+            raise ConfigError({key: [text]}) from error
+        if not isinstance(loaded, type):
+            raise ConfigError({key: [f"{full_name} is installed, but {entry_point.value} is not a class."]})
+        return loaded
+
+
+def _aliases(group: str, full_name: str) -> set[str]:
+    simple = full_name.rpartition(".")[2]
+    return {simple, simple.removesuffix(_SUFFIXES.get(group, ""))} - {""}
+
+
+def _cause(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+@cache
+def registry() -> PluginRegistry:
+    """The plugins that are installed in this environment; read once per process."""
+    groups = (CONNECTORS, CONVERTERS, TRANSFORMS, PREDICATES)
+    return PluginRegistry({group: entry_points(group=group) for group in groups})

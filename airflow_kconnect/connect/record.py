@@ -1,0 +1,68 @@
+"""The records that Python tasks produce and receive, as ``SourceRecord`` and ``SinkRecord`` of Connect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from airflow_kconnect.connect.data import ConnectSchema
+
+Headers = tuple[tuple[str, bytes | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """A record that a `SourceTask` polled.
+
+    :param source_partition: where it comes from, a flat map such as ``{"filename": "/data/in"}``.
+    :param source_offset: the position after it, a flat map such as ``{"position": 42}``.
+        Either may be None: then the record is not tracked.
+    :param topic: the topic it goes to.
+    :param value: str, int, float, bool, bytes, dict (STRUCT or MAP), list (ARRAY), or None.
+    :param value_schema: its schema; None with a value means schemaless.
+    :param kafka_partition: the partition it goes to; None lets Kafka's murmur2 of the key decide.
+    :param timestamp: ms since the epoch; None means now.
+    :param headers: (name, bytes) pairs, passed through as they are.
+    """
+
+    source_partition: Mapping[str, Any] | None
+    source_offset: Mapping[str, Any] | None
+    topic: str
+    value: Any
+    value_schema: ConnectSchema | None = None
+    key: Any = None
+    key_schema: ConnectSchema | None = None
+    kafka_partition: int | None = None
+    timestamp: int | None = None
+    headers: Headers = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SinkRecord:
+    """A record that a `SinkTask` is given.
+
+    :param kafka_offset: its offset in topic-partition.
+    :param value: Python data as in `SourceRecord`; schemaless data are plain dicts and lists.
+    """
+
+    topic: str
+    partition: int
+    kafka_offset: int
+    key: Any
+    value: Any
+    key_schema: ConnectSchema | None = None
+    value_schema: ConnectSchema | None = None
+    timestamp: int | None = None
+    headers: Headers = ()
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class TopicPartition:
+    """A partition of a topic; prints as ``topic-partition``, as Kafka does."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"

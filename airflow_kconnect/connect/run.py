@@ -1,0 +1,148 @@
+"""What goes into a job and what comes out: the run spec (a 0600 file), events on its output, the report.
+
+Shared by the job, the operators and the command line; knows neither Airflow nor Spark.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError
+
+EVENT_PREFIX = "KCONNECT "
+EXIT_OK, EXIT_CONFIG_OR_DATA, EXIT_USAGE, EXIT_RETRIABLE, EXIT_FENCED, EXIT_INTERNAL = range(6)
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """Everything that a job needs to know.
+
+    :param config: the connector's configuration, as in Connect's JSON.
+    :param worker: worker keys: ``bootstrap.servers``, ``group.id``, ``security.*`` ...
+    :param kind: ``source`` or ``sink``: what the caller expects the connector to be; None for "either".
+    :param run_id: shown in reports and in the plan record.
+    """
+
+    config: Mapping[str, Any]
+    worker: Mapping[str, Any]
+    kind: str | None = None
+    run_id: str = ""
+
+    @classmethod
+    def read(cls, path: Path) -> RunSpec:
+        """Read a run spec.
+
+        :raises ConfigError: when the file is missing, is readable by others, or is no run spec.
+        """
+        try:
+            mode = path.stat().st_mode
+            if mode & 0o077:
+                raise ConfigError({"--run": [f"{path} may be read by others (mode {mode & 0o777:o}): chmod 600 it"]})
+            fields = json.loads(path.read_text(encoding="utf-8"))
+            return cls(**fields)
+        except OSError as error:
+            raise ConfigError({"--run": [f"cannot read {path}: {error.strerror}"]}) from error
+        except (ValueError, TypeError) as error:
+            raise ConfigError({"--run": [f"{path} is not a run spec: {error}"]}) from error
+
+
+@contextlib.contextmanager
+def run_spec_file(spec: RunSpec) -> Iterator[Path]:
+    """Write a run spec to a file that only its owner can read; removed when the block ends."""
+    handle, name = tempfile.mkstemp(prefix="kconnect-", suffix=".json")
+    path = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            json.dump(asdict(spec), out)
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+@dataclass
+class RunReport:
+    """The result of a run; small, without secrets: it goes to XCom, to the log and to ``--json``.
+
+    :param guarantee: ``exactly_once`` or ``at_least_once``.
+    :param records: read, written, filtered, dead_lettered, and already_done (found committed by an earlier attempt).
+    :param offsets: source: list of {partition, offset}; sink: list of {topic, partition, offset}; committed ones.
+    :param complete: False when a bound (``kconnect.max.*``) ended the run before it caught up.
+    :param durations_s: seconds by phase, and ``total``.
+    """
+
+    connector: str
+    kind: str
+    connector_class: str
+    run_id: str
+    guarantee: str = "exactly_once"
+    records: dict[str, int] = field(default_factory=dict)
+    topics: list[str] = field(default_factory=list)
+    offsets: list[dict[str, Any]] = field(default_factory=list)
+    splits: int = 0
+    resumed_plan: bool = False
+    complete: bool = True
+    notes: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    durations_s: dict[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return asdict(self)
+
+    def summary(self) -> str:
+        """One line for people."""
+        written, total = self.records.get("written", 0), self.durations_s.get("total", 0.0)
+        state = "" if self.complete else ", more to do"
+        return f"{self.connector}: {written:,} records written in {total:.1f} s ({self.guarantee}{state})"
+
+
+def event_line(event: str, **facts: Any) -> str:
+    """A line that the job prints for the process that started it.
+
+    Events: ``phase`` (name), ``progress`` (records, rate, tasks_done, tasks, elapsed_s, expected or null),
+    ``report`` (report: `RunReport.as_dict`), ``error`` (error: class name, message, exit_code, errors: key -> messages
+    for configuration errors).
+    """
+    return EVENT_PREFIX + json.dumps({"event": event, **facts}, separators=(",", ":"))
+
+
+def parse_event(line: str) -> dict[str, Any] | None:
+    """The event in a line of a job's output, or None if the line is something else."""
+    if not line.startswith(EVENT_PREFIX):
+        return None
+    try:
+        event = json.loads(line[len(EVENT_PREFIX) :])
+    except ValueError:
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def describe_event(event: Mapping[str, Any]) -> str:
+    """An event as a line for a log."""
+    match event.get("event"):
+        case "phase":
+            return str(event["name"])
+        case "progress":
+            return _describe_progress(event)
+        case "report":
+            return RunReport(**event["report"]).summary()
+        case "error":
+            return f"{event['error']}: {event['message']}"
+        case other:
+            return f"{other}: {json.dumps({k: v for k, v in event.items() if k != 'event'})}"
+
+
+def _describe_progress(event: Mapping[str, Any]) -> str:
+    expected = event.get("expected")
+    of = f" of {expected:,}" if expected else ""
+    return (
+        f"{event['records']:,}{of} records, {event['rate']:,.0f}/s, "
+        f"{event['tasks_done']}/{event['tasks']} splits done, {event['elapsed_s']:.0f} s"
+    )

@@ -1,0 +1,112 @@
+"""The contract of Python tasks: `SourceTask` is polled, `SinkTask` is put to (as in ``connect-api``)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.connect.canonical import partition_identity
+from airflow_kconnect.connect.record import SinkRecord, SourceRecord, TopicPartition
+
+SourceOffset = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class SourceTaskContext:
+    """What a source task may ask of its run.
+
+    :param configs: the task's configuration.
+    :param offsets: source partition (`partition_identity`) -> committed offset. Read after fencing: it is final.
+    """
+
+    configs: Mapping[str, str]
+    offsets: Mapping[str, SourceOffset] = field(default_factory=dict)
+
+    def offset(self, source_partition: Mapping[str, Any]) -> SourceOffset | None:
+        """The committed offset of a source partition, or None if nothing was ever committed for it."""
+        return self.offsets.get(partition_identity(source_partition))
+
+
+class SourceTask(ABC):
+    """Reads from a source in one Spark partition. A new object is made for each run of each task."""
+
+    context: SourceTaskContext
+
+    def initialize(self, context: SourceTaskContext) -> None:
+        """Called first, once. The offsets in the context are those to resume from."""
+        self.context = context
+
+    @abstractmethod
+    def start(self, props: Mapping[str, str]) -> None:
+        """Called once before the first `poll`. Open what you need. An error fails the run, nothing is committed."""
+
+    @abstractmethod
+    def poll(self) -> Sequence[SourceRecord] | None:
+        """Called in a loop. Return the next records, an empty sequence if there are none *yet*, or None when the
+        task has caught up with its source: then it is not polled again in this run. It may block for a second or so.
+
+        Records become visible to readers with the transaction that they are in, together with their offsets.
+        An error fails the run; what was committed before stays, the rest is polled again by the next run.
+        """
+
+    def commit_record(self, record: SourceRecord) -> None:
+        """Called for each record, in order, after the transaction with it was committed.
+
+        Not called again for the same record. A run that is killed between the commit and this call never makes it.
+        """
+
+    def commit(self) -> None:
+        """Called after offsets were committed, after the `commit_record` calls of that transaction."""
+
+    def stop(self) -> None:
+        """Called last, also after an error: after the final `commit`, at most
+        ``task.shutdown.graceful.timeout.ms`` after the last `poll`."""
+
+
+@dataclass(frozen=True)
+class SinkTaskContext:
+    """What a sink task may ask of its run: its configuration and the partitions that it is given."""
+
+    configs: Mapping[str, str]
+    assignment: tuple[TopicPartition, ...] = ()
+
+
+class SinkTask(ABC):
+    """Writes one topic-partition's records of a run. A new object is made for each split."""
+
+    context: SinkTaskContext
+
+    def initialize(self, context: SinkTaskContext) -> None:
+        """Called first, once."""
+        self.context = context
+
+    @abstractmethod
+    def start(self, props: Mapping[str, str]) -> None:
+        """Called once before `open`. An error fails the run; no offset is committed."""
+
+    def open(self, partitions: Sequence[TopicPartition]) -> None:
+        """Called once after `start` with the partitions whose records will be put."""
+
+    @abstractmethod
+    def put(self, records: Sequence[SinkRecord]) -> None:
+        """Called with consecutive records of a partition, in offset order.
+
+        Raise `RetriableError` when the target is away: the run ends with exit code 3, no offset of this round is
+        committed and its records are put again by the next run. Any other error fails the run in the same way.
+        """
+
+    def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
+        """Called after the last `put` of a round: after it returns, the records below `offsets` must be safe."""
+
+    def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
+        """Called instead of `flush` by tasks that know better: returns the offsets that are safe to commit."""
+        self.flush(offsets)
+        return offsets
+
+    def close(self, partitions: Sequence[TopicPartition]) -> None:
+        """Called after the last `pre_commit`, also after an error."""
+
+    def stop(self) -> None:
+        """Called last, also after an error."""

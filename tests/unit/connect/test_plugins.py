@@ -1,0 +1,141 @@
+"""The plugin registry: names, aliases, and plugins that are broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.plugins import CONNECTORS, CONVERTERS, TRANSFORMS, PluginInfo, PluginRegistry, registry
+
+
+class JdbcSource:
+    kind = "source"
+
+    @classmethod
+    def version(cls) -> str:
+        return "1.2"
+
+
+class JsonConverter: ...
+
+
+class Cast: ...
+
+
+@dataclass
+class Entry:
+    name: str
+    target: Callable[[], Any]
+    value: str = "some.module:Class"
+
+    def load(self) -> Any:
+        return self.target()
+
+
+def _broken() -> Any:
+    raise ModuleNotFoundError("No module named 'driver'")
+
+
+@pytest.fixture
+def plugins() -> PluginRegistry:
+    return PluginRegistry(
+        {
+            CONNECTORS: [
+                Entry("io.acme.JdbcSourceConnector", lambda: JdbcSource),
+                Entry("org.one.CopyConnector", lambda: JdbcSource),
+                Entry("org.two.CopyConnector", lambda: JdbcSource),
+                Entry("org.bad.BrokenConnector", _broken),
+                Entry("org.bad.OddConnector", lambda: "no class"),
+            ],
+            CONVERTERS: [Entry("org.acme.JsonConverter", lambda: JsonConverter)],
+            TRANSFORMS: [Entry("org.acme.Cast$Value", lambda: Cast)],
+        }
+    )
+
+
+@pytest.mark.parametrize("name", ["io.acme.JdbcSourceConnector", "JdbcSourceConnector", "JdbcSource"])
+def test_connector_is_found_by_each_of_its_names(plugins: PluginRegistry, name: str) -> None:
+    assert plugins.connector(name) is JdbcSource
+
+
+@pytest.mark.parametrize("name", ["org.acme.JsonConverter", "JsonConverter", "Json"])
+def test_converter_is_found_by_each_of_its_names(plugins: PluginRegistry, name: str) -> None:
+    assert plugins.converter(name, key="key.converter") is JsonConverter
+
+
+@pytest.mark.parametrize("name", ["org.acme.Cast$Value", "Cast$Value"])
+def test_transformation_is_found_by_each_of_its_names(plugins: PluginRegistry, name: str) -> None:
+    assert plugins.transform(name, key="transforms.a.type") is Cast
+
+
+@pytest.mark.parametrize("name", ["os.path", "jdbcsource", "acme.JdbcSourceConnector", "", "Connector"])
+def test_other_names_find_no_connector(plugins: PluginRegistry, name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        plugins.connector(name)
+    assert caught.value.errors == {
+        "connector.class": [
+            f"Failed to find any class that implements Connector and which name matches {name}, available "
+            "connectors are: io.acme.JdbcSourceConnector, org.bad.BrokenConnector, org.bad.OddConnector, "
+            "org.one.CopyConnector, org.two.CopyConnector"
+        ]
+    }
+
+
+def test_unknown_class_has_connects_text(plugins: PluginRegistry) -> None:
+    with pytest.raises(ConfigError) as caught:
+        plugins.converter("X", key="key.converter")
+    assert caught.value.errors == {
+        "key.converter": ["Invalid value X for configuration key.converter: Class X could not be found."]
+    }
+
+
+def test_ambiguous_alias_lists_the_candidates(plugins: PluginRegistry) -> None:
+    with pytest.raises(ConfigError, match=r"one of: org\.one\.CopyConnector, org\.two\.CopyConnector"):
+        plugins.connector("Copy")
+
+
+def test_full_name_decides_between_equal_simple_names(plugins: PluginRegistry) -> None:
+    assert plugins.resolve(CONNECTORS, "org.two.CopyConnector", key="k") == "org.two.CopyConnector"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("Broken", "cannot be imported: ModuleNotFoundError: No module named 'driver'"), ("Odd", "is not a class")],
+)
+def test_broken_plugin_is_a_configuration_error(plugins: PluginRegistry, name: str, text: str) -> None:
+    with pytest.raises(ConfigError, match=text):
+        plugins.connector(name)
+
+
+def test_a_name_with_two_targets_is_refused() -> None:
+    double = [Entry("a.X", lambda: Cast, "one:X"), Entry("a.X", lambda: Cast, "two:X")]
+    with pytest.raises(ConfigError, match="installed more than once: one:X, two:X"):
+        PluginRegistry({CONVERTERS: double}).converter("a.X")
+
+
+def test_the_same_entry_twice_is_one_plugin() -> None:
+    double = [Entry("a.X", lambda: Cast), Entry("a.X", lambda: Cast)]
+    assert PluginRegistry({CONVERTERS: double}).converter("X") is Cast
+
+
+def test_listing_has_kind_and_version(plugins: PluginRegistry) -> None:
+    assert PluginInfo("io.acme.JdbcSourceConnector", "source", "1.2") in plugins.connectors()
+
+
+def test_listing_reports_what_cannot_be_imported(plugins: PluginRegistry) -> None:
+    listed = {plugin.name: plugin for plugin in plugins.connectors()}
+    assert "No module named 'driver'" in str(listed["org.bad.BrokenConnector"].error)
+
+
+def test_nothing_is_imported_before_it_is_asked_for() -> None:
+    imported: list[str] = []
+    PluginRegistry({CONVERTERS: [Entry("a.X", lambda: imported.append("X"))]}).names(CONVERTERS)
+    assert imported == []
+
+
+def test_registry_is_read_once() -> None:
+    assert registry() is registry()
