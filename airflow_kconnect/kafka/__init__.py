@@ -1,0 +1,1 @@
+"""A thin layer over confluent-kafka: client configs, the compacted log, transactions, admin."""

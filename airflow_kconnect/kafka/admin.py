@@ -1,0 +1,184 @@
+"""Admin requests: is the broker there, topics, their settings and their ends."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.kafka.errors import error_of, translate, translated
+
+log = logging.getLogger(__name__)
+
+_BAD_TOPIC = (KafkaError.INVALID_REPLICATION_FACTOR, KafkaError.INVALID_PARTITIONS, KafkaError.INVALID_CONFIG)
+_AUTHENTICATION = (KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED)
+
+
+class KafkaAdmin:
+    """Admin requests against one cluster; connects on the first request.
+
+    :param config: librdkafka configuration.
+    :param timeout_s: how long one request may take, and how long an unreachable broker is waited for.
+    """
+
+    def __init__(self, config: Mapping[str, Any], timeout_s: float = 20.0) -> None:
+        self._servers = str(config.get("bootstrap.servers", ""))
+        self._timeout_s = timeout_s
+        self._errors: list[KafkaError] = []
+        try:
+            self._client = AdminClient({**config, "error_cb": self._errors.append})
+        except KafkaException as error:
+            raise _bad_client_config(error) from error
+
+    def check_reachable(self) -> None:
+        """Wait until a broker answers.
+
+        :raises ConfigError: authentication failed.
+        :raises RetriableError: no broker answered in time; the text says why.
+        """
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                self._client.list_topics(timeout=1.5)
+                return
+            except KafkaException as error:
+                self._client.poll(0)
+                refused = next((e for e in self._errors if e.code() in _AUTHENTICATION), None)
+                if refused is not None:
+                    raise translate(refused, f"connecting to {self._servers}") from error
+                if time.monotonic() > deadline:
+                    raise RetriableError(self._unreachable(error_of(error))) from error
+
+    def _unreachable(self, last: KafkaError) -> str:
+        causes = [e.str() for e in self._errors if e.code() != KafkaError._ALL_BROKERS_DOWN] or [last.str()]
+        return (
+            f"no Kafka broker answers at {self._servers} after {self._timeout_s:.0f} s: {causes[-1]};"
+            " check `bootstrap.servers` and `security.protocol`, and that the broker runs"
+        )
+
+    def partitions(self, topic: str) -> int:
+        """How many partitions a topic has; 0 if it does not exist."""
+        metadata = self._call(f"looking up topic {topic}", lambda: self._client.list_topics(topic, self._timeout_s))
+        found = metadata.topics.get(topic)
+        if found is None or (found.error and found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART):
+            return 0
+        if found.error:
+            raise translate(found.error, f"looking up topic {topic}")
+        return len(found.partitions)
+
+    def topics(self) -> dict[str, int]:
+        """Every topic with its number of partitions."""
+        metadata = self._call("listing topics", lambda: self._client.list_topics(timeout=self._timeout_s))
+        return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
+
+    def create_topic(
+        self, topic: str, partitions: int = -1, replication: int = -1, settings: Mapping[str, str] | None = None
+    ) -> bool:
+        """Create a topic; -1 means the broker's default. Returns False if somebody else had created it.
+
+        :raises ConfigError: when the broker refuses the settings, with its answer.
+        """
+        new = NewTopic(topic, partitions, replication, config=dict(settings or {}))
+        try:
+            self._client.create_topics([new], request_timeout=self._timeout_s)[topic].result()
+        except KafkaException as error:
+            code = error_of(error).code()
+            if code == KafkaError.TOPIC_ALREADY_EXISTS:
+                return False
+            if code in _BAD_TOPIC:
+                raise ConfigError({"topic.creation": [f"topic {topic}: {error_of(error).str()}"]}) from error
+            raise translated(error, f"creating topic {topic}") from error
+        self._await_metadata(topic)
+        return True
+
+    def _await_metadata(self, topic: str) -> None:
+        deadline = time.monotonic() + self._timeout_s
+        while self.partitions(topic) == 0:
+            if time.monotonic() > deadline:
+                raise RetriableError(f"topic {topic} was created but does not show up after {self._timeout_s:.0f} s")
+            time.sleep(0.05)
+
+    def setting(self, topic: str, name: str) -> str:
+        """The value of a topic setting, such as ``cleanup.policy``."""
+        resource = ConfigResource(ResourceType.TOPIC, topic)
+        try:
+            found = self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result()
+        except KafkaException as error:
+            raise translated(error, f"reading the settings of topic {topic}") from error
+        return str(found[name].value)
+
+    def end_offsets(self, topic: str, partitions: Iterable[int], *, committed: bool) -> dict[int, int]:
+        """Where each partition ends: for read_committed readers, or with open transactions."""
+        level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+        return self._offsets(topic, partitions, OffsetSpec.latest(), isolation_level=level)
+
+    def begin_offsets(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
+        """Where each partition begins."""
+        return self._offsets(topic, partitions, OffsetSpec.earliest())
+
+    def _offsets(self, topic: str, partitions: Iterable[int], spec: OffsetSpec, **options: Any) -> dict[int, int]:
+        wanted = {TopicPartition(topic, p): spec for p in partitions}
+        if not wanted:
+            return {}
+        futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s, **options)
+        try:
+            return {tp.partition: future.result().offset for tp, future in futures.items()}
+        except KafkaException as error:
+            raise translated(error, f"reading the offsets of topic {topic}") from error
+
+    def group_state(self, group: str) -> tuple[str, int]:
+        """State (``EMPTY``, ``STABLE``, ``DEAD`` ...) and number of members of a consumer group."""
+        try:
+            found = self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)[group].result()
+        except KafkaException as error:
+            if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
+                return "DEAD", 0
+            raise translated(error, f"looking up consumer group {group}") from error
+        return found.state.name, len(found.members)
+
+    def _call(self, doing: str, request: Any) -> Any:
+        try:
+            return request()
+        except KafkaException as error:
+            raise translated(error, doing) from error
+
+
+def _bad_client_config(error: KafkaException) -> ConnectError:
+    return ConfigError({"bootstrap.servers": [f"the Kafka client refuses its configuration: {error_of(error).str()}"]})
+
+
+def ensure_compacted(
+    admin: KafkaAdmin, topic: str, key: str, *, partitions: int, replication: int, settings: Mapping[str, str]
+) -> int:
+    """Make sure that an internal topic exists and is compacted; returns its number of partitions.
+
+    :param key: the worker key that names the topic, for error texts.
+    :raises ConfigError: when it exists with another ``cleanup.policy`` (as Connect, which refuses to start), or
+        cannot be created.
+    """
+    existing = admin.partitions(topic)
+    if existing == 0:
+        wanted = {**settings, "cleanup.policy": "compact"}
+        try:
+            admin.create_topic(topic, partitions, replication, wanted)
+        except ConfigError as error:
+            hint = f"creating it failed ({error}); set `{key.rpartition('.')[0]}.replication.factor`"
+            raise ConfigError({key: [f"topic {topic} does not exist and {hint}"]}) from error
+        log.info("created topic=%s partitions=%d", topic, partitions)
+        existing = admin.partitions(topic)
+    policy = admin.setting(topic, "cleanup.policy")
+    if policy != "compact":
+        raise ConfigError(
+            {
+                key: [
+                    f"topic {topic} has cleanup.policy={policy}, but offsets need cleanup.policy=compact; change the"
+                    " topic's setting, or name another topic"
+                ]
+            }
+        )
+    return existing

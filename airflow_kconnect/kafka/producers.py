@@ -1,0 +1,166 @@
+"""Producers that commit: in Kafka transactions (exactly once), or by flushing (at least once).
+
+librdkafka speaks the transaction protocol without KIP-890's epoch bump. Therefore a commit is never retried with the
+same producer after anything doubtful: the caller closes it, opens a new one (a new epoch, which aborts or completes
+what was pending), reads the offsets again and decides from what they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.kafka.errors import error_of, translate, translated
+
+Produce = Callable[..., None]
+
+
+class CommittingProducer(Protocol):
+    """What the writer needs of a producer."""
+
+    produce: Produce
+    """``produce(topic, value, key, partition, on_delivery, timestamp, headers)`` of confluent-kafka."""
+
+    def poll(self, timeout_s: float) -> int:
+        """Serve delivery reports; called when the queue is full."""
+
+    def begin(self) -> None:
+        """Start a transaction."""
+
+    def commit(self) -> None:
+        """Make everything since `begin` visible, or raise: then its outcome may be unknown."""
+
+    def abort(self) -> None:
+        """Drop everything since `begin`, as far as possible."""
+
+    def close(self) -> None:
+        """Let go of the producer without waiting for anything."""
+
+
+class _BaseProducer:
+    def __init__(self, config: Mapping[str, Any], doing: str) -> None:
+        self._doing = doing
+        self._failed: tuple[KafkaError, str] | None = None
+        try:
+            self._producer = Producer({**config, "on_delivery": self._delivered, "error_cb": self._noticed})
+        except KafkaException as error:
+            text = f"the Kafka client refuses its configuration: {error_of(error).str()}"
+            raise ConfigError({"producer.override.*": [text]}) from error
+        self.produce: Produce = self._producer.produce
+        self.poll: Callable[[float], int] = self._producer.poll
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None and self._failed is None and error.code() != KafkaError._PURGE_QUEUE:
+            self._failed = (error, f"{message.topic()}")
+
+    def _noticed(self, error: KafkaError) -> None:
+        if error.fatal() and self._failed is None:
+            self._failed = (error, "producer")
+
+    def _raise_if_failed(self) -> None:
+        if self._failed is not None:
+            error, place = self._failed
+            raise translate(error, f"{self._doing}: writing to {place}")
+
+    def close(self) -> None:
+        """Purge what is queued and free the producer's threads."""
+        self._producer.purge(in_queue=True, in_flight=True, blocking=False)
+        self._producer.close(1.0)
+
+
+class TransactionalProducer(_BaseProducer):
+    """A producer with a transactional id: opening it fences every older producer with that id.
+
+    :param config: from `ClientConfigs.producer` with a transactional id.
+    :param doing: what it is for; begins error texts.
+    :raises ConfigError, RetriableError, FencedError: when the id cannot be taken.
+    """
+
+    def __init__(self, config: Mapping[str, Any], doing: str, init_timeout_s: float = 60.0) -> None:
+        super().__init__(config, doing)
+        try:
+            self._retried(lambda: self._producer.init_transactions(init_timeout_s), attempts=3)
+        except BaseException:
+            self.close()
+            raise
+
+    def begin(self) -> None:
+        try:
+            self._producer.begin_transaction()
+        except KafkaException as error:
+            raise translated(error, self._doing) from error
+
+    def commit(self) -> None:
+        try:
+            # Retriable here means the same call again by the same producer (KIP-98 clients' contract), no new commit.
+            self._retried(self._producer.commit_transaction, attempts=5)
+        except Exception:
+            self._raise_if_failed()
+            raise
+        self._raise_if_failed()
+
+    def flush(self) -> None:
+        """Wait until everything that was produced is acknowledged (not yet visible)."""
+        self._producer.flush()
+        self._raise_if_failed()
+
+    def send_sink_offsets(self, offsets: Sequence[TopicPartition], group_metadata: Any) -> None:
+        """Commit consumer group offsets with this transaction."""
+        try:
+            self._producer.send_offsets_to_transaction(list(offsets), group_metadata, 30.0)
+        except KafkaException as error:
+            raise translated(error, f"{self._doing}: committing consumer offsets") from error
+
+    def abort(self) -> None:
+        try:
+            self._producer.abort_transaction(30.0)
+        except KafkaException:
+            # The next producer with this id aborts it.
+            self._producer.purge()
+
+    def _retried(self, call: Callable[[], Any], attempts: int) -> None:
+        for attempt in range(1, attempts + 1):
+            try:
+                call()
+                return
+            except KafkaException as error:
+                if not error_of(error).retriable() or attempt == attempts:
+                    raise translated(error, self._doing) from error
+
+
+class FlushingProducer(_BaseProducer):
+    """An idempotent producer without transactions: at least once."""
+
+    def begin(self) -> None:
+        """Nothing to do."""
+
+    def commit(self) -> None:
+        self.flush()
+
+    def flush(self) -> None:
+        """Wait until everything that was produced is acknowledged."""
+        left = self._producer.flush(300.0)
+        self._raise_if_failed()
+        if left:
+            raise RetriableError(f"{self._doing}: {left} records were not acknowledged within 300 s")
+
+    def abort(self) -> None:
+        self._producer.purge()
+
+
+def new_producer(config: Mapping[str, Any], doing: str) -> TransactionalProducer | FlushingProducer:
+    """A transactional producer if the configuration has a transactional id, else a flushing one."""
+    if "transactional.id" in config:
+        return TransactionalProducer(config, doing)
+    return FlushingProducer(config, doing)
+
+
+def fence(config: Mapping[str, Any], doing: str) -> None:
+    """Fence every producer with the transactional id of `config`; its open transaction is aborted.
+
+    librdkafka has no ``fenceProducers`` request: a short-lived producer with the id does the same.
+    """
+    TransactionalProducer(config, doing).close()

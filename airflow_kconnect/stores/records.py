@@ -1,0 +1,97 @@
+"""The bytes of the offset topic: Connect's offset records, and our plan and progress records beside them.
+
+Keys of our own records are lists of three or four strings, which Connect (it wants exactly two members, the second
+one a map) skips with a warning. Plans and markers exist only while a run is unfinished.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from airflow_kconnect.connect.canonical import canonical_json
+from airflow_kconnect.connect.connector import Progress, Split
+
+_OURS = "kconnect"
+
+
+def offset_key(connector: str, source_partition: Mapping[str, Any]) -> bytes:
+    """``["<connector>",{<source partition>}]``, as `org.apache.kafka.connect.storage.OffsetStorageWriter` writes it."""
+    return canonical_json([connector, dict(source_partition)]).encode()
+
+
+def offset_value(offset: Mapping[str, Any]) -> bytes:
+    """``{<source offset>}``."""
+    return canonical_json(dict(offset)).encode()
+
+
+def plan_key(connector: str) -> bytes:
+    """Key of a connector's plan record."""
+    return canonical_json([_OURS, "plan", connector]).encode()
+
+
+def marker_key(connector: str, split: int) -> bytes:
+    """Key of the progress marker of split `split`."""
+    return canonical_json([_OURS, "split", connector, str(split)]).encode()
+
+
+def facts_key(connector: str, identity: str) -> bytes:
+    """Key of what a connector remembers of a source partition beside its offset, e.g. a file's fingerprint.
+
+    It is a record of its own so that the offset keeps exactly the bytes that Connect would write.
+    """
+    return canonical_json([_OURS, "facts", connector, identity]).encode()
+
+
+@dataclass(frozen=True)
+class PlanRecord:
+    """The write-ahead record of a run: what it reads, and who works on it.
+
+    :param plan_id: made with the plan, kept when a later run takes it up again.
+    :param run_id: the run that works on it now; rewritten when the plan is taken up again.
+    :param tasks: how many transactional ids (0 … tasks-1) may be in use.
+    :param splits: the splits; empty for a poll source, whose tasks commit source offsets themselves.
+    """
+
+    plan_id: str
+    run_id: str
+    tasks: int
+    splits: tuple[Split, ...] = ()
+
+    def encode(self) -> bytes:
+        """The record's value."""
+        return canonical_json({"version": 1, **asdict(self)}).encode()
+
+    @classmethod
+    def decode(cls, value: bytes) -> PlanRecord:
+        """:raises ValueError, TypeError, KeyError: when the bytes are no plan record."""
+        fields = json.loads(value)
+        if fields.pop("version") != 1:
+            raise ValueError("unknown version of a plan record")
+        fields["splits"] = tuple(Split(**split) for split in fields["splits"])
+        return cls(**fields)
+
+
+@dataclass(frozen=True)
+class Marker:
+    """How far a split of a plan is: written in the same transaction as its records.
+
+    :param progress: resume point after the last committed row; None if no row was committed.
+    :param records: rows committed so far.
+    """
+
+    plan_id: str
+    progress: Progress | None
+    done: bool
+    records: int
+
+    def encode(self) -> bytes:
+        """The record's value."""
+        return canonical_json(asdict(self)).encode()
+
+    @classmethod
+    def decode(cls, value: bytes) -> Marker:
+        """:raises ValueError, TypeError: when the bytes are no marker."""
+        return cls(**json.loads(value))
