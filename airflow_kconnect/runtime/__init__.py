@@ -1,0 +1,1 @@
+"""The data plane on Spark: plan, source run, sink run, reader, writer."""

@@ -1,0 +1,90 @@
+"""From Kafka's bytes to a record frame: converters decode, and shapes that nobody knew yet are noticed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union
+from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_UNKNOWN = "\x01"
+
+
+class PartDecoder:
+    """Decodes keys or values; knows the shapes that have been seen.
+
+    Spark needs to know a column's type beforehand, Connect does not: a run begins with the shapes of some samples.
+    A record of another shape ends its split there, its bytes come back, and the next round knows the shape.
+    """
+
+    def __init__(self, part: str, converter: Converter) -> None:
+        self._part, self._converter = part, converter
+        self._shapes: list[Shape] = list(converter.shapes_of([]))
+
+    @property
+    def needs_samples(self) -> bool:
+        """Whether shapes depend on the data."""
+        return not self._shapes
+
+    def learn(self, samples: Iterable[bytes | None]) -> bool:
+        """Look at messages; returns whether they have a shape that is new."""
+        fresh = [shape for shape in self._converter.shapes_of(samples) if shape not in self._shapes]
+        self._shapes += fresh
+        return bool(fresh)
+
+    def decode(self, rows: DataFrame) -> tuple[DataFrame, Union, Column]:
+        """Replace the bytes by one column per shape; returns the rows, the union and the error column."""
+        from pyspark.sql import functions as F
+
+        part = self._part
+        shapes = tuple(self._shapes)
+        names = tuple(f"{part}_{n}" for n in range(len(shapes)))
+        decoded = self._converter.decode(F.col(part), shapes)
+        unknown = F.concat(F.lit(f"{_UNKNOWN}{part} "), F.base64(F.col(part)))
+        error = F.when(F.col(part).isNull(), None).otherwise(
+            F.coalesce(decoded.error, F.when(decoded.tag == UNKNOWN_SHAPE, unknown))
+        )
+        columns = {name: column for name, column in zip(names, decoded.columns, strict=True)}
+        tagged = rows.withColumns({**columns, f"{part}_tag": decoded.tag, f"{part}_error": error})
+        return tagged, Union(shapes, names, f"{part}_tag"), F.col(f"{part}_error")
+
+
+def unknown_sample(cell: str) -> tuple[str, bytes] | None:
+    """The (part, bytes) in an error cell that marks a record of a shape that nobody knew, or None."""
+    if not cell.startswith(_UNKNOWN):
+        return None
+    part, _, text = cell[1:].partition(" ")
+    return part, base64.b64decode(text)
+
+
+def decoded_frame(rows: DataFrame, key: PartDecoder | None, value: PartDecoder) -> RecordFrame:
+    """Rows of `kafka_reader.read_splits` as a record frame; stages in Connect's order: key, then value."""
+    from pyspark.sql import functions as F
+
+    errors, key_union = [F.col("error")], ABSENT
+    if key is not None:
+        rows, key_union, key_error = key.decode(rows)
+        errors.append(key_error)
+    rows, value_union, value_error = value.decode(rows)
+    rows = rows.withColumn("error", F.coalesce(*errors, value_error))
+    return RecordFrame(
+        rows,
+        value=value_union,
+        key=key_union,
+        timestamp="timestamp" if "timestamp" in rows.columns else None,
+        headers="headers" if "headers" in rows.columns else None,
+        carried=("kafka_offset", "error"),
+    )
+
+
+def unknown_even_then(connector: str, samples: Iterable[tuple[str, bytes]]) -> DataError:
+    """The error for records whose shape the converter cannot make out."""
+    part, text = next(iter(samples))
+    return DataError(f"connector {connector}: a record's {part} cannot be understood: {text[:200]!r}")

@@ -1,0 +1,89 @@
+"""A job from its run spec to its exit code: read, validate, run, report."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.connector import SinkConnector, SourceConnector
+from airflow_kconnect.connect.connector_config import validate_connector
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
+from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, RunReport, RunSpec
+from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.runtime.failpoints import failpoint
+from airflow_kconnect.runtime.process import die_with_parent
+from airflow_kconnect.runtime.progress import emit
+from airflow_kconnect.runtime.session import LazySession
+from airflow_kconnect.runtime.settings import run_settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+log = logging.getLogger("kconnect")
+
+
+class _Usage(Exception):
+    """The arguments are wrong; argparse would end the process with a code of its own."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise _Usage(f"{message}\n{self.format_usage()}")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job; returns its exit code. An error becomes one ``error`` event; a traceback is a bug of ours."""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    die_with_parent()
+    parser = _Parser(prog="connector_job.py", description="Run a connector once.")
+    parser.add_argument("--run", type=Path, required=True, help="run spec file (mode 600)")
+    try:
+        spec = RunSpec.read(parser.parse_args(arguments).run)
+        report = run(spec)
+    except _Usage as error:
+        sys.stderr.write(f"{error}\n")
+        return EXIT_USAGE
+    except ConnectError as error:
+        return _failed(error)
+    except Exception as error:
+        log.exception("unexpected error")
+        return _failed(InternalError(f"{type(error).__name__}: {error}"))
+    failpoint("before-report")
+    emit("report", report=report.as_dict())
+    return EXIT_OK
+
+
+def _failed(error: ConnectError) -> int:
+    detail = error.errors if isinstance(error, ConfigError) else None
+    emit("error", error=type(error).__name__, message=str(error), exit_code=error.exit_code, errors=detail)
+    return error.exit_code
+
+
+def run(spec: RunSpec, session: SparkSession | None = None) -> RunReport:
+    """Run a connector once.
+
+    :param session: a running Spark session to use; without it one is started if there is something to do.
+    :raises ConnectError: whatever went wrong; see its class for what to do.
+    """
+    from airflow_kconnect.runtime.sink_run import SinkRun
+    from airflow_kconnect.runtime.source_run import SourceRun
+
+    worker = WorkerConfig.from_props(spec.worker)
+    config = validate_connector(spec.config, worker=worker, kind=spec.kind)
+    settings = run_settings(config, worker, spec.run_id or uuid.uuid4().hex[:12])
+    for warning in (*worker.warnings, *config.warnings):
+        log.warning("%s", warning)
+    connector = registry().connector(config.connector_class)(config.props)
+    connector.check()
+    lazy = LazySession(f"kconnect {config.name}", session)
+    if isinstance(connector, SourceConnector):
+        return SourceRun(settings, connector, lazy).run()
+    assert isinstance(connector, SinkConnector)
+    return SinkRun(settings, connector, lazy).run()

@@ -1,0 +1,141 @@
+"""The beginning of a sink split: a bounded range of a topic-partition as Arrow batches, read_committed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from airflow_kconnect.connect.connector import SinkSplit
+from airflow_kconnect.connect.errors import ConnectError, RetriableError
+from airflow_kconnect.connect.task_errors import error_cell
+from airflow_kconnect.kafka.errors import translate, translated
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_BATCH = 20_000
+_PATIENCE_S = 120.0
+_HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+_COLUMNS = {
+    "kafka_offset": pa.int64(),
+    "value": pa.binary(),
+    "key": pa.binary(),
+    "timestamp": pa.int64(),
+    "headers": _HEADERS,
+    "error": pa.string(),
+}
+
+
+@dataclass(frozen=True)
+class ReaderSettings:
+    """What the readers share; pickled into the tasks.
+
+    :param columns: which columns are read besides ``kafka_offset``, ``value`` and ``error``: each one costs.
+    """
+
+    consumer_config: Mapping[str, Any]
+    splits: tuple[SinkSplit, ...]
+    columns: frozenset[str]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of the batches."""
+        wanted = {"kafka_offset", "value", "error"} | self.columns
+        return pa.schema([(name, kind) for name, kind in _COLUMNS.items() if name in wanted])
+
+
+def read_splits(spark: SparkSession, settings: ReaderSettings) -> DataFrame:
+    """The records of the splits as rows; Spark partition n holds split n, in offset order."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    count = len(settings.splits)
+    return spark.range(0, count, 1, count).mapInArrow(_reader(settings), from_arrow_schema(settings.schema))
+
+
+def _reader(settings: ReaderSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for split in batch.column(0).to_pylist():
+                try:
+                    for messages in read_messages(settings.consumer_config, settings.splits[split]):
+                        yield _arrow(settings.schema, messages)
+                except ConnectError as error:
+                    cells = {"error": [error_cell(error)]}
+                    arrays = [pa.array(cells.get(field.name, [None]), field.type) for field in settings.schema]
+                    yield pa.RecordBatch.from_arrays(arrays, schema=settings.schema)
+
+    return read
+
+
+def read_messages(consumer_config: Mapping[str, Any], split: SinkSplit) -> Iterator[Sequence[Message]]:
+    """The messages of a split, in order.
+
+    The end counts as reached at the last message, or when the fetch position has passed it: control markers occupy
+    offsets and are never delivered.
+
+    :raises RetriableError: the broker is away, or nothing comes for two minutes.
+    """
+    consumer = Consumer(dict(consumer_config))
+    where = f"reading {split.topic_partition}"
+    try:
+        consumer.assign([TopicPartition(split.topic, split.partition, split.start)])
+        patience, reached = time.monotonic() + _PATIENCE_S, False
+        while not reached:
+            messages = consumer.consume(_BATCH, timeout=0.1)
+            if messages:
+                patience = time.monotonic() + _PATIENCE_S
+            elif time.monotonic() > patience:
+                raise RetriableError(f"{where}: nothing arrived for {_PATIENCE_S:.0f} s before offset {split.end}")
+            good, reached = _within(messages, split, where)
+            if good:
+                yield good
+    except KafkaException as error:
+        raise translated(error, where) from error
+    finally:
+        consumer.close()
+
+
+def _within(messages: list[Message], split: SinkSplit, where: str) -> tuple[list[Message], bool]:
+    """The messages before the split's end, and whether the end is reached."""
+    reached = False
+    if any(map(Message.error, messages)):
+        for error, offset in [(m.error(), m.offset()) for m in messages if m.error()]:
+            if error.code() != KafkaError._PARTITION_EOF:
+                raise translate(error, where)
+            reached = reached or offset >= split.end
+        messages = [m for m in messages if not m.error()]
+    if messages and messages[-1].offset() >= split.end - 1:
+        reached = True
+        if messages[-1].offset() >= split.end:
+            messages = [m for m in messages if m.offset() < split.end]
+    return messages, reached
+
+
+def _arrow(schema: pa.Schema, messages: Sequence[Message]) -> pa.RecordBatch:
+    """Columns by mapping C functions over the messages: measured to be twice as fast as a loop."""
+    return pa.RecordBatch.from_arrays([_column(field, messages) for field in schema], schema=schema)
+
+
+def _column(field: pa.Field, messages: Sequence[Message]) -> pa.Array:
+    match field.name:
+        case "kafka_offset":
+            return pa.array(list(map(Message.offset, messages)), field.type)
+        case "value":
+            return pa.array(list(map(Message.value, messages)), field.type)
+        case "key":
+            return pa.array(list(map(Message.key, messages)), field.type)
+        case "timestamp":
+            return pa.array([ms if kind else None for kind, ms in map(Message.timestamp, messages)], field.type)
+        case "headers":
+            return pa.array([_headers(message) for message in messages], field.type)
+    return pa.nulls(len(messages), field.type)
+
+
+def _headers(message: Message) -> list[dict[str, Any]] | None:
+    headers = message.headers()
+    return [{"key": key, "value": value} for key, value in headers] if headers else None

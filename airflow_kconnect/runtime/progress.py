@@ -1,0 +1,115 @@
+"""Progress of a running Spark job: executors send counts to the driver by UDP, which prints a line now and then.
+
+Spark itself tells the driver nothing of a Python task before it ends. A lost datagram costs nothing: counts are
+cumulative and for display only.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import sys
+import threading
+import time
+from dataclasses import dataclass
+
+from airflow_kconnect.connect.run import event_line
+
+
+def emit(event: str, **facts: object) -> None:
+    """Print an event for the process that started the job."""
+    sys.stdout.write(event_line(event, **facts) + "\n")
+    sys.stdout.flush()
+
+
+@dataclass(frozen=True)
+class ProgressAddress:
+    """Where executors send their counts; the token keeps out strays."""
+
+    host: str
+    port: int
+    token: str
+
+
+class ProgressSender:
+    """Used by a task: sends its cumulative count at most twice a second."""
+
+    def __init__(self, address: ProgressAddress, split: int, interval_s: float = 0.5) -> None:
+        self._address, self._split, self._interval_s = address, split, interval_s
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._last = 0.0
+
+    def send(self, records: int, *, done: bool = False) -> None:
+        """Tell the driver; errors are ignored."""
+        now = time.monotonic()
+        if not done and now - self._last < self._interval_s:
+            return
+        self._last = now
+        text = json.dumps([self._address.token, self._split, records, done])
+        try:
+            self._socket.sendto(text.encode(), (self._address.host, self._address.port))
+        except OSError:
+            return
+
+
+class ProgressMonitor:
+    """Used by the driver around a Spark job: prints a ``progress`` event every `interval_s` seconds.
+
+    :param host: address of the driver that executors can reach.
+    :param tasks: number of splits.
+    :param expected: how many records there will be, if known.
+    """
+
+    def __init__(self, host: str, tasks: int, expected: int | None = None, interval_s: float = 5.0) -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.bind((host, 0))
+        self._socket.settimeout(0.5)
+        self.address = ProgressAddress(host, self._socket.getsockname()[1], secrets.token_hex(8))
+        self._tasks, self._expected, self._interval_s = tasks, expected, interval_s
+        self._counts: dict[int, int] = {}
+        self._done: set[int] = set()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+
+    def __enter__(self) -> ProgressMonitor:
+        self._started = time.monotonic()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+        self._socket.close()
+
+    def _run(self) -> None:
+        printed = time.monotonic()
+        while not self._stop.is_set():
+            self._receive()
+            if time.monotonic() - printed >= self._interval_s:
+                printed = time.monotonic()
+                self._print()
+
+    def _receive(self) -> None:
+        try:
+            message = json.loads(self._socket.recv(512))
+        except (TimeoutError, ValueError):
+            return
+        if isinstance(message, list) and len(message) == 4 and message[0] == self.address.token:
+            _, split, records, done = message
+            self._counts[split] = records
+            if done:
+                self._done.add(split)
+
+    def _print(self) -> None:
+        elapsed = time.monotonic() - self._started
+        records = sum(self._counts.values())
+        emit(
+            "progress",
+            records=records,
+            rate=round(records / elapsed, 1),
+            tasks_done=len(self._done),
+            tasks=self._tasks,
+            elapsed_s=round(elapsed, 1),
+            expected=self._expected,
+        )

@@ -1,0 +1,43 @@
+"""The Spark session of a job; made only when there is something to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class LazySession:
+    """Starts Spark on first use: a run that finds nothing new is over before Spark would be up.
+
+    :param session: a running session to use instead (benchmarks and previews keep one warm).
+    """
+
+    def __init__(self, app_name: str, session: SparkSession | None = None) -> None:
+        self._app_name = app_name
+        self._given = session
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """The session. :raises ConfigError: when it is set up in a way that would double data."""
+        from pyspark.sql import SparkSession
+
+        # On a local master the workers are this Python, whatever `python3` is first on the PATH.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        spark = self._given or SparkSession.builder.appName(self._app_name).getOrCreate()
+        if str(spark.conf.get("spark.speculation", "false")).lower() == "true":
+            raise ConfigError(
+                {"spark.speculation": ["is true: two attempts of one split would fence each other; set it to false"]}
+            )
+        return spark
+
+    @property
+    def driver_host(self) -> str:
+        """Address of the driver that executors can reach."""
+        return str(self.spark.conf.get("spark.driver.host", "127.0.0.1"))

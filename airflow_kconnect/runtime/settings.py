@@ -1,0 +1,146 @@
+"""What the data plane knows of a run: validated configuration, clients, bounds, guarantee."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from airflow_kconnect.connect.connector_config import ValidatedConfig
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.kafka.clients import ClientConfigs
+
+_CHUNK_MS = 10_000
+
+
+@dataclass(frozen=True)
+class TopicCreation:
+    """``topic.creation.*``: what to do about a topic that does not exist (KIP-158).
+
+    :param enabled: the worker's ``topic.creation.enable``.
+    :param groups: (include patterns, exclude patterns, partitions, replication factor, settings) in precedence order.
+    """
+
+    enabled: bool
+    groups: tuple[tuple[tuple[str, ...], tuple[str, ...], int, int, Mapping[str, str]], ...] = ()
+
+    def for_topic(self, topic: str) -> tuple[int, int, Mapping[str, str]]:
+        """Partitions, replication factor and settings for a new topic; -1 is the broker's default."""
+        for include, exclude, partitions, replication, settings in self.groups:
+            if _matches(include, topic) and not _matches(exclude, topic):
+                return partitions, replication, settings
+        return -1, -1, {}
+
+    @classmethod
+    def from_props(cls, props: Mapping[str, str], *, enabled: bool) -> TopicCreation:
+        """Read the groups; values were validated before."""
+        if not any(key.startswith("topic.creation.") for key in props):
+            return cls(enabled)
+        names = [name.strip() for name in props.get("topic.creation.groups", "").split(",") if name.strip()]
+        return cls(enabled, tuple(_group(props, name) for name in [*names, "default"]))
+
+
+def _group(
+    props: Mapping[str, str], name: str
+) -> tuple[tuple[str, ...], tuple[str, ...], int, int, Mapping[str, str]]:
+    prefix, default = f"topic.creation.{name}.", "topic.creation.default."
+    own = {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
+    include = (".*",) if name == "default" else _patterns(own.get("include", ""))
+    exclude = () if name == "default" else _patterns(own.get("exclude", ""))
+    partitions = int(own.get("partitions", props.get(f"{default}partitions", "-1")))
+    replication = int(own.get("replication.factor", props.get(f"{default}replication.factor", "-1")))
+    known = ("include", "exclude", "partitions", "replication.factor")
+    return include, exclude, partitions, replication, {k: v for k, v in own.items() if k not in known}
+
+
+def _patterns(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def _matches(patterns: tuple[str, ...], topic: str) -> bool:
+    return any(re.fullmatch(pattern, topic) for pattern in patterns)
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Everything that source and sink runs need to know; no secrets beyond the client configurations.
+
+    :param chunk_ms: a long split commits its records and progress at least so often.
+    :param max_records: at most so many records in this run, or None.
+    :param max_duration_ms: end the run at the first commit after this time, or None.
+    """
+
+    config: ValidatedConfig
+    worker: WorkerConfig
+    clients: ClientConfigs
+    run_id: str
+    exactly_once: bool
+    chunk_ms: int
+    max_records: int | None
+    max_duration_ms: int | None
+    splits_max: int | None
+    topic_creation: TopicCreation
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    @property
+    def group_id(self) -> str:
+        return str(self.worker.get("group.id"))
+
+    @property
+    def offset_topic(self) -> str:
+        own = self.config.common.get("offsets.storage.topic")
+        return str(own or self.worker.get("offset.storage.topic"))
+
+    @property
+    def tasks_max(self) -> int:
+        return int(self.config.common["tasks.max"])
+
+    @property
+    def guarantee(self) -> str:
+        return "exactly_once" if self.exactly_once else "at_least_once"
+
+    def task_id(self, split: int) -> str:
+        """Connect's own transactional id: taking it fences a live Connect task too."""
+        return f"{self.group_id}-{self.name}-{split}"
+
+    @property
+    def driver_id(self) -> str:
+        """Transactional id of the driver; one at a time holds it."""
+        return f"{self.group_id}-{self.name}-driver"
+
+
+def run_settings(config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> RunSettings:
+    """Put a run's settings together.
+
+    :raises ConfigError: client configurations that cannot be honoured, or bounds that contradict each other.
+    """
+    clients = ClientConfigs(worker.props, config.props, config.name)
+    common = config.common
+    exactly_once = str(worker.get("exactly.once.source.support")).lower() == "enabled"
+    chunk_ms = int(common.get("transaction.boundary.interval.ms") or _CHUNK_MS)
+    if exactly_once and chunk_ms * 2 > clients.transaction_timeout_ms:
+        raise ConfigError(
+            {
+                "transaction.boundary.interval.ms": [
+                    f"{chunk_ms} ms is too near to the producer's transaction.timeout.ms of"
+                    f" {clients.transaction_timeout_ms} ms; make it at most half of that"
+                ]
+            },
+            config.name,
+        )
+    return RunSettings(
+        config=config,
+        worker=worker,
+        clients=clients,
+        run_id=run_id,
+        exactly_once=exactly_once,
+        chunk_ms=chunk_ms,
+        max_records=common.get("kconnect.max.records"),
+        max_duration_ms=common.get("kconnect.max.duration.ms"),
+        splits_max=common.get("kconnect.splits.max"),
+        topic_creation=TopicCreation.from_props(config.props, enabled=bool(worker.get("topic.creation.enable"))),
+    )

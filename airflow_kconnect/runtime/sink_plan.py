@@ -1,0 +1,91 @@
+"""What a sink run reads: topics, committed offsets, bounded ranges, cut into splits. Pure rules, no I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+
+from airflow_kconnect.connect.connector import SinkSplit
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.record import TopicPartition
+
+SPLIT_RECORDS = 250_000
+ROUND_RECORDS = 5_000_000
+
+
+def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: frozenset[str]) -> list[str]:
+    """The topics of ``topics`` or ``topics.regex``, sorted.
+
+    :raises ConfigError: a named topic does not exist. A pattern that matches nothing (yet) is no error.
+    """
+    names = set(existing)
+    if pattern := props.get("topics.regex"):
+        return sorted(name for name in names - internal if re.fullmatch(pattern, name) and not name.startswith("__"))
+    wanted = [name.strip() for name in props.get("topics", "").split(",") if name.strip()]
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise ConfigError({"topics": [f"topic {name} does not exist" for name in missing]})
+    return sorted(wanted)
+
+
+@dataclass(frozen=True)
+class Range:
+    """A topic-partition's offsets that a run may read: ``[start, end)``."""
+
+    place: TopicPartition
+    start: int
+    end: int
+
+
+def start_offset(
+    place: TopicPartition, committed: int | None, begin: int, end: int, reset: str | None
+) -> tuple[int, str | None]:
+    """Where a partition starts, and a warning if records were passed over because the user said so.
+
+    :param committed: the group's offset, or None.
+    :param reset: ``consumer.override.auto.offset.reset`` if the user set it. Connect's default is ``earliest``, which
+        also means: go on at the beginning when retention has deleted records that were not read. Here that is said
+        aloud: without the key such a loss fails the run.
+    :raises DataError: records were deleted before they were read, or the topic was made anew.
+    """
+    if committed is None:
+        if reset == "none":
+            raise DataError(f"{place} has no committed offset and `consumer.override.auto.offset.reset` is none")
+        return (end if reset == "latest" else begin), None
+    if begin <= committed <= end:
+        return committed, None
+    lost = f"offsets {committed} to {begin - 1}" if committed < begin else f"offset {committed} beyond the end {end}"
+    why = "were deleted before they were read" if committed < begin else "is committed: the topic was made anew"
+    if reset in ("earliest", "latest"):
+        return (begin if reset == "earliest" else end), f"{place}: {lost} {why}; going on at {reset}"
+    raise DataError(
+        f"{place}: {lost} {why}. Set `consumer.override.auto.offset.reset` to earliest or latest to go on there, or"
+        " alter the group's offset"
+    )
+
+
+def bounded(ranges: Iterable[Range], most: int) -> list[Range]:
+    """The same ranges with at most `most` offsets in total, the first ones first."""
+    taken: list[Range] = []
+    for found in ranges:
+        size = min(found.end - found.start, most)
+        if size > 0:
+            taken.append(Range(found.place, found.start, found.start + size))
+            most -= size
+    return taken
+
+
+def cut(ranges: Iterable[Range], *, ordered: bool, splits_max: int | None = None) -> list[SinkSplit]:
+    """Splits of the ranges; one per partition if its order matters."""
+    splits: list[SinkSplit] = []
+    for found in ranges:
+        size = found.end - found.start
+        pieces = 1 if ordered else min(-(-size // SPLIT_RECORDS), splits_max or size)
+        edges = [found.start + size * n // pieces for n in range(pieces + 1)]
+        splits += [
+            SinkSplit(found.place.topic, found.place.partition, first, last)
+            for first, last in pairwise(edges)
+        ]
+    return splits

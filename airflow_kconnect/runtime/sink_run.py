@@ -1,0 +1,289 @@
+"""A sink run: rounds of bounded ranges from the group's offsets to the read_committed end (DESIGN 5)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import TopicPartition as KafkaPartition
+
+from airflow_kconnect.connect.connector import NativeSinkConnector, PollSinkConnector, SinkConnector, SinkSplit
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.connect.task_errors import unpack_error
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.errors import translated
+from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.runtime.decoding import PartDecoder, decoded_frame, unknown_even_then
+from airflow_kconnect.runtime.encoding import converter_of
+from airflow_kconnect.runtime.failpoints import failpoint
+from airflow_kconnect.runtime.kafka_reader import ReaderSettings, read_messages, read_splits
+from airflow_kconnect.runtime.phases import Phases
+from airflow_kconnect.runtime.poll_sink import TaskWriter
+from airflow_kconnect.runtime.progress import ProgressMonitor
+from airflow_kconnect.runtime.session import LazySession
+from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.sink_plan import ROUND_RECORDS, Range, bounded, chosen_topics, cut, start_offset
+from airflow_kconnect.runtime.sink_writer import SinkReport, SinkWriterSettings, samples_of, sink_writer
+from airflow_kconnect.runtime.spark_jobs import run_job
+from airflow_kconnect.runtime.split_writer import REPORT_SCHEMA
+
+log = logging.getLogger(__name__)
+
+_POLL_COLUMNS = frozenset({"key", "timestamp", "headers"})
+
+
+class SinkRun:
+    """One run of a sink connector. Whatever it raises, offsets are committed only for what is safely written."""
+
+    def __init__(self, settings: RunSettings, connector: SinkConnector, session: LazySession) -> None:
+        self._settings, self._connector, self._session = settings, connector, session
+        self._admin = KafkaAdmin(settings.clients.admin())
+        self._group = settings.config.props.get("consumer.override.group.id") or f"connect-{settings.name}"
+        self._consumer_config = settings.clients.consumer(self._group, bulk=True)
+        self._phases = Phases()
+        self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
+        self._value = PartDecoder("value", converter_of(settings, "value"))
+        self._written = self._rounds = self._splits = 0
+        self._warnings: list[str] = []
+        self._notes: dict[str, Any] = {}
+
+    @property
+    def _columns(self) -> frozenset[str]:
+        connector = self._connector
+        return connector.needs if isinstance(connector, NativeSinkConnector) else _POLL_COLUMNS
+
+    @property
+    def _ordered(self) -> bool:
+        return self._connector.ordered if isinstance(self._connector, NativeSinkConnector) else True
+
+    def run(self) -> RunReport:
+        """The steps of a run.
+
+        1 take the driver's transactional id: an older run of this connector can commit nothing any more
+        2 only then read the group's offsets, and the ends as read_committed readers see them
+        3 rounds: read, decode, write; make it visible; commit the offsets in the driver's transaction
+        """
+        self._phases.enter("connecting")
+        self._admin.check_reachable()
+        self._check_group()
+        producer = TransactionalProducer(
+            self._settings.clients.producer(self._settings.driver_id), f"driver of connector {self._settings.name}"
+        )  # 1
+        try:
+            self._phases.enter("planning")
+            ranges = self._ranges()  # 2
+            failpoint("after-reading-offsets")
+            if isinstance(self._connector, NativeSinkConnector):
+                self._connector.prepare({found.place: found.start for found in ranges})
+            left = self._in_rounds(producer, ranges)  # 3
+            return self._report(ranges, left)
+        finally:
+            producer.close()
+
+    def _check_group(self) -> None:
+        state, members = self._admin.group_state(self._group)
+        if members:
+            raise RetriableError(
+                f"consumer group {self._group} is {state} with {members} members: a Connect cluster still runs this"
+                " sink. Stop the connector there first"
+            )
+
+    def _ranges(self) -> list[Range]:
+        topics = self._admin.topics()
+        worker = self._settings.worker
+        internal = frozenset(str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status"))
+        reset = self._settings.config.props.get("consumer.override.auto.offset.reset")
+        ranges = []
+        for topic in chosen_topics(self._settings.config.props, topics, internal):
+            partitions = range(topics[topic])
+            committed = self._committed(topic, topics[topic])
+            begins = self._admin.begin_offsets(topic, partitions)
+            ends = self._admin.end_offsets(topic, partitions, committed=True)
+            for p in partitions:
+                place = TopicPartition(topic, p)
+                start, warning = start_offset(place, committed.get(p), begins[p], ends[p], reset)
+                self._warnings += [warning] if warning else []
+                ranges.append(Range(place, start, max(start, ends[p])))
+        return ranges
+
+    def _committed(self, topic: str, partitions: int) -> dict[int, int]:
+        consumer = Consumer(self._consumer_config)
+        try:
+            found = consumer.committed([KafkaPartition(topic, p) for p in range(partitions)], timeout=30.0)
+        except KafkaException as error:
+            raise translated(error, f"reading the offsets of group {self._group}") from error
+        finally:
+            consumer.close()
+        return {tp.partition: tp.offset for tp in found if tp.offset >= 0}
+
+    def _in_rounds(self, producer: TransactionalProducer, ranges: list[Range]) -> list[Range]:
+        """Move everything, a round at a time; returns what a bound left over."""
+        settings = self._settings
+        budget = settings.max_records
+        deadline = None if settings.max_duration_ms is None else time.monotonic() + settings.max_duration_ms / 1000
+        left = [found for found in ranges if found.end > found.start]
+        while left and budget != 0 and (deadline is None or time.monotonic() < deadline):
+            size = ROUND_RECORDS if budget is None else min(ROUND_RECORDS, budget)
+            taken = bounded(left, size)
+            done = self._round(producer, cut(taken, ordered=self._ordered, splits_max=settings.splits_max))
+            moved = sum(done.get(found.place, found.start) - found.start for found in taken)
+            budget = None if budget is None else budget - moved
+            left = [Range(r.place, done.get(r.place, r.start), r.end) for r in left]
+            left = [found for found in left if found.end > found.start]
+        return left
+
+    def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
+        """Write the splits and commit; returns the new offset of each partition."""
+        self._learn_from_samples(splits)
+        self._phases.enter("moving records")
+        reports = self._write(splits)
+        accepted, reached = contiguous(splits, reports)
+        self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
+        self._phases.enter("committing offsets")
+        failpoint("after-last-write")
+        self._make_visible(accepted)
+        failpoint("after-visible")
+        self._commit(producer, reached)
+        failpoint("after-final-commit")
+        self._written += sum(report.written for _, report in accepted)
+        self._raise_or_learn(reports)
+        return reached
+
+    def _learn_from_samples(self, splits: list[SinkSplit]) -> None:
+        """Look at the first message of each split, so that common shapes are known before the first job."""
+        wanted = [(decoder, part) for decoder, part in ((self._key, "key"), (self._value, "value")) if decoder]
+        if self._rounds or not any(decoder.needs_samples for decoder, _ in wanted):
+            return
+        self._phases.enter("looking at samples")
+        for split in splits:
+            first = SinkSplit(split.topic, split.partition, split.start, min(split.start + 1, split.end))
+            config = self._settings.clients.consumer(self._group)
+            for messages in read_messages(config, first):
+                for decoder, part in wanted:
+                    decoder.learn([getattr(message, part)() for message in messages])
+
+    def _write(self, splits: list[SinkSplit]) -> list[SinkReport]:
+        spark = self._session.spark
+        reader = ReaderSettings(self._consumer_config, tuple(splits), self._columns)
+        frame = decoded_frame(read_splits(spark, reader), self._key, self._value)
+        expected = sum(split.end - split.start for split in splits)
+        with ProgressMonitor(self._session.driver_host, len(splits), expected) as monitor:
+            if isinstance(self._connector, NativeSinkConnector):
+                rows: Any = self._connector.render(frame)
+                writers = tuple(self._connector.writer() for _ in splits)
+            else:
+                assert isinstance(self._connector, PollSinkConnector)
+                rows, writers = _for_tasks(frame, self._connector, self._settings.tasks_max, len(splits))
+            settings = SinkWriterSettings(tuple(splits), writers, monitor.address)
+            reported = rows.mapInArrow(sink_writer(settings), REPORT_SCHEMA)
+            found = [SinkReport(**json.loads(row.report)) for row in run_job(spark, reported)]
+        return sorted(found, key=lambda report: report.index)
+
+    def _make_visible(self, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
+        if isinstance(self._connector, NativeSinkConnector):
+            results = [(split, report.result) for split, report in accepted if report.result is not None]
+            for name, fact in self._connector.commit(results).items():
+                self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
+
+    def _commit(self, producer: TransactionalProducer, reached: Mapping[TopicPartition, int]) -> None:
+        """All partitions' offsets in one transaction: a fenced run cannot commit, and none is committed alone."""
+        offsets = [KafkaPartition(place.topic, place.partition, offset) for place, offset in reached.items()]
+        if not offsets:
+            return
+        consumer = Consumer(self._consumer_config)
+        try:
+            producer.begin()
+            producer.send_sink_offsets(offsets, consumer.consumer_group_metadata())
+            producer.commit()
+        finally:
+            consumer.close()
+
+    def _raise_or_learn(self, reports: list[SinkReport]) -> None:
+        """Raise what failed; records of shapes that were not known make the next round wiser."""
+        errors = [unpack_error(report.error) for report in reports if report.error]
+        if errors:
+            raise min(errors, key=lambda error: error.exit_code)
+        samples = [sample for report in reports for sample in samples_of(report)]
+        if not samples:
+            return
+        decoders = {"key": self._key, "value": self._value}
+        learned = [
+            decoder.learn([data for found, data in samples if found == part])
+            for part, decoder in decoders.items()
+            if decoder is not None
+        ]
+        if not any(learned):
+            raise unknown_even_then(self._settings.name, samples)
+
+    def _report(self, ranges: list[Range], left: list[Range]) -> RunReport:
+        remaining = {found.place: found.start for found in left}
+        connector, settings = self._connector, self._settings
+        exact = isinstance(connector, NativeSinkConnector) and connector.exactly_once
+        return RunReport(
+            connector=settings.name,
+            kind="sink",
+            connector_class=type(connector).__name__,
+            run_id=settings.run_id,
+            guarantee="exactly_once" if exact else "at_least_once",
+            records={"read": self._written, "written": self._written, "filtered": 0, "dead_lettered": 0},
+            topics=sorted({found.place.topic for found in ranges}),
+            offsets=[
+                {"topic": r.place.topic, "partition": r.place.partition, "offset": remaining.get(r.place, r.end)}
+                for r in ranges
+            ],
+            splits=self._splits,
+            complete=not left,
+            notes={**self._notes, "rounds": self._rounds} if self._rounds else {},
+            warnings=[*settings.config.warnings, *self._warnings],
+            durations_s=self._phases.durations(),
+        )
+
+
+def contiguous(
+    splits: list[SinkSplit], reports: list[SinkReport]
+) -> tuple[list[tuple[SinkSplit, SinkReport]], dict[TopicPartition, int]]:
+    """The splits that count, and the offset that each partition has reached without a gap.
+
+    A split that ended early (a bad record, a shape that nobody knew, an error) ends its partition: what later splits
+    of it wrote is not made visible, and is written again.
+    """
+    accepted: list[tuple[SinkSplit, SinkReport]] = []
+    reached: dict[TopicPartition, int] = {}
+    for split, report in sorted(zip(splits, reports, strict=True), key=lambda pair: pair[0].start):
+        place = split.topic_partition
+        if reached.get(place, split.start) == split.start and report.result is not None:
+            accepted.append((split, report))
+            reached[place] = report.end
+    return accepted, reached
+
+
+def _for_tasks(
+    frame: RecordFrame, connector: PollSinkConnector, tasks_max: int, splits: int
+) -> tuple[Any, tuple[TaskWriter, ...]]:
+    """Rows and writers for a Python sink; schemaless data travel as JSON text."""
+    from pyspark.sql import functions as F
+
+    rows = frame.df
+    for union in (frame.key, frame.value):
+        for shape, column in zip(union.shapes, union.columns, strict=True):
+            if shape.schemaless:
+                rows = rows.withColumn(column, F.to_json(F.col(column)))
+    configs = connector.task_configs(tasks_max)
+    task_class = connector.task_class()
+    writers = tuple(TaskWriter(task_class, configs[n % len(configs)], frame.key, frame.value) for n in range(splits))
+    return rows.select(*_task_columns(frame.key), *_task_columns(frame.value), *_CARRIED), writers
+
+
+_CARRIED = ("kafka_offset", "timestamp", "headers", "error")
+
+
+def _task_columns(union: Union) -> tuple[str, ...]:
+    return (*union.columns, *((union.tag,) if union.tag else ()))
+

@@ -1,0 +1,51 @@
+"""Running a Spark job whose tasks answer with small report rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.runtime.split_writer import REPORT_SCHEMA, SplitReport, WriterSettings, split_writer
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def observed(df: DataFrame) -> tuple[DataFrame, Callable[[], int]]:
+    """Count rows as they pass: the count is there when the job is over."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    observation = Observation()
+    counted = df.observe(observation, F.count(F.lit(1)).alias("rows"))
+    return counted, lambda: int(observation.get["rows"])
+
+
+def collect_reports(spark: SparkSession, rows: DataFrame, settings: WriterSettings) -> list[SplitReport]:
+    """Write all splits; returns their reports.
+
+    :raises RetriableError: a task died (a lost executor, a killed worker) more often than Spark tries again.
+    """
+    reported = rows.mapInArrow(split_writer(settings), REPORT_SCHEMA)
+    return [SplitReport(**json.loads(row.report)) for row in run_job(spark, reported)]
+
+
+def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:
+    """Collect the report rows of a job, with Spark's failure as an error of airflow_kconnect."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        return reported.collect()
+    except (PySparkException, Py4JError) as error:
+        raise RetriableError(f"the Spark job failed: {_cause(str(error))}") from error
+
+
+def _cause(text: str) -> str:
+    """The line of a Spark error that says what happened: the Python error's own line, if there is one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)]
+    return (errors or lines or ["no reason given"])[-1 if errors else 0]

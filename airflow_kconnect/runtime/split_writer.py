@@ -1,0 +1,346 @@
+"""The end of a source split: Arrow batches of encoded records go to Kafka, with their progress, in transactions.
+
+Runs in a Spark partition (`mapInArrow`). Answers with one report row and never raises an error of airflow_kconnect:
+Spark would try such a task again, to no avail.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from airflow_kconnect.connect.canonical import partition_identity
+from airflow_kconnect.connect.connector import Progress
+from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.task_errors import error_from_column, pack_error
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, new_producer
+from airflow_kconnect.runtime.acknowledgements import AckWriter
+from airflow_kconnect.runtime.failpoints import failpoint
+from airflow_kconnect.runtime.progress import ProgressAddress, ProgressSender
+from airflow_kconnect.runtime.settings import TopicCreation
+from airflow_kconnect.runtime.topics import TopicMaker
+from airflow_kconnect.stores.plans import PlanFollower, PlanPointer
+from airflow_kconnect.stores.records import Marker, marker_key, offset_key, offset_value
+
+REPORT_SCHEMA = "split int, report string"
+
+
+@dataclass(frozen=True)
+class WriterSettings:
+    """What the writers of a run share; pickled into the tasks.
+
+    :param producer_configs: the producer's configuration by split; transactional for exactly-once.
+    :param constant_topic: the topic of all rows, or None if they have a ``topic`` column.
+    :param internal_topics: topics that no record may go to.
+    :param deadline_epoch_s: stop at the first commit after this time, or None.
+    :param known_keys: keys under which the topic already has offsets of source partitions (Connect's spelling).
+    :param poll: whether rows carry source partitions and offsets instead of a progress.
+    """
+
+    pointer: PlanPointer
+    splits: tuple[int, ...]
+    producer_configs: Mapping[int, Mapping[str, Any]]
+    consumer_config: Mapping[str, Any]
+    admin_config: Mapping[str, Any]
+    constant_topic: str | None
+    topic_creation: TopicCreation
+    internal_topics: frozenset[str]
+    chunk_ms: int
+    deadline_epoch_s: float | None
+    poll: bool
+    progress: ProgressAddress
+    known_keys: Mapping[str, bytes]
+    ack_folder: str | None = None
+
+
+@dataclass
+class SplitReport:
+    """The answer of a split.
+
+    :param progress: resume point after the last committed row.
+    :param already_done: rows that an earlier attempt had committed and that were passed over.
+    :param offsets: (source partition, offset) pairs committed by a poll task.
+    """
+
+    split: int
+    written: int = 0
+    already_done: int = 0
+    progress: Progress | None = None
+    done: bool = False
+    topics: list[str] = field(default_factory=list)
+    offsets: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
+    error: dict[str, Any] | None = None
+
+
+def split_writer(settings: WriterSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function for `mapInArrow`: Spark partition n holds the rows of split ``settings.splits[n]``."""
+
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        split = settings.splits[context.partitionId()]
+        report = SplitReport(split)
+        try:
+            _write_split(settings, report, batches, context.taskAttemptId())
+        except ConnectError as error:
+            report.error = pack_error(error)
+        text = json.dumps(vars(report))
+        yield pa.RecordBatch.from_arrays([pa.array([split], pa.int32()), pa.array([text])], ["split", "report"])
+
+    return write
+
+
+def _write_split(
+    settings: WriterSettings, report: SplitReport, batches: Iterator[pa.RecordBatch], attempt: int
+) -> None:
+    """Steps 5 to 7 of the protocol (DESIGN 4).
+
+    5 take the split's transactional id: this aborts or completes what an older holder left
+    6 only then look how far the split is, and whether the run is still the current one
+    7 rows and their progress in one transaction, chunk by chunk
+    """
+    split = report.split
+    admin = KafkaAdmin(settings.admin_config)
+    follower = PlanFollower(settings.pointer, split, admin, settings.consumer_config)
+    follower.check_current()  # a late attempt of a run that was taken over must not fence its successor
+    producer = new_producer(settings.producer_configs[split], f"connector {settings.pointer.connector} split {split}")
+    try:
+        follower.check_current()
+        marker = follower.marker()
+        if marker and marker.done:
+            report.done, report.progress, report.already_done = True, marker.progress, marker.records
+            return
+        topics = TopicMaker(admin, settings.topic_creation, settings.internal_topics)
+        _ChunkedWriter(settings, report, producer, topics, marker, attempt).write(batches)
+    finally:
+        producer.close()
+
+
+class _ChunkedWriter:
+    def __init__(
+        self,
+        settings: WriterSettings,
+        report: SplitReport,
+        producer: TransactionalProducer | FlushingProducer,
+        topics: TopicMaker,
+        marker: Marker | None,
+        attempt: int,
+    ) -> None:
+        self._settings, self._report, self._producer, self._topics = settings, report, producer, topics
+        self._sender = ProgressSender(settings.progress, report.split)
+        self._acks = AckWriter(settings.ack_folder, report.split, attempt) if settings.ack_folder else None
+        self._resume = marker.progress if marker else None
+        self._before = marker.records if marker else 0
+        report.already_done, report.progress = 0, self._resume
+        self._open_since: float | None = None
+        self._pending = 0
+        self._last_progress = self._resume
+        self._last_offsets: dict[str, str] = {}
+
+    def write(self, batches: Iterator[pa.RecordBatch]) -> None:
+        try:
+            for batch in batches:
+                rows = self._after_resume_point(batch)
+                if rows.num_rows:
+                    self._write_rows(rows)
+                if self._chunk_is_due():
+                    self._commit(done=False)
+                    if self._deadline_is_over():
+                        return self._finish()
+            self._commit(done=True)
+            self._finish()
+        except BaseException:
+            if self._open_since is not None:
+                self._producer.abort()
+            raise
+
+    def _after_resume_point(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Drop rows that an earlier attempt of the split has committed."""
+        if self._resume is None or self._settings.poll or not batch.num_rows:
+            return batch
+        progress = batch.column("progress")
+        if isinstance(self._resume, int):
+            first = int(pc.sum(pc.less_equal(progress, self._resume)).as_py() or 0)
+        else:
+            found = int(pc.index(progress, self._resume).as_py())
+            first = batch.num_rows if found < 0 else found + 1
+        if first < batch.num_rows:
+            self._resume = None
+        self._report.already_done += first
+        return batch.slice(first)
+
+    def _write_rows(self, rows: pa.RecordBatch) -> None:
+        good = _raise_on_error(rows)
+        if self._open_since is None:
+            self._producer.begin()
+            self._open_since = time.monotonic()
+        self._produce(rows)
+        self._remember_position(good)
+        self._pending += rows.num_rows
+        self._producer.poll(0)
+        self._sender.send(self._report.written + self._pending)
+        failpoint("mid-produce")
+
+    def _produce(self, rows: pa.RecordBatch) -> None:
+        names = rows.schema.names
+        values = rows.column("value").to_pylist()
+        keys = rows.column("key").to_pylist() if "key" in names else None
+        topics = self._topics_of(rows)
+        if isinstance(topics, str) and set(names) <= {"value", "key", "progress", "error"}:
+            produce_plain(self._producer, topics, values, keys)
+        else:
+            produce_full(self._producer, topics, values, keys, rows)
+
+    def _topics_of(self, rows: pa.RecordBatch) -> str | list[str]:
+        constant = self._settings.constant_topic
+        if constant is not None:
+            self._use_topic(constant)
+            return constant
+        names = rows.column("topic")
+        for name in pc.unique(names).to_pylist():
+            self._use_topic(name)
+        topics: list[str] = names.to_pylist()
+        return topics
+
+    def _use_topic(self, topic: str) -> None:
+        if self._topics.use(topic):
+            self._report.topics.append(topic)
+
+    def _remember_position(self, rows: pa.RecordBatch) -> None:
+        if not self._settings.poll:
+            self._last_progress = rows.column("progress")[-1].as_py()
+            return
+        partitions = rows.column("source_partition").to_pylist()
+        offsets = rows.column("source_offset").to_pylist()
+        self._last_offsets.update((p, o) for p, o in zip(partitions, offsets, strict=True) if p and o)
+
+    def _chunk_is_due(self) -> bool:
+        if self._open_since is None:
+            return False
+        open_ms = (time.monotonic() - self._open_since) * 1000
+        return open_ms >= self._settings.chunk_ms or self._deadline_is_over()
+
+    def _deadline_is_over(self) -> bool:
+        deadline = self._settings.deadline_epoch_s
+        return deadline is not None and time.time() >= deadline
+
+    def _commit(self, *, done: bool) -> None:
+        if self._open_since is None:
+            if self._settings.poll:
+                return
+            self._producer.begin()
+            self._open_since = time.monotonic()
+        self._produce_position(done)
+        if done:
+            failpoint("after-last-produce")
+        failpoint("during-commit")
+        self._producer.commit()
+        self._open_since = None
+        self._report.written += self._pending
+        self._report.progress, self._report.done = self._last_progress, done
+        self._report.offsets = [(json.loads(p), json.loads(o)) for p, o in self._last_offsets.items()]
+        self._pending = 0
+        if self._acks:
+            self._acks.committed(self._report.written)
+
+    def _produce_position(self, done: bool) -> None:
+        pointer = self._settings.pointer
+        if self._settings.poll:
+            for partition, offset in self._last_offsets.items():
+                source_partition = json.loads(partition)
+                known = self._settings.known_keys.get(partition_identity(source_partition))
+                key = known or offset_key(pointer.connector, source_partition)
+                self._produce_one(pointer.topic, offset_value(json.loads(offset)), key)
+            return
+        records = self._before + self._report.written + self._pending
+        marker = Marker(pointer.plan.plan_id, self._last_progress, done, records)
+        self._produce_one(pointer.topic, marker.encode(), marker_key(pointer.connector, self._report.split))
+
+    def _produce_one(self, topic: str, value: bytes, key: bytes) -> None:
+        produce_plain(self._producer, topic, [value], [key])
+
+    def _finish(self) -> None:
+        self._sender.send(self._report.written, done=True)
+        if self._acks:
+            self._acks.finished()
+
+
+def produce_plain(
+    producer: TransactionalProducer | FlushingProducer, topic: str, values: list[bytes | None], keys: list[Any] | None
+) -> None:
+    """The hot loop: positional calls, nothing else (measured: headers and keywords cost more than the call)."""
+    produce = producer.produce
+    if keys is None:
+        for value in values:
+            try:
+                produce(topic, value)
+            except BufferError:
+                _produce_when_room(producer, topic, value)
+        return
+    for value, key in zip(values, keys, strict=True):
+        try:
+            produce(topic, value, key)
+        except BufferError:
+            _produce_when_room(producer, topic, value, key)
+
+
+def produce_full(
+    producer: TransactionalProducer | FlushingProducer,
+    topics: str | list[str],
+    values: list[bytes | None],
+    keys: list[Any] | None,
+    rows: pa.RecordBatch,
+) -> None:
+    """Records with their own topics, partitions, timestamps or headers."""
+    count, names = rows.num_rows, rows.schema.names
+    partitions = rows.column("partition").to_pylist() if "partition" in names else [None] * count
+    timestamps = rows.column("timestamp").to_pylist() if "timestamp" in names else [None] * count
+    headers = rows.column("headers").to_pylist() if "headers" in names else [None] * count
+    topic_list = [topics] * count if isinstance(topics, str) else topics
+    for topic, value, key, partition, timestamp, header in zip(
+        topic_list, values, keys or [None] * count, partitions, timestamps, headers, strict=True
+    ):
+        pairs = [(h["key"], h["value"]) for h in header] if header else None
+        where = -1 if partition is None else partition
+        when = 0 if timestamp is None else timestamp
+        try:
+            producer.produce(topic, value, key, where, None, when, pairs)
+        except BufferError:
+            _produce_when_room(producer, topic, value, key, where, None, when, pairs)
+
+
+def _produce_when_room(producer: TransactionalProducer | FlushingProducer, *record: Any) -> None:
+    while True:
+        producer.poll(0.1)
+        try:
+            return producer.produce(*record)
+        except BufferError:
+            continue
+
+
+def _raise_on_error(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """``errors.tolerance=none``: the first bad record ends the run, nothing after it is committed."""
+    if "error" not in rows.schema.names:
+        return rows
+    errors = rows.column("error")
+    if errors.null_count == rows.num_rows:
+        return rows
+    first = pc.index(pc.is_valid(errors), True).as_py()
+    raise error_from_column(errors[first].as_py(), _place(rows, first))
+
+
+def _place(rows: pa.RecordBatch, row: int) -> str:
+    names = rows.schema.names
+    if "source_partition" in names:
+        return f"source partition {rows.column('source_partition')[row]} offset {rows.column('source_offset')[row]}"
+    return f"position {rows.column('progress')[row]}"
+
