@@ -1,0 +1,1 @@
+"""The embedded broker and other helpers for development and tests."""

@@ -1,0 +1,171 @@
+"""A real Kafka Connect worker on this machine, to compare with and to hand connectors over to and from."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import psutil
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.local import daemon, ivy, ports
+from airflow_kconnect.local.broker import KAFKA_VERSION
+from airflow_kconnect.local.broker_files import LOG4J2, properties_text, worker_config
+from airflow_kconnect.local.connect_rest import ConnectRest
+from airflow_kconnect.local.errors import SetupError, readable_os_errors
+from airflow_kconnect.local.java import find_java
+
+CONNECT = (
+    *(f"org.apache.kafka:connect-{part}:{KAFKA_VERSION}" for part in ("runtime", "json", "transforms", "file")),
+    f"org.apache.kafka:connect-test-plugins:{KAFKA_VERSION}",
+    "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
+)
+
+_PLUGINS = "connect-file-*.jar"
+_QUICK = {
+    "offset.flush.interval.ms": "1000",
+    "plugin.discovery": "service_load",
+    "scheduled.rebalance.max.delay.ms": "0",
+}
+_log = logging.getLogger(__name__)
+
+
+class ConnectWorker(ConnectRest):
+    """One distributed worker (`ConnectDistributed`), which belongs to this process. Use it as a context manager.
+
+    :param work_dir: folder for its files and its log; made if missing.
+    :param bootstrap: the broker, `host:port`.
+    :param group_id: the worker group. Transactional ids of tasks are `<group_id>-<connector>-<task>`.
+    :param offset_topic: where source offsets are kept; may be shared with our own runs.
+    :param config_topic: where connector configs are kept.
+    :param status_topic: where states are kept.
+    :param exactly_once: whether `exactly.once.source.support` is enabled.
+    :param rest_port: port of its REST API; None means a free one.
+    :param heap_mb: Java heap in MB.
+    :param java_options: further options for the JVM.
+    :param settings: further worker settings, which win over ours.
+    :param progress: called with a line of text while Kafka Connect is downloaded and started.
+    """
+
+    def __init__(
+        self,
+        work_dir: Path | str,
+        *,
+        bootstrap: str,
+        group_id: str = "connect-cluster",
+        offset_topic: str = "connect-offsets",
+        config_topic: str = "connect-configs",
+        status_topic: str = "connect-status",
+        exactly_once: bool = True,
+        rest_port: int | None = None,
+        heap_mb: int = 512,
+        java_options: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self._folder = Path(work_dir).expanduser().absolute()
+        port = rest_port or ports.free_port()
+        super().__init__(f"http://{ports.LOOPBACK}:{port}")
+        self._java_options = [f"-Xmx{heap_mb}m", *java_options]
+        self._progress = progress or _log.info
+        self._process: psutil.Popen | None = None
+        self.properties: dict[str, str] = {
+            **worker_config(bootstrap),
+            **_QUICK,
+            "group.id": group_id,
+            "offset.storage.topic": offset_topic,
+            "config.storage.topic": config_topic,
+            "status.storage.topic": status_topic,
+            "exactly.once.source.support": "enabled" if exactly_once else "disabled",
+            "listeners": f"HTTP://{ports.LOOPBACK}:{port}",
+            "plugin.path": str(self._folder / "plugins"),
+            **(settings or {}),
+        }
+
+    def __enter__(self) -> ConnectWorker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    @property
+    def log(self) -> Path:
+        """The worker's log file."""
+        return self._folder / "connect.log"
+
+    @property
+    def pid(self) -> int:
+        """The process id of the worker.
+
+        :raises SetupError: it does not run.
+        """
+        if self._process is None:
+            raise SetupError("The Connect worker does not run: start it first.")
+        return int(self._process.pid)
+
+    def start(self, *, timeout_s: float = 120) -> None:
+        """Start the worker and return once it has joined its group and answers.
+
+        :param timeout_s: how long to wait, in seconds; downloading Kafka Connect does not count.
+        :raises SetupError: no Java, a folder cannot be used, or the worker died at its start.
+        :raises RetriableError: no answer in time, or the download failed.
+        """
+        if self._process is not None:
+            return
+        java = find_java()
+        jars = ivy.resolve(CONNECT, java=java, progress=self._progress)
+        with readable_os_errors(self._folder):
+            log4j2, config = self._write_files(jars)
+        command = [str(java.path), *self._java_options, f"-Dlog4j2.configurationFile={log4j2}"]
+        command += ["-cp", _class_path(jars), "org.apache.kafka.connect.cli.ConnectDistributed", str(config)]
+        self._progress("Starting Kafka Connect")
+        self._process = daemon.spawn(command, cwd=self._folder, log=self.log)
+        try:
+            self._wait_for_answer(time.monotonic() + timeout_s)
+        except BaseException:
+            self.kill()
+            raise
+
+    def stop(self, *, timeout_s: float = 30) -> None:
+        """Stop the worker in order, or by force after `timeout_s` seconds."""
+        if self._process is not None:
+            daemon.end(self._process, timeout_s=timeout_s)
+            self._process = None
+
+    def kill(self) -> None:
+        """End the worker with SIGKILL, as a crash would."""
+        if self._process is not None:
+            daemon.kill(self._process)
+            self._process = None
+
+    def _write_files(self, jars: Path) -> tuple[Path, Path]:
+        plugins = self._folder / "plugins"
+        plugins.mkdir(parents=True, exist_ok=True)
+        for jar in jars.glob(_PLUGINS):
+            if not (plugins / jar.name).exists():
+                (plugins / jar.name).symlink_to(jar)
+        log4j2, config = self._folder / "log4j2.properties", self._folder / "worker.properties"
+        log4j2.write_text(LOG4J2)
+        config.touch(mode=0o600)
+        config.write_text(properties_text(self.properties))
+        return log4j2, config
+
+    def _wait_for_answer(self, deadline_s: float) -> None:
+        while not self.is_healthy():
+            assert self._process is not None
+            if self._process.poll() is not None:
+                raise SetupError(
+                    f"The Connect worker ended at its start with exit code {self._process.returncode}. "
+                    f"From {self.log}:\n{daemon.last_errors(self.log)}"
+                )
+            if time.monotonic() > deadline_s:
+                raise RetriableError(f"The Connect worker did not answer at {self.url} in time: see {self.log}.")
+            time.sleep(0.1)
+
+
+def _class_path(jars: Path) -> str:
+    plugins = set(jars.glob(_PLUGINS))
+    return ":".join(str(jar) for jar in sorted(jars.glob("*.jar")) if jar not in plugins)

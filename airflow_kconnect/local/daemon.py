@@ -1,0 +1,106 @@
+"""A background process with a pid file: started in its own session, ended by its own pid, never by its name."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+# Two readings of one process's start may differ by a clock correction, never by more than this in practice.
+_SAME_START_S = 2.0
+_LOG_TO_KEEP_BYTES = 10_000_000
+_TAIL_BYTES = 64_000
+_FRAME = re.compile(r"\s+(at |\.\.\. )")
+_COMPLAINT = re.compile(r" (ERROR|FATAL) |Exception|Error: ")
+
+
+@dataclass(frozen=True)
+class PidFile:
+    """Remembers which process runs, by its pid and its start time: a recycled pid is not taken for it."""
+
+    path: Path
+
+    def write(self, process: psutil.Process) -> None:
+        """Remember a process that was just started."""
+        self.path.write_text(json.dumps({"pid": process.pid, "started_epoch_s": process.create_time()}))
+
+    def process(self) -> psutil.Process | None:
+        """The process, if it is alive; None if the file is missing, unreadable or stale."""
+        try:
+            remembered = json.loads(self.path.read_text())
+            process = psutil.Process(int(remembered["pid"]))
+            same = abs(process.create_time() - float(remembered["started_epoch_s"])) < _SAME_START_S
+            return process if same and is_alive(process) else None
+        except (OSError, ValueError, KeyError, TypeError, psutil.NoSuchProcess):
+            return None
+
+    def remove_if_stale(self) -> bool:
+        """Remove a file that names no living process; True if there was one."""
+        if not self.path.exists() or self.process() is not None:
+            return False
+        self.path.unlink(missing_ok=True)
+        return True
+
+
+def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str] | None = None) -> psutil.Popen:
+    """Start a process in a session of its own, with its output appended to a log file.
+
+    :param log: a log of more than 10 MB is first moved to `<log>.1`.
+    """
+    if log.exists() and log.stat().st_size > _LOG_TO_KEEP_BYTES:
+        log.replace(log.with_name(log.name + ".1"))
+    with log.open("ab") as output:
+        return psutil.Popen(
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether a process runs; one that has ended but was not yet waited for does not."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def end(process: psutil.Process, *, timeout_s: float) -> None:
+    """End a process: ask it (SIGTERM), and if it is still there after `timeout_s` seconds, SIGKILL."""
+    try:
+        # A stopped process (SIGSTOP) would never see the SIGTERM.
+        process.resume()
+        process.terminate()
+        process.wait(timeout_s)
+    except psutil.TimeoutExpired:
+        kill(process)
+    except psutil.NoSuchProcess:
+        return
+
+
+def kill(process: psutil.Process) -> None:
+    """End a process at once (SIGKILL) and wait until it is gone."""
+    try:
+        process.kill()
+        process.wait(10)
+    except psutil.NoSuchProcess:
+        return
+
+
+def last_errors(log: Path, count: int = 4) -> str:
+    """What a Java program last complained of in its log, without stack frames; its last lines if of nothing."""
+    if not log.is_file():
+        return ""
+    with log.open("rb") as tail:
+        tail.seek(max(0, log.stat().st_size - _TAIL_BYTES))
+        lines = [line for line in tail.read().decode(errors="replace").splitlines() if not _FRAME.match(line)]
+    return "\n".join(([line for line in lines if _COMPLAINT.search(line)] or lines)[-count:])

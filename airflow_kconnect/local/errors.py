@@ -1,0 +1,39 @@
+"""Errors of the local tools: what a person has to put right on this machine before starting again."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from airflow_kconnect.connect.errors import ConnectError, RetriableError
+
+
+class SetupError(ConnectError):
+    """Something on this machine is missing or in the way (Java, a port, a folder): put it right, start again."""
+
+    exit_code = 1
+
+
+@contextmanager
+def readable_os_errors(folder: Path) -> Iterator[None]:
+    """Turn the operating system's errors about a folder into one line that says what to do.
+
+    :raises RetriableError: the disk is full.
+    :raises SetupError: the folder cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise disk_full(folder) from error
+        why = error.strerror or str(error)
+        raise SetupError(
+            f"Cannot write {error.filename or folder}: {why}. Make it writable or choose another folder."
+        ) from error
+
+
+def disk_full(folder: Path) -> RetriableError:
+    """The error to raise when there is no room left for a folder."""
+    return RetriableError(f"The disk that holds {folder} is full: free some space or choose another folder.")

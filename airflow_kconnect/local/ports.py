@@ -1,0 +1,45 @@
+"""Ports on the loopback address: a free one, and who holds a taken one."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import suppress
+
+import psutil
+
+LOOPBACK = "127.0.0.1"
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        return int(probe.getsockname()[1])
+
+
+def is_taken(port: int) -> bool:
+    """Whether a server could not bind the port."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return True
+    return False
+
+
+def is_open(port: int) -> bool:
+    """Whether somebody accepts connections on the port."""
+    with suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
+        return True
+    return False
+
+
+def holder(port: int) -> str:
+    """Who listens on a port, for a message: `process 123 (java)`, or `another program` if that cannot be seen."""
+    with suppress(psutil.Error, OSError):
+        for connection in psutil.net_connections(kind="tcp"):
+            listens = connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
+            if listens and connection.pid:
+                return f"process {connection.pid} ({psutil.Process(connection.pid).name()})"
+    return "another program"

@@ -1,0 +1,68 @@
+"""Reads a connector's configuration as people write it (dict, text or file), and checks it before Spark starts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connect.connector_config import load_connector_file, validate_connector
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.worker_config import WorkerConfig
+
+_PROVIDER_REFERENCE = re.compile(r"\$\{[^}]*:[^}]*\}")
+
+
+def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> dict[str, Any]:
+    """The flat configuration of a connector, with its `name` in it.
+
+    :param connector: Connect's JSON or the configuration alone, as a dict or a JSON text; or the path of a file.
+    :param folder: what a relative path is relative to.
+    :raises ConfigError: it is none of these.
+    """
+    if isinstance(connector, str) and connector.lstrip().startswith("{"):
+        connector = _parsed(connector)
+    if isinstance(connector, Mapping):
+        return _flat(connector)
+    if not isinstance(connector, str | Path) or not str(connector).strip():
+        raise _wrong(f"is {connector!r}; expected a dict, a JSON text or the path of a file")
+    return dict(load_connector_file((folder or Path()) / connector))
+
+
+def check_configuration(config: Mapping[str, Any], worker: Mapping[str, Any], kind: str | None) -> list[str]:
+    """Check configurations of connector and worker; nothing is connected to.
+
+    What a config provider will answer is known to the job alone: a configuration with references such as
+    `${file:...}` is checked there.
+
+    :returns: warnings.
+    :raises ConfigError: with all errors.
+    """
+    checked_worker = WorkerConfig.from_props(worker)
+    if any(_PROVIDER_REFERENCE.search(str(value)) for value in config.values()):
+        return []
+    return validate_connector(config, worker=checked_worker, kind=kind).warnings
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        parsed: dict[str, Any] = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _wrong(f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    return parsed
+
+
+def _flat(connector: Mapping[str, Any]) -> dict[str, Any]:
+    inner = connector.get("config")
+    if not isinstance(inner, Mapping):
+        return dict(connector)
+    name = connector.get("name")
+    if name is not None and inner.get("name", name) != name:
+        raise _wrong("has one `name` outside and another inside `config`; remove one")
+    return {**inner} if name is None else {**inner, "name": name}
+
+
+def _wrong(what: str) -> ConfigError:
+    return ConfigError({"connector": [what]})

@@ -1,0 +1,60 @@
+"""Fixtures for every test: one real Kafka broker for the whole run, and names that nobody else uses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.local.broker import EmbeddedBroker
+from airflow_kconnect.local.broker_files import worker_config
+from tests.support import unique
+from tests.support.kafka import create_topic
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
+    """A broker of its own for this test run; tests that stop or freeze one start another."""
+    embedded = EmbeddedBroker(tmp_path_factory.mktemp("broker"))
+    embedded.start()
+    yield embedded
+    embedded.stop()
+
+
+@pytest.fixture(scope="session")
+def bootstrap(broker: EmbeddedBroker) -> str:
+    """`host:port` of the broker."""
+    return broker.bootstrap
+
+
+@pytest.fixture
+def topic(bootstrap: str) -> Callable[..., str]:
+    """Creates an empty topic: `topic()`, `topic(partitions=3)`, `topic(config={"cleanup.policy": "compact"})`."""
+
+    def create(partitions: int = 1, prefix: str = "topic", config: dict[str, str] | None = None) -> str:
+        return create_topic(bootstrap, unique(prefix), partitions, config)
+
+    return create
+
+
+@pytest.fixture(scope="session")
+def worker_topics(bootstrap: str) -> str:
+    """Creates the topics of a Connect worker once, and returns the name of the offset topic."""
+    for name, partitions in (("connect-offsets", 5), ("connect-configs", 1), ("connect-status", 5)):
+        create_topic(bootstrap, name, partitions, {"cleanup.policy": "compact"})
+    return "connect-offsets"
+
+
+@pytest.fixture
+def worker_props(bootstrap: str, worker_topics: str) -> dict[str, str]:
+    """Worker properties for the broker: the same topics for all tests, a group of its own for each."""
+    return {**worker_config(bootstrap), "group.id": unique("kconnect")}
+
+
+@pytest.fixture
+def worker_file(worker_props: dict[str, str], tmp_path: Path) -> Path:
+    """`worker_props` as a file for `kconnect run --worker`."""
+    path = tmp_path / "worker.properties"
+    path.write_text("".join(f"{key}={value}\n" for key, value in worker_props.items()))
+    return path

@@ -1,0 +1,44 @@
+"""A `spark-submit` that is a small script: for what operator, hook and command line do around the real one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+# Runs the script that stands where the job would, with the job's arguments; keeps its own command line.
+_FAKE = """#!{python}
+import json, os, pathlib, runpy, stat, sys
+folder = pathlib.Path({folder!r})
+(folder / "command.json").write_text(json.dumps(sys.argv[1:]))
+run_file = pathlib.Path(sys.argv[sys.argv.index("--run") + 1])
+if run_file.exists():
+    facts = {{"mode": stat.S_IMODE(run_file.stat().st_mode), "spec": json.loads(run_file.read_text()),
+             "path": str(run_file), "session": os.getsid(0)}}
+    (folder / "run.json").write_text(json.dumps(facts))
+sys.stdout.reconfigure(line_buffering=True)
+runpy.run_path(str(folder / "behaviour.py"))
+"""
+
+
+class FakeSpark:
+    """The fake and what it saw.
+
+    :param folder: put this folder first on PATH.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        program = folder / "spark-submit"
+        program.write_text(_FAKE.format(python=sys.executable, folder=str(folder)))
+        program.chmod(0o755)
+        self.behave("")
+
+    def behave(self, script: str) -> None:
+        """What it does when it is run; it ends with exit code 0 unless the script exits otherwise."""
+        (self.folder / "behaviour.py").write_text(script)
+
+
+def printing(*lines: str, exit_code: int = 0) -> str:
+    """A behaviour: print the lines, then end."""
+    text = "".join(f"print({line!r})\n" for line in lines)
+    return f"{text}import sys\nsys.exit({exit_code})\n"

@@ -1,0 +1,143 @@
+"""Real spark-submit jobs for tests: start one, stop it at a failpoint, kill what should be killed, read its answer."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
+
+REPOSITORY = Path(__file__).parents[2]
+_SUBMIT = Path(sys.executable).with_name("spark-submit")
+_CONF = {
+    "spark.ui.enabled": "false",
+    "spark.log.level": "ERROR",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+
+
+@dataclass
+class Job:
+    """A running spark-submit, in a process group of its own."""
+
+    process: subprocess.Popen[str]
+    reached: Path
+    output: Path
+    _spec: Any = field(repr=False)
+
+    def wait_for_failpoint(self, timeout_s: float = 120.0) -> None:
+        """Return when the job is at its failpoint: proof that the fault happens where it should."""
+        deadline = time.monotonic() + timeout_s
+        while not self.reached.exists():
+            assert self.process.poll() is None, f"the job ended before the failpoint:\n{self.text()}"
+            assert time.monotonic() < deadline, f"the failpoint was not reached:\n{self.text()}"
+            time.sleep(0.001)
+
+    def tree(self) -> list[psutil.Process]:
+        """The JVM, the Python driver, the workers."""
+        root = psutil.Process(self.process.pid)
+        return [root, *root.children(recursive=True)]
+
+    def driver(self) -> psutil.Process:
+        """The Python driver."""
+        return next(p for p in self.tree()[1:] if any("connector_job.py" in part for part in p.cmdline()))
+
+    def kill(self) -> None:
+        """SIGKILL to everything at once, as when a machine goes away."""
+        kill_all(self.tree())
+        self.process.wait(30)
+
+    def kill_jvm_only(self) -> list[psutil.Process]:
+        """SIGKILL to the JVM; returns what it leaves behind."""
+        jvm, *others = self.tree()
+        jvm.kill()
+        self.process.wait(30)
+        return others
+
+    def wait(self, timeout_s: float = 180.0) -> int:
+        """The job's exit code."""
+        try:
+            return self.process.wait(timeout_s)
+        finally:
+            self.close()
+
+    def text(self) -> str:
+        """Everything that it printed."""
+        return self.output.read_text(errors="replace")
+
+    def event(self, name: str) -> dict[str, Any]:
+        """The last event of that name."""
+        found = [event for line in self.text().splitlines() if (event := parse_event(line)) and event["event"] == name]
+        assert found, f"no {name} event:\n{self.text()}"
+        return found[-1]
+
+    def report(self) -> dict[str, Any]:
+        """The job's report."""
+        report: dict[str, Any] = self.event("report")["report"]
+        return report
+
+    def close(self) -> None:
+        """End what is left of it."""
+        if self.process.poll() is None:
+            self.kill()
+        self._spec.__exit__(None, None, None)
+
+
+def start_job(
+    config: Mapping[str, str],
+    worker: Mapping[str, str],
+    folder: Path,
+    *,
+    failpoint: str | None = None,
+    action: str = "block",
+    conf: Mapping[str, str] | None = None,
+    master: str = "local[2]",
+) -> Job:
+    """Submit a connector.
+
+    :param failpoint: where the job stops and waits to be killed (``action="touch"``: only tells that it was there).
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    spec_file = run_spec_file(RunSpec(config=dict(config), worker=dict(worker)))
+    path = spec_file.__enter__()
+    reached = Path(tempfile.mkdtemp(dir=folder)) / "reached"
+    output = reached.with_name("output.log")
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    if failpoint:
+        environment |= {"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": f"{failpoint}:{action}:{reached}"}
+    arguments = [part for item in {**_CONF, **(conf or {})}.items() for part in ("--conf", "=".join(item))]
+    command = [str(_SUBMIT), "--master", master, *arguments, str(REPOSITORY / "jobs" / "connector_job.py")]
+    with output.open("w") as out:
+        process = subprocess.Popen(
+            [*command, "--run", str(path)], stdout=out, stderr=subprocess.STDOUT, env=environment,
+            start_new_session=True, text=True,
+        )  # fmt: skip
+    return Job(process, reached, output, spec_file)
+
+
+def kill_all(processes: list[psutil.Process]) -> None:
+    """SIGKILL to each, also if some are gone already."""
+    for process in processes:
+        try:
+            process.send_signal(signal.SIGKILL)
+        except psutil.NoSuchProcess:
+            continue
+
+
+def wait_gone(processes: list[psutil.Process], timeout_s: float = 10.0) -> list[psutil.Process]:
+    """Wait until processes are gone; returns those that are not."""
+    return psutil.wait_procs(processes, timeout=timeout_s)[1]

@@ -1,0 +1,127 @@
+"""Kafka for tests: make topics, write to them, and read a whole topic back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from tests.support import unique
+
+Headers = list[tuple[str, bytes | None]]
+
+
+class Record(NamedTuple):
+    """A record as it lies in the topic; the timestamp is in epoch milliseconds."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+    timestamp: int
+
+
+def create_topic(bootstrap: str, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
+    """Create a topic with one replica and return its name once it can be written."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(config or {}))
+    admin.create_topics([new], operation_timeout=20)[name].result(30)
+    return name
+
+
+def produce(
+    bootstrap: str,
+    topic: str,
+    values: Iterable[bytes | str | None],
+    *,
+    key: bytes | str | None = None,
+    partition: int = -1,
+    headers: Headers | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> None:
+    """Write values and wait until the broker has them all.
+
+    :param settings: further settings of the producer. With a `transactional.id` all values are one transaction.
+    """
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 1, **(settings or {})})
+    transactional = "transactional.id" in (settings or {})
+    if transactional:
+        producer.init_transactions(30)
+        producer.begin_transaction()
+    failures: list[KafkaError] = []
+    for value in values:
+        producer.produce(
+            topic,
+            value,
+            key,
+            partition,
+            headers=headers or [],
+            on_delivery=lambda error, _: failures.append(error) if error else None,
+        )
+        producer.poll(0)
+    assert producer.flush(30) == 0, "records were not delivered within 30 s"
+    assert not failures, failures[0]
+    if transactional:
+        producer.commit_transaction(30)
+
+
+def read_all(bootstrap: str, topic: str, *, committed: bool = True) -> list[Record]:
+    """Every record of a topic as of now, by partition and offset.
+
+    :param committed: False reads records of open and aborted transactions too.
+    """
+    consumer = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": unique("reader"),
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "isolation.level": "read_committed" if committed else "read_uncommitted",
+        }
+    )
+    try:
+        ends = {}
+        for partition in consumer.list_topics(topic, timeout=30).topics[topic].partitions:
+            ends[partition] = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[1]
+        consumer.assign([TopicPartition(topic, partition, 0) for partition in ends])
+        return sorted(_until(consumer, ends))
+    finally:
+        consumer.close()
+
+
+def read_values(bootstrap: str, topic: str) -> list[bytes | None]:
+    """The committed values of a topic, by partition and offset."""
+    return [record.value for record in read_all(bootstrap, topic)]
+
+
+def _until(consumer: Consumer, ends: Mapping[int, int]) -> list[Record]:
+    """Records below the ends. A partition may end with offsets that hold no record, and may grow meanwhile."""
+    records = []
+    waiting = set(ends)
+    while waiting:
+        message = consumer.poll(30)
+        assert message is not None, f"no end of partitions {sorted(waiting)} within 30 s"
+        error = message.error()
+        partition = message.partition()
+        if error is None and message.offset() < ends[partition]:
+            records.append(_record(message))
+        elif error is not None and error.code() != KafkaError._PARTITION_EOF:
+            raise KafkaException(error)
+        if error is not None or message.offset() + 1 >= ends[partition]:
+            waiting.discard(partition)
+    return records
+
+
+def _record(message: Message) -> Record:
+    return Record(
+        message.partition(),
+        message.offset(),
+        message.key(),
+        message.value(),
+        message.headers() or [],
+        message.timestamp()[1],
+    )

@@ -1,0 +1,74 @@
+"""Configurations as people write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.local.preflight import check_configuration, connector_config
+
+FLAT = {"name": "orders", "connector.class": "FileStreamSource", "topic": "t", "file": "/data/in"}
+NESTED = {"name": "orders", "config": {key: value for key, value in FLAT.items() if key != "name"}}
+
+
+class TestConnectorConfig:
+    @pytest.mark.parametrize("connector", [FLAT, NESTED, json.dumps(NESTED), " " + json.dumps(FLAT)])
+    def test_all_forms_mean_the_same(self, connector: Any) -> None:
+        assert connector_config(connector) == FLAT
+
+    @pytest.mark.parametrize("absolute", [True, False], ids=["absolute", "relative"])
+    def test_a_file_is_read(self, tmp_path: Path, absolute: bool) -> None:
+        file = tmp_path / "orders.json"
+        file.write_text(json.dumps(NESTED))
+
+        assert connector_config(file if absolute else "orders.json", tmp_path) == FLAT
+
+    def test_the_configuration_of_the_caller_is_not_changed(self) -> None:
+        before = json.dumps(NESTED)
+        connector_config(NESTED)["x"] = "y"
+
+        assert json.dumps(NESTED) == before
+
+    @pytest.mark.parametrize(
+        ("connector", "message"),
+        [
+            ({**NESTED, "config": {"name": "other"}}, "one `name` outside and another inside"),
+            ("{not json", "is not JSON"),
+            ("", "expected a dict, a JSON text or the path"),
+            (7, "expected a dict, a JSON text or the path"),
+            (None, "expected a dict, a JSON text or the path"),
+            ("/no/such/file.json", "does not exist"),
+        ],
+        ids=["two-names", "not-json", "empty", "number", "none", "no-file"],
+    )
+    def test_anything_else_is_refused(self, connector: Any, message: str) -> None:
+        with pytest.raises(ConfigError, match=message):
+            connector_config(connector)
+
+
+class TestCheckConfiguration:
+    WORKER = {"bootstrap.servers": "broker:9092"}
+
+    def test_a_valid_one_passes(self) -> None:
+        assert check_configuration(FLAT, self.WORKER, "source") == []
+
+    def test_all_errors_are_found(self) -> None:
+        with pytest.raises(ConfigError) as caught:
+            check_configuration({**FLAT, "tasks.max": "x", "topic": None}, self.WORKER, "source")
+
+        assert {"tasks.max", "topic"} <= set(caught.value.errors)
+
+    def test_a_source_is_no_sink(self) -> None:
+        with pytest.raises(ConfigError):
+            check_configuration(FLAT, self.WORKER, "sink")
+
+    def test_a_wrong_worker_is_refused(self) -> None:
+        with pytest.raises(ConfigError, match=r"bootstrap\.servers"):
+            check_configuration(FLAT, {"bootstrap.servers": "broker"}, "source")
+
+    def test_references_are_left_to_the_job(self) -> None:
+        assert check_configuration({**FLAT, "tasks.max": "${env:TASKS}"}, self.WORKER, "source") == []
