@@ -1,0 +1,1 @@
+"""A sink that writes JSON lines or Parquet files into folders, exactly once."""

@@ -1,0 +1,99 @@
+"""Records as the rows that the directory sink's writers take, as Catalyst expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from airflow_kconnect.connect.data import ConnectSchema, SchemaType
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.frame import RecordFrame
+
+_PLAIN = (SchemaType.BOOLEAN, SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64)
+_NESTED = (SchemaType.STRUCT, SchemaType.MAP, SchemaType.ARRAY)
+_KEEP_NULLS = {"ignoreNullFields": "false"}
+_WIDER: Sequence[Sequence[T.DataType]] = (
+    (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()),
+    (T.FloatType(), T.DoubleType()),
+)
+"""Types of which the later ones hold all values of the earlier ones."""
+
+
+def json_lines(frame: RecordFrame) -> DataFrame:
+    """Column ``line`` (BINARY): the value as JSON and a line feed; ``null`` if there is no value."""
+    shapes, df = frame.value.shapes, frame.df
+    texts = {n: _json(shapes[n].schema, df[column]) for n, column in enumerate(frame.value.columns)}
+    line = F.concat(F.coalesce(_choose(frame, texts), F.lit(b"null")), F.lit(b"\n"))
+    return df.select(line.alias("line"), "kafka_offset", "error")
+
+
+def parquet_rows(frame: RecordFrame) -> DataFrame:
+    """Column ``row``: a struct with the members of all shapes that are structs, and ``value`` for the others.
+
+    :raises DataError: two shapes have a member of the same name whose types have no common one.
+    """
+    shapes, df = frame.value.shapes, frame.df
+    parts = [_members(shape.schema, df, name) for shape, name in zip(shapes, frame.value.columns, strict=True)]
+    names = dict.fromkeys(name for part in parts for name in part) or {"value": None}
+    members = [_united(frame, name, {n: part[name] for n, part in enumerate(parts) if name in part}) for name in names]
+    return df.select(F.struct(*members).alias("row"), "kafka_offset", "error")
+
+
+Member = tuple[Column, T.DataType]
+
+
+def _json(schema: ConnectSchema | None, column: Column) -> Column:
+    """JSON text as BINARY; null stays null."""
+    if schema is None:
+        return F.to_json(column).cast("binary")
+    if schema.type in _NESTED:
+        return F.to_json(column, _KEEP_NULLS).cast("binary")
+    if schema.type in _PLAIN and schema.name is None:
+        return column.cast("string").cast("binary")
+    # Spark writes only nested data: put the value into brackets, and take them off again.
+    text = F.to_json(F.array(column), _KEEP_NULLS).cast("binary")
+    return F.substring(text, F.lit(2), F.octet_length(text) - 2)
+
+
+def _members(schema: ConnectSchema | None, df: DataFrame, name: str) -> dict[str, Member]:
+    column, type_ = df[name], df.schema[name].dataType
+    if schema is None:
+        return {"value": (F.when(~F.is_variant_null(column), F.to_json(column)), T.StringType())}
+    if isinstance(type_, T.StructType):
+        return {field.name: (column.getField(field.name), field.dataType) for field in type_.fields}
+    return {"value": (column, type_)}
+
+
+def _united(frame: RecordFrame, name: str, members: Mapping[int, Member]) -> Column:
+    """One column for the members of that name; null in rows of shapes that have none."""
+    if not members:
+        return F.lit(None).cast("string").alias(name)
+    type_ = reduce(lambda one, other: _common_type(name, one, other), [type_ for _, type_ in members.values()])
+    chosen = _choose(frame, {n: column.cast(type_) for n, (column, _) in members.items()})
+    return chosen.alias(name)
+
+
+def _common_type(name: str, one: T.DataType, other: T.DataType) -> T.DataType:
+    for types in _WIDER:
+        if one in types and other in types:
+            return max(one, other, key=types.index)
+    if one == other:
+        return one
+    raise DataError(
+        f"field `{name}` is {one.simpleString()} in some records and {other.simpleString()} in others, which one "
+        "Parquet column cannot hold: set `format` to json, or cast the field with a transformation"
+    )
+
+
+def _choose(frame: RecordFrame, options: Mapping[int, Column]) -> Column:
+    """The option of a row's shape; null if there is none."""
+    if not options:
+        return F.lit(None)
+    if frame.value.tag is None:
+        return options[0]
+    tag = frame.df[frame.value.tag]
+    return F.coalesce(*(F.when(tag == n, option) for n, option in options.items()))

@@ -1,0 +1,166 @@
+"""DirectorySink: topics into folders of JSON lines or Parquet files, exactly once.
+
+The layout is that of Confluent's S3 and HDFS sinks:
+``<directory>/<topic>/partition=<n>/<topic>+<n>+<offset of the first record>.<json|json.gz|parquet>``.
+The driver and all executors must see the same `directory`. Keys and headers are not stored.
+
+JSON: a record without value is a line ``null``; bytes are base64, dates and timestamps ISO texts, decimals numbers.
+Parquet: the members of structs are columns, other values (schemaless ones as JSON text) are in a column ``value``.
+A round's files have the columns of all shapes that the run has met so far, null where a record has no such member.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.config import (
+    ConfigDef,
+    Importance,
+    LambdaValidator,
+    Range,
+    Type,
+    ValidString,
+    nullable,
+)
+from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.errors import ConfigError, FencedError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.directory.layout import Layout
+from airflow_kconnect.connectors.file.output import named_errors, sync_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from airflow_kconnect.connect.frame import RecordFrame
+
+_COMPRESSIONS = {"json": ("none", "gzip"), "parquet": ("snappy", "zstd", "gzip", "none")}
+"""Format -> what it can be compressed with, the default first."""
+
+Results = Sequence[tuple[SinkSplit, dict[str, Any]]]
+
+
+def _absolute(name: str, value: Any) -> str | None:
+    return None if value is None or Path(value).is_absolute() else "must be the absolute path of a folder"
+
+
+class DirectorySinkConnector(NativeSinkConnector):
+    """Splits of a partition are written in parallel: their files do not overlap, and say where they begin."""
+
+    exactly_once = True
+    ordered = False
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return (
+            ConfigDef()
+            .define("directory", Type.STRING, importance=Importance.HIGH, validator=LambdaValidator(_absolute),
+                    documentation="Absolute path of the folder to write to; made if it is missing. The driver and all "
+                    "executors must see the same folder.")
+            .define("format", Type.STRING, "json", Importance.HIGH, "`json` (a line per record) or `parquet`.",
+                    validator=ValidString.in_("json", "parquet"))
+            .define("flush.size", Type.INT, 1_000_000, Importance.MEDIUM, "Most records in one file.",
+                    validator=Range.at_least(1))
+            .define("compression", Type.STRING, None, Importance.LOW,
+                    "For json: `none` (default) or `gzip`; for parquet: `snappy` (default), `zstd`, `gzip` or `none`.",
+                    validator=nullable(ValidString.in_("none", "gzip", "snappy", "zstd")))
+        )  # fmt: skip
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        allowed = _COMPRESSIONS.get(props.get("format", "json"), ())
+        found = props.get("compression")
+        if not allowed or found is None or found in allowed:
+            return {}
+        return {"compression": [f"is {found}, but with this `format` it must be one of {', '.join(allowed)}"]}
+
+    @property
+    def _format(self) -> str:
+        return str(self.config_values["format"])
+
+    @property
+    def _compression(self) -> str:
+        return self.config_values["compression"] or _COMPRESSIONS[self._format][0]
+
+    @property
+    def _layout(self) -> Layout:
+        zipped = self._format == "json" and self._compression == "gzip"
+        return Layout(self.config_values["directory"], "json.gz" if zipped else self._format)
+
+    def check(self) -> None:
+        directory = Path(self._layout.directory)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            reason = "a file is in the way" if isinstance(error, FileExistsError) else error.strerror
+            raise ConfigError({"directory": [f"cannot make the folder {directory}: {reason}"]}) from error
+        if not os.access(directory, os.W_OK | os.X_OK):
+            raise ConfigError({"directory": [f"the user of this job may not write to {directory}"]})
+
+    def prepare(self, start: Mapping[TopicPartition, int]) -> None:
+        """Remove temporary files of runs that were killed.
+
+        Files that such a run had made visible stay, although their offsets are not committed: their records are the
+        right ones. They are replaced when these offsets are written again (see `commit`), and not before: should
+        Kafka no longer have the records, the only copy would be gone.
+        """
+        for partition in start:
+            for path in self._layout.temporary(partition):
+                with named_errors(path):
+                    path.unlink(missing_ok=True)
+
+    def render(self, frame: RecordFrame) -> DataFrame:
+        from airflow_kconnect.connectors.directory.rendering import json_lines, parquet_rows
+
+        return json_lines(frame) if self._format == "json" else parquet_rows(frame)
+
+    def writer(self) -> SplitWriter:
+        from airflow_kconnect.connectors.directory.writers import DirectoryWriter
+
+        return DirectoryWriter(
+            self._layout,
+            format=self._format,
+            compression=self._compression,
+            flush_size=self.config_values["flush.size"],
+        )
+
+    def commit(self, results: Results) -> dict[str, Any]:
+        """Make the files of a round visible; what was visible at these offsets goes.
+
+        1. All temporary files must be there, or visible already: a newer run of this connector removes them.
+        2. Remove visible files that begin within a split but are none of its files. A run that was killed before its
+           offsets were committed left them; as it saw another end of the partition, or other settings, its files may
+           begin elsewhere, and their records would be there twice.
+        3. Rename: each file appears whole.
+        4. Make the names durable: the offsets are committed next.
+        """
+        files = [file for _, facts in results for file in facts["files"]]
+        pending = [(Path(file["temp"]), Path(file["final"])) for file in files]
+        _refuse_if_fenced(pending)
+        replaced = sum(self._remove_others(split, facts) for split, facts in results)
+        for temp, final in pending:
+            if temp.exists():
+                with named_errors(final):
+                    temp.replace(final)
+        for folder in {final.parent for _, final in pending}:
+            sync_folder(folder)
+        records = sum(file["records"] for file in files)
+        return {"files": len(files), "records": records, "replaced_files": replaced}
+
+    def _remove_others(self, split: SinkSplit, facts: Mapping[str, Any]) -> int:
+        own = {file["final"] for file in facts["files"]}
+        removed = 0
+        for offset, path in self._layout.visible(split.topic_partition):
+            if split.start <= offset < facts["end"] and str(path) not in own:
+                with named_errors(path):
+                    path.unlink(missing_ok=True)
+                removed += 1
+        return removed
+
+
+def _refuse_if_fenced(pending: Sequence[tuple[Path, Path]]) -> None:
+    for temp, final in pending:
+        if not temp.exists() and not final.exists():
+            raise FencedError(f"{temp} has disappeared: another run of this connector has removed it")

@@ -1,0 +1,138 @@
+"""The writing end of the directory sink: one split's rows into hidden files of at most `flush.size` records."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
+from airflow_kconnect.connectors.directory.layout import Layout
+from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
+
+_ROW_GROUP_BYTES = 64 * 1024 * 1024
+
+
+class Encoder(Protocol):
+    """Writes rows in a format; leaves the file open."""
+
+    def write(self, rows: pa.RecordBatch) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+class JsonEncoder:
+    """The column ``line`` has the text already; the same rows give the same bytes, also compressed."""
+
+    def __init__(self, file: BinaryIO, compression: str) -> None:
+        self._zip = gzip.GzipFile("", "wb", 6, file, mtime=0) if compression == "gzip" else None
+        self._out = self._zip or file
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        self._out.write(text_buffer(rows.column("line")))
+
+    def finish(self) -> None:
+        if self._zip:
+            self._zip.close()
+
+
+class ParquetEncoder:
+    """The members of the column ``row`` become columns; batches are gathered into large row groups."""
+
+    def __init__(self, file: BinaryIO, compression: str) -> None:
+        self._file, self._compression = file, compression
+        self._writer: pq.ParquetWriter | None = None
+        self._batches: list[pa.RecordBatch] = []
+        self._bytes = 0
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        self._batches.append(pa.RecordBatch.from_struct_array(rows.column("row")))
+        self._bytes += self._batches[-1].nbytes
+        if self._bytes >= _ROW_GROUP_BYTES:
+            self._write_row_group()
+
+    def finish(self) -> None:
+        if self._batches:
+            self._write_row_group()
+        if self._writer:
+            self._writer.close()
+
+    def _write_row_group(self) -> None:
+        table = pa.Table.from_batches(self._batches)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._file, table.schema, compression=self._compression)
+        self._writer.write_table(table, row_group_size=table.num_rows)
+        self._batches, self._bytes = [], 0
+
+
+_ENCODERS: dict[str, type[JsonEncoder] | type[ParquetEncoder]] = {"json": JsonEncoder, "parquet": ParquetEncoder}
+
+
+class DirectoryWriter(SplitWriter):
+    """Names files by their first record, so that the splits of a partition need not know of each other.
+
+    :param format: key of the encoder.
+    :param flush_size: records per file, counted from the start of the split.
+    """
+
+    def __init__(self, layout: Layout, *, format: str, compression: str, flush_size: int) -> None:
+        self._layout = layout
+        self._format = format
+        self._compression = compression
+        self._flush_size = flush_size
+
+    def open(self, split: SinkSplit) -> None:
+        self._split = split
+        self._files: list[dict[str, Any]] = []
+        self._file: BinaryIO | None = None
+        with named_errors(folder := self._layout.folder(split.topic_partition)):
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        while batch.num_rows:
+            if self._file is None:
+                self._begin(batch.column("kafka_offset")[0].as_py())
+            facts = self._files[-1]
+            rows = batch.slice(0, self._flush_size - facts["records"])
+            with named_errors(facts["temp"]):
+                self._encoder.write(rows)
+            facts["records"] += rows.num_rows
+            if facts["records"] == self._flush_size:
+                self._finish()
+            batch = batch.slice(rows.num_rows)
+
+    def close(self, end: int) -> dict[str, Any]:
+        if self._file:
+            self._finish()
+        return {"end": end, "files": self._files}
+
+    def abort(self) -> None:
+        # A first error must not be hidden by those of cleaning up: the next run cleans up as well.
+        with contextlib.suppress(OSError):
+            if self._file:
+                self._file.close()
+        for facts in self._files:
+            with contextlib.suppress(OSError):
+                Path(facts["temp"]).unlink(missing_ok=True)
+
+    def _begin(self, offset: int) -> None:
+        final = self._layout.file(self._split.topic_partition, offset)
+        temp = final.with_name(hidden_name(final.name))
+        with named_errors(temp):
+            self._file = temp.open("xb")
+        self._encoder: Encoder = _ENCODERS[self._format](self._file, self._compression)
+        self._files.append({"temp": str(temp), "final": str(final), "records": 0})
+
+    def _finish(self) -> None:
+        assert self._file is not None
+        with named_errors(self._files[-1]["temp"]):
+            self._encoder.finish()
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+        self._file = None

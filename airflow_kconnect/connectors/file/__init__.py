@@ -1,0 +1,1 @@
+"""File connectors, as ``connect-file`` of Apache Kafka."""

@@ -1,0 +1,220 @@
+"""FileStreamSource: lines of files, in parallel byte ranges, resumed at the byte.
+
+Keys, topic, source partition and offset are those of ``org.apache.kafka.connect.file.FileStreamSourceConnector``.
+Differences: positions count bytes throughout (Connect counts characters and skips bytes), a truncated or replaced file
+is noticed, a folder or pattern of files can be read, an invalid byte is an error instead of U+FFFD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type
+from airflow_kconnect.connect.connector import (
+    ExactlyOnceSupport,
+    NativeSourceConnector,
+    Offset,
+    PlanContext,
+    Progress,
+    SourcePlan,
+    Split,
+)
+from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.frame import RecordFrame, single
+from airflow_kconnect.connect.validators import NonEmptyString, Range, ValidString
+from airflow_kconnect.connectors.file.inputs import InputFile, find_inputs, fingerprint, is_same_file, open_input
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+_SPLITS_MAX = 32
+_COLUMNS = "progress long, value string, error string"
+
+
+class FileStreamSourceConnector(NativeSourceConnector):
+    """Reads text files line by line into one topic; key null, value STRING, timestamp now."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return (
+            ConfigDef()
+            .define(
+                "file",
+                Type.STRING,
+                default=None,
+                importance=Importance.HIGH,
+                documentation="File to read. Its name, as written here, is the source partition. Unlike Connect, which"
+                " falls back to standard input, either `file` or `files` is needed.",
+            )
+            .define(
+                "files",
+                Type.STRING,
+                default=None,
+                importance=Importance.HIGH,
+                documentation="A folder, or a glob pattern (`**` for any depth): one source partition per file; new"
+                " files are found by each run. Hidden files are left out.",
+            )
+            .define(
+                "topic",
+                Type.STRING,
+                validator=NonEmptyString(),
+                importance=Importance.HIGH,
+                documentation="The topic to publish data to",
+            )
+            .define(
+                "batch.size",
+                Type.INT,
+                default=2000,
+                importance=Importance.LOW,
+                documentation="Accepted for compatibility; lines travel in Arrow batches here, whatever it says.",
+            )
+            .define(
+                "max.line.bytes",
+                Type.INT,
+                default=8 * 1024 * 1024,
+                validator=Range.at_least(1),
+                importance=Importance.LOW,
+                documentation="A longer line fails the run, named by file and byte, before it fills the memory.",
+            )
+            .define(
+                "split.bytes",
+                Type.LONG,
+                default=32 * 1024 * 1024,
+                validator=Range.at_least(1),
+                importance=Importance.LOW,
+                documentation="A run's part of a file is read in parallel pieces of about this size. Within a piece"
+                " lines keep their order; `kconnect.splits.max=1` keeps the order of the whole file.",
+            )
+            .define(
+                "on.replaced",
+                Type.STRING,
+                default="fail",
+                validator=ValidString.in_("fail", "restart"),
+                importance=Importance.MEDIUM,
+                documentation="What to do when a file became shorter than its offset, or begins differently: `fail`"
+                " the run, or `restart` from the file's beginning.",
+            )
+        )
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        given = [key for key in ("file", "files") if props.get(key)]
+        if len(given) != 1:
+            found = "both are set" if given else "neither is set"
+            return {"file": [f"exactly one of `file` and `files` is needed, but {found}"]}
+        return {}
+
+    @classmethod
+    def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:
+        return ExactlyOnceSupport.SUPPORTED
+
+    def _inputs(self) -> list[InputFile]:
+        name = self.config_values["file"]
+        return [open_input("file", name)] if name else find_inputs(self.config_values["files"])
+
+    def check(self) -> None:
+        self._inputs()
+
+    def plan(self, context: PlanContext) -> SourcePlan:
+        """Byte ranges from each file's offset to the end of its last terminated line.
+
+        A run bounded by records ends exactly after so many lines: the driver looks for that byte beforehand.
+        """
+        from airflow_kconnect.connectors.file.lines import last_line_end, position_after_lines
+
+        splits: list[Split] = []
+        held_back, left, more = 0, context.max_records, False
+        for file in self._inputs():
+            start = self._start(file, context)
+            end = last_line_end(file.name, start, file.size)
+            held_back += file.size - end
+            if left is not None and end > start:
+                full_end = end
+                end, lines = position_after_lines(file.name, start, end, left)
+                left, more = left - lines, more or end < full_end
+            if end > start:
+                splits += self._cut(file, start, end, context.splits_max)
+        notes: dict[str, Any] = {"held_back_bytes": held_back} if held_back else {}
+        return SourcePlan(tuple(splits), {**notes, "more": True} if more else notes)
+
+    def _start(self, file: InputFile, context: PlanContext) -> int:
+        offset = context.offset(file.partition)
+        if offset is None:
+            return 0
+        position = _position(file.name, offset)
+        facts = context.facts_of(file.partition)
+        problem = None
+        if position > file.size:
+            problem = f"its offset is {position}, its size is {file.size} bytes: it was truncated or replaced"
+        elif facts and not is_same_file(file.name, dict(facts)):
+            problem = f"it no longer begins as it did when offset {position} was committed: it was replaced"
+        if problem is None:
+            return position
+        if self.config_values["on.replaced"] == "restart":
+            return 0
+        raise DataError(
+            f"file {file.name}: {problem}. Set `on.replaced=restart` to read it from the beginning, or reset the"
+            " connector's offset"
+        )
+
+    def _cut(self, file: InputFile, start: int, end: int, splits_max: int | None) -> Iterator[Split]:
+        """Cut a range at line starts: enough pieces to run in parallel, few enough to keep their cost small."""
+        from airflow_kconnect.connectors.file.lines import line_start_at_or_after
+
+        pieces = min(max((end - start) // self.config_values["split.bytes"], 1), splits_max or _SPLITS_MAX)
+        cuts = [start]
+        for piece in range(1, pieces):
+            cut = line_start_at_or_after(file.name, start + (end - start) * piece // pieces, end)
+            if cuts[-1] < cut < end:
+                cuts.append(cut)
+        detail = fingerprint(file.name, end)
+        for first, last in zip(cuts, [*cuts[1:], end], strict=True):
+            yield Split(file.partition, first, last, detail)
+
+    def recheck(self, splits: Sequence[Split]) -> None:
+        for split in splits:
+            file = open_input("file", split.source_partition["filename"])
+            if file.size < int(split.end) or not is_same_file(file.name, split.detail):
+                raise DataError(
+                    f"file {file.name} was truncated or replaced while a run over its bytes {split.start} to"
+                    f" {split.end} was unfinished; put the old file back, or reset the connector's offset"
+                )
+
+    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
+        limit = self.config_values["max.line.bytes"]
+        ranges = [(split.source_partition["filename"], int(at), int(split.end)) for _, split, at in splits]
+
+        def read_range(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            from airflow_kconnect.connectors.file.reading import read_split
+
+            for batch in batches:
+                for row in batch.column(0).to_pylist():
+                    name, at, end = ranges[row]
+                    yield from read_split(name, at, end, limit)
+
+        rows = spark.range(0, len(ranges), 1, len(ranges)).mapInArrow(read_range, _COLUMNS)
+        return RecordFrame(
+            rows,
+            value=single(Shape(STRING_SCHEMA), "value"),
+            constant_topic=self.config_values["topic"],
+            carried=("progress", "error"),
+        )
+
+    def offset(self, split: Split, progress: Progress) -> Offset:
+        return {"position": int(progress)}
+
+    def facts(self, source_partition: Mapping[str, Any], offset: Offset) -> dict[str, Any]:
+        return fingerprint(source_partition["filename"], offset["position"])
+
+
+def _position(name: str, offset: Offset) -> int:
+    position = offset.get("position")
+    if not isinstance(position, int) or isinstance(position, bool) or position < 0:
+        raise DataError(
+            f"the committed offset of file {name} is {offset}, expected {{\"position\": <bytes, at least 0>}};"
+            " alter or reset the connector's offset"
+        )
+    return position

@@ -1,0 +1,156 @@
+"""The directory sink on Spark: every shape of value, to files."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.data import (
+    BYTES_SCHEMA,
+    DATE,
+    DECIMAL,
+    FLOAT64_SCHEMA,
+    INT32_SCHEMA,
+    INT64_SCHEMA,
+    OPTIONAL_BYTES_SCHEMA,
+    OPTIONAL_STRING_SCHEMA,
+    SCHEMALESS,
+    STRING_SCHEMA,
+    TIMESTAMP,
+    ConnectSchema,
+    SchemaType,
+    Shape,
+    struct,
+)
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
+from tests.support.sinks import Row, record_frame, run_sink
+
+PRICE = ConnectSchema(SchemaType.BYTES, name=DECIMAL, parameters={"scale": "2"})
+NAN = float("nan")
+DAY = ConnectSchema(SchemaType.INT32, name=DATE)
+INSTANT = ConnectSchema(SchemaType.INT64, name=TIMESTAMP)
+TAGS = ConnectSchema(SchemaType.ARRAY, value_schema=OPTIONAL_STRING_SCHEMA)
+ORDER = struct(
+    ("id", INT64_SCHEMA), ("a.b", OPTIONAL_STRING_SCHEMA), ("raw", OPTIONAL_BYTES_SCHEMA), ("price", PRICE),
+    ("day", DAY), ("at", INSTANT), ("tags", TAGS),
+)  # fmt: skip
+ROW = (
+    1,
+    None,
+    b"\xff",
+    Decimal("1.50"),
+    datetime.date(2024, 1, 2),
+    datetime.datetime(2024, 1, 2, 3, 4, 5),
+    ["ü", None],
+)
+SHAPES = (Shape(ORDER), Shape(STRING_SCHEMA), SCHEMALESS, Shape(BYTES_SCHEMA), Shape(FLOAT64_SCHEMA), Shape(TAGS))
+
+
+def sink(folder: Path, **props: str) -> DirectorySinkConnector:
+    return DirectorySinkConnector({"directory": str(folder), **props})
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in (folder / "t" / "partition=0").iterdir())
+
+
+LINES = [
+    pytest.param(
+        (0, ROW),
+        '{"id":1,"a.b":null,"raw":"/w==","price":1.50,"day":"2024-01-02","at":"2024-01-02T03:04:05.000Z",'
+        '"tags":["ü",null]}',
+        id="struct",
+    ),
+    pytest.param((0, None), "null", id="a struct that is null"),
+    pytest.param((1, 'a"b\nü'), '"a\\"b\\nü"', id="string"),
+    pytest.param((1, ""), '""', id="empty string"),
+    pytest.param((2, '{"z":1,"a":[null,"x",1.5]}'), '{"a":[null,"x",1.5],"z":1}', id="schemaless object"),
+    pytest.param((2, '"text"'), '"text"', id="schemaless string"),
+    pytest.param((2, "null"), "null", id="schemaless null"),
+    pytest.param((3, b"\x00\x01"), '"AAE="', id="bytes"),
+    pytest.param((4, 0.1), "0.1", id="double"),
+    pytest.param((4, NAN), '"NaN"', id="not a number"),
+    pytest.param((5, ["a", None]), '["a",null]', id="array"),
+    pytest.param((None, None), "null", id="no value"),
+]
+
+
+@pytest.fixture(scope="module")
+def json_lines(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The lines of all values in the table, from one run."""
+    folder = tmp_path_factory.mktemp("json")
+    rows: list[Row] = [param.values[0] for param in LINES]
+    run_sink(sink(folder), "t", record_frame(spark, SHAPES, rows), 0, len(rows))
+    (path,) = files(folder)
+    return path.read_text().splitlines()
+
+
+@pytest.mark.parametrize(("row", "line"), LINES)
+def test_json_line_of_a_value(json_lines: list[str], row: Row, line: str) -> None:
+    assert json_lines[[param.values[0] for param in LINES].index(row)] == line
+
+
+def test_json_files_of_many_records(spark: SparkSession, tmp_path: Path) -> None:
+    rows: list[Row] = [(1, f"text {n}") if n % 3 else (4, float(n)) for n in range(25_000)]
+    facts = run_sink(sink(tmp_path, **{"flush.size": "10000"}), "t", record_frame(spark, SHAPES, rows, 5), 5, 25_005)
+    assert facts == {"files": 3, "records": 25_000, "replaced_files": 0}
+    assert [path.name for path in files(tmp_path)] == [f"t+0+{n:010d}.json" for n in (5, 10_005, 20_005)]
+    lines = [json.loads(line) for path in files(tmp_path) for line in path.read_text().splitlines()]
+    assert lines == [value for _, value in rows]
+
+
+def parquet(spark: SparkSession, folder: Path, rows: list[Row], shapes: tuple[Shape, ...]) -> list[dict[str, Any]]:
+    run_sink(sink(folder, format="parquet"), "t", record_frame(spark, shapes, rows), 0, len(rows))
+    (path,) = files(folder)
+    table: list[dict[str, Any]] = pq.read_table(path, partitioning=None).to_pylist()
+    return table
+
+
+def test_parquet_has_the_members_of_a_struct_as_columns(spark: SparkSession, tmp_path: Path) -> None:
+    found = parquet(spark, tmp_path, [(0, ROW), (None, None)], SHAPES[:1])
+    names = [field.name for field in ORDER.fields]
+    at = datetime.datetime(2024, 1, 2, 3, 4, 5, tzinfo=datetime.UTC)
+    assert found == [dict(zip(names, (*ROW[:5], at, ROW[6]), strict=True)), dict.fromkeys(names)]
+
+
+def test_parquet_has_the_members_of_all_shapes(spark: SparkSession, tmp_path: Path) -> None:
+    shapes = (
+        Shape(struct(("id", INT32_SCHEMA), ("old", STRING_SCHEMA))),
+        Shape(struct(("id", INT64_SCHEMA), ("new", STRING_SCHEMA))),
+        SCHEMALESS,
+    )
+    found = parquet(spark, tmp_path, [(0, (1, "a")), (1, (1 << 40, "b")), (2, '{"x":1}'), (2, "null")], shapes)
+    nothing = {"id": None, "old": None, "new": None, "value": None}
+    assert found == [
+        {**nothing, "id": 1, "old": "a"},
+        {**nothing, "id": 1 << 40, "new": "b"},
+        {**nothing, "value": '{"x":1}'},
+        nothing,
+    ]
+
+
+def test_parquet_of_values_that_are_no_structs(spark: SparkSession, tmp_path: Path) -> None:
+    assert parquet(spark, tmp_path, [(0, b"\x00"), (None, None)], SHAPES[3:4]) == [{"value": b"\x00"}, {"value": None}]
+
+
+def test_parquet_refuses_types_that_do_not_fit(spark: SparkSession, tmp_path: Path) -> None:
+    shapes = (Shape(struct(("id", INT32_SCHEMA))), Shape(struct(("id", STRING_SCHEMA))))
+    with pytest.raises(DataError, match="field `id` is int in some records and string in others"):
+        sink(tmp_path, format="parquet").render(record_frame(spark, shapes, [(0, (1,))]))
+
+
+def test_offsets_written_twice_are_there_once(spark: SparkSession, tmp_path: Path) -> None:
+    """The first run was killed before its offsets were committed; the second sees more records, in other files."""
+    rows: list[Row] = [(1, str(n)) for n in range(10)]
+    run_sink(sink(tmp_path, **{"flush.size": "3"}), "t", record_frame(spark, SHAPES, rows[:8]), 0, 8)
+    run_sink(sink(tmp_path, **{"flush.size": "4"}), "t", record_frame(spark, SHAPES, rows), 0, 10)
+    assert [path.name for path in files(tmp_path)] == [f"t+0+{n:010d}.json" for n in (0, 4, 8)]
+    assert "".join(path.read_text() for path in files(tmp_path)) == "".join(f'"{n}"\n' for n in range(10))

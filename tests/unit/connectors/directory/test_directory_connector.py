@@ -1,0 +1,165 @@
+"""The directory sink in the driver: validation, what it cleans up, and how files become visible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.connector import SinkSplit
+from airflow_kconnect.connect.errors import ConfigError, FencedError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
+from airflow_kconnect.connectors.file.output import hidden_name
+
+
+def connector(folder: Path, **props: str) -> DirectorySinkConnector:
+    return DirectorySinkConnector({"directory": str(folder), **props})
+
+
+def folder_of(root: Path) -> Path:
+    folder = root / "t" / "partition=3"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def closed(root: Path, start: int, end: int, *offsets: int, text: str = "new") -> tuple[SinkSplit, dict[str, Any]]:
+    """A split whose writer has closed; its files begin at the offsets."""
+    files = []
+    for offset in offsets:
+        final = folder_of(root) / f"t+3+{offset:010d}.json"
+        temp = final.with_name(hidden_name(final.name))
+        temp.write_text(text)
+        files.append({"temp": str(temp), "final": str(final), "records": 1})
+    return SinkSplit("t", 3, start, end), {"end": end, "files": files}
+
+
+def seen(root: Path) -> list[str]:
+    return sorted(path.name for path in folder_of(root).iterdir())
+
+
+class TestConfig:
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            ("directory", "relative/folder"),
+            ("directory", "s3://bucket/folder"),
+            ("format", "avro"),
+            ("flush.size", "0"),
+            ("compression", "lz4"),
+        ],
+    )
+    def test_a_wrong_value_is_refused(self, tmp_path: Path, key: str, value: str) -> None:
+        with pytest.raises(ConfigError) as raised:
+            connector(tmp_path, **{key: value})
+        assert list(raised.value.errors) == [key]
+
+    def test_the_directory_is_required(self) -> None:
+        with pytest.raises(ConfigError, match="directory"):
+            DirectorySinkConnector({})
+
+    @pytest.mark.parametrize(
+        ("props", "valid"),
+        [
+            ({}, True),
+            ({"compression": "gzip"}, True),
+            ({"compression": "zstd"}, False),
+            ({"format": "parquet", "compression": "zstd"}, True),
+            ({"format": "avro", "compression": "zstd"}, True),
+        ],
+    )
+    def test_compression_must_fit_the_format(self, props: dict[str, str], valid: bool) -> None:
+        assert (DirectorySinkConnector.validate(props) == {}) is valid
+
+    @pytest.mark.parametrize(
+        ("props", "name"),
+        [
+            ({}, "t+3+0000000007.json"),
+            ({"compression": "gzip"}, "t+3+0000000007.json.gz"),
+            ({"format": "parquet"}, "t+3+0000000007.parquet"),
+            ({"format": "parquet", "compression": "gzip"}, "t+3+0000000007.parquet"),
+        ],
+    )
+    def test_file_names(self, tmp_path: Path, props: dict[str, str], name: str) -> None:
+        layout = connector(tmp_path, **props)._layout
+        assert layout.file(TopicPartition("t", 3), 7) == tmp_path / "t" / "partition=3" / name
+        assert layout.file(TopicPartition("t", 3), 12345678901).name.startswith("t+3+12345678901.")
+
+
+class TestCheck:
+    def test_makes_the_directory(self, tmp_path: Path) -> None:
+        connector(tmp_path / "a" / "b").check()
+        assert (tmp_path / "a" / "b").is_dir()
+
+    @pytest.mark.parametrize("below", ["", "folder"])
+    def test_a_file_in_the_way_is_named(self, tmp_path: Path, below: str) -> None:
+        (tmp_path / "file").write_text("")
+        with pytest.raises(ConfigError, match=r"`directory`: cannot make the folder .*/file"):
+            connector(tmp_path / "file" / below).check()
+
+    def test_a_directory_that_may_not_be_written_is_named(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("os.access", lambda *_: False)
+        with pytest.raises(ConfigError, match=r"`directory`: the user of this job may not write to"):
+            connector(tmp_path).check()
+
+
+class TestPrepare:
+    def test_removes_own_temporary_files_and_nothing_else(self, tmp_path: Path) -> None:
+        closed(tmp_path, 0, 9, 0, 5)
+        keep = [
+            ".t+3+0000000000.json.tmp",
+            ".t+4+0000000000.json." + "0" * 32 + ".tmp",
+            "notes.txt",
+            "t+3+0000000007.json",
+        ]
+        for name in keep:
+            (folder_of(tmp_path) / name).write_text("")
+        connector(tmp_path).prepare({TopicPartition("t", 3): 0, TopicPartition("t", 9): 0})
+        assert seen(tmp_path) == sorted(keep)
+
+
+class TestCommit:
+    def test_makes_files_visible(self, tmp_path: Path) -> None:
+        results = [closed(tmp_path, 0, 10, 0, 5), closed(tmp_path, 10, 20), closed(tmp_path, 20, 30, 21)]
+        facts = connector(tmp_path).commit(results)
+        assert facts == {"files": 3, "records": 3, "replaced_files": 0}
+        assert seen(tmp_path) == ["t+3+0000000000.json", "t+3+0000000005.json", "t+3+0000000021.json"]
+
+    def test_may_be_repeated(self, tmp_path: Path) -> None:
+        results = [closed(tmp_path, 0, 10, 0, 5)]
+        facts = connector(tmp_path).commit(results)
+        assert connector(tmp_path).commit(results) == facts
+        assert seen(tmp_path) == ["t+3+0000000000.json", "t+3+0000000005.json"]
+
+    def test_replaces_what_a_killed_run_left_at_the_same_offsets(self, tmp_path: Path) -> None:
+        folder = folder_of(tmp_path)
+        before = ["t+3+0000000008.json", "t+3+0000000010.json", "t+3+0000000013.json.gz", "t+3+0000000019.parquet"]
+        after = [
+            "t+3+0000000020.json",
+            "u+3+0000000012.json",
+            "t+30+0000000012.json",
+            "t+3+12.json",
+            "t+3+0000000012.csv",
+        ]
+        for name in before + after:
+            (folder / name).write_text("old")
+        facts = connector(tmp_path).commit([closed(tmp_path, 10, 20, 10, 15)])
+        assert facts["replaced_files"] == 2
+        assert seen(tmp_path) == sorted([before[0], "t+3+0000000010.json", "t+3+0000000015.json", *after])
+        assert (folder / "t+3+0000000010.json").read_text() == "new"
+
+    def test_offsets_that_were_filtered_replace_files_too(self, tmp_path: Path) -> None:
+        (folder_of(tmp_path) / "t+3+0000000010.json").write_text("old")
+        assert connector(tmp_path).commit([closed(tmp_path, 10, 20)])["replaced_files"] == 1
+        assert seen(tmp_path) == []
+
+    def test_a_run_whose_files_were_removed_by_a_newer_one_stops(self, tmp_path: Path) -> None:
+        (folder_of(tmp_path) / "t+3+0000000001.json").write_text("of the newer run")
+        results = [closed(tmp_path, 0, 10, 0, 5)]
+        connector(tmp_path).prepare({TopicPartition("t", 3): 0})
+        with pytest.raises(FencedError, match="another run of this connector"):
+            connector(tmp_path).commit(results)
+        assert seen(tmp_path) == ["t+3+0000000001.json"]

@@ -1,0 +1,129 @@
+"""FileStreamSink: segments, and how they get into the file."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from airflow_kconnect.connect.connector import SinkSplit
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.file import sink
+from airflow_kconnect.connectors.file.sink import FileStreamSinkConnector
+
+
+def connector(file: Path | None) -> FileStreamSinkConnector:
+    return FileStreamSinkConnector({"name": "out", **({"file": str(file)} if file else {})})
+
+
+def written(to: FileStreamSinkConnector, split: SinkSplit, *texts: str) -> tuple[SinkSplit, dict[str, Any]]:
+    writer = pickle.loads(pickle.dumps(to.writer()))  # noqa: S301
+    writer.open(split)
+    for first in range(0, len(texts), 2):
+        lines = pa.array(["skipped", *texts], pa.string()).slice(1 + first, 2)
+        writer.write(pa.record_batch({"line": lines}))
+    return split, writer.close(split.end)
+
+
+def two_splits(to: FileStreamSinkConnector) -> list[tuple[SinkSplit, dict[str, Any]]]:
+    later = written(to, SinkSplit("t", 0, 3, 5), "d\n", "e\n")
+    return [later, written(to, SinkSplit("t", 0, 0, 3), "a\n", "ü\n", "c\n")]
+
+
+class TestCommit:
+    def test_appends_in_order_and_cleans_up(self, tmp_path: Path) -> None:
+        target = tmp_path / "out.txt"
+        target.write_text("before\n")
+        to = connector(target)
+        results = [written(to, SinkSplit("u", 0, 0, 1), "last\n"), *two_splits(to)]
+        assert target.read_text() == "before\n"
+        assert to.commit(results) == {"file": str(target), "records": 6}
+        assert target.read_text() == "before\na\nü\nc\nd\ne\nlast\n"
+        assert list(tmp_path.iterdir()) == [target]
+
+    def test_may_be_repeated(self, tmp_path: Path) -> None:
+        to = connector(tmp_path / "out.txt")
+        results = two_splits(to)
+        to.commit(results)
+        to.commit(results)
+        assert (tmp_path / "out.txt").read_text() == "a\nü\nc\nd\ne\n"
+
+    def test_an_error_leaves_no_half_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        target = tmp_path / "out.txt"
+        target.write_text("before\n")
+        to = connector(target)
+        results = two_splits(to)
+
+        def broken(handle: int) -> None:
+            raise OSError(27, "File too large")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "fsync", broken)
+            with pytest.raises(DataError, match=r"cannot write .*out\.txt: File too large"):
+                to.commit(results)
+        assert target.read_text() == "before\n"
+        to.commit(results)
+        assert target.read_text() == "before\na\nü\nc\nd\ne\n"
+
+    def test_without_a_file_the_lines_are_printed(self, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+        to = connector(None)
+        to.commit(two_splits(to))
+        assert capfdbinary.readouterr().out == "a\nü\nc\nd\ne\n".encode()
+
+    def test_a_relative_name_is_the_drivers(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        _, facts = written(connector(Path("out.txt")), SinkSplit("t", 0, 0, 1), "a\n")
+        assert Path(facts["segment"]).parent == tmp_path
+
+
+class TestPrepare:
+    def test_removes_segments_of_its_partitions_only(self, tmp_path: Path) -> None:
+        to = connector(tmp_path / "out.txt")
+        two_splits(to)
+        _, other = written(to, SinkSplit("t", 1, 0, 3), "a\n")
+        (tmp_path / ".out.txt.t+0+0.tmp").write_text("")
+        to.prepare({TopicPartition("t", 0): 0})
+        assert {path.name for path in tmp_path.iterdir()} == {Path(other["segment"]).name, ".out.txt.t+0+0.tmp"}
+
+
+class TestWriter:
+    def test_abort_leaves_nothing(self, tmp_path: Path) -> None:
+        writer = connector(tmp_path / "out.txt").writer()
+        writer.open(SinkSplit("t", 0, 0, 1))
+        writer.abort()
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestCheck:
+    def test_a_new_file_is_fine(self, tmp_path: Path) -> None:
+        connector(tmp_path / "out.txt").check()
+        connector(None).check()
+
+    @pytest.mark.parametrize(
+        ("name", "problem"),
+        [
+            ("missing/out.txt", "there is no folder"),
+            ("file/out.txt", "there is no folder"),
+            ("folder", "is not a regular file"),
+            ("pipe", "is not a regular file"),
+        ],
+    )
+    def test_what_cannot_work_is_named(self, tmp_path: Path, name: str, problem: str) -> None:
+        (tmp_path / "file").write_text("")
+        (tmp_path / "folder").mkdir()
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(ConfigError, match=rf"`file`: .*{name} .*{problem}"):
+            connector(tmp_path / name).check()
+
+    @pytest.mark.parametrize("exists", [True, False])
+    def test_missing_permission_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool) -> None:
+        if exists:
+            (tmp_path / "out.txt").write_text("")
+        monkeypatch.setattr(sink.os, "access", lambda *_: False)
+        with pytest.raises(ConfigError, match="the user of this job"):
+            connector(tmp_path / "out.txt").check()
