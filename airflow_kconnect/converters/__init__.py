@@ -1,0 +1,1 @@
+"""Converters: Connect data to bytes and back, as Catalyst expressions."""

@@ -1,0 +1,166 @@
+"""The contract of converters: Connect data <-> bytes, as Catalyst expressions over whole columns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, nullable
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.converters.types import spark_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from airflow_kconnect.connect.frame import RecordFrame, Union
+
+Role = Literal["key", "value"]
+
+UNKNOWN_SHAPE = -1
+"""Tag of a row whose shape is not among those that were asked for."""
+
+
+class Encoded(NamedTuple):
+    """What encoding gives.
+
+    :param bytes: BINARY column; null is a null key or value (a tombstone), or a row with an error.
+    :param error: STRING column, null where all is well; None if no row can fail.
+    """
+
+    bytes: Column
+    error: Column | None
+
+
+class Decoded(NamedTuple):
+    """What decoding gives.
+
+    :param tag: INT column: index of the row's shape; null for "no schema and no value"; `UNKNOWN_SHAPE`.
+        A row with an error has no meaningful tag.
+    :param columns: one column per shape, null in rows of other shapes.
+    :param error: STRING column, null where all is well.
+    """
+
+    tag: Column
+    columns: tuple[Column, ...]
+    error: Column
+
+
+class Converter(ABC):
+    """Made once per run and record part, in the job's driver. Class methods are also called where there is no Spark.
+
+    Its expressions never throw: a record that cannot be converted has a text in the error column.
+
+    :param config: the converter's own keys, without their prefix.
+    :param is_key: whether it converts keys.
+    """
+
+    def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
+        self.is_key = is_key
+        self.config_values = self.config().parse(config)
+
+    @classmethod
+    @abstractmethod
+    def config(cls) -> ConfigDef:
+        """The converter's keys, without prefix. Called at validation."""
+
+    def check(self, shape: Shape) -> None:  # noqa: B027
+        """Called before a run for shapes that are known then.
+
+        :raises DataError: if no data of that shape can ever be encoded.
+        """
+
+    @abstractmethod
+    def encode(self, shape: Shape, column: Column) -> Encoded:
+        """Connect data of one shape, in a column of its `spark_type`, to bytes."""
+
+    @abstractmethod
+    def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
+        """The shapes that these messages have, each once. Messages that are wrong are passed over.
+
+        The converter remembers what it saw, so that `decode` recognises such messages quickly, and reports those
+        whose schema is wrong. Show it the messages that came out as `UNKNOWN_SHAPE`, then decode once more; a
+        message that is unknown even then is an error.
+        """
+
+    @abstractmethod
+    def decode(self, raw: Column, shapes: Sequence[Shape]) -> Decoded:
+        """Bytes to Connect data of the given shapes."""
+
+
+def converter_config() -> ConfigDef:
+    """A definition with ``converter.type``, which the runtime sets for every converter."""
+    return ConfigDef().define(
+        "converter.type",
+        Type.STRING,
+        None,
+        Importance.LOW,
+        "How this converter will be used.",
+        validator=nullable(ValidString.in_("key", "value", "header")),
+    )
+
+
+def encode_union(frame: RecordFrame, union: Union, converter: Converter) -> Encoded:
+    """Encode a record part: each row by the shape that its tag names; a null tag gives null bytes."""
+    from pyspark.sql import functions as F
+
+    if union.absent:
+        return Encoded(F.lit(None).cast("binary"), None)
+    parts = [
+        converter.encode(shape, frame.df[column])
+        for shape, column in zip(union.shapes, union.columns, strict=True)
+    ]
+    if union.tag is None:
+        return parts[0]
+    tag = frame.df[union.tag]
+    errors = {index: part.error for index, part in enumerate(parts) if part.error is not None}
+    by_tag = choose(tag, dict(enumerate(part.bytes for part in parts)))
+    return Encoded(by_tag, choose(tag, errors) if errors else None)
+
+
+def choose(tag: Column, options: Mapping[int, Column]) -> Column:
+    """The option whose number the tag has; null if there is none."""
+    from pyspark.sql import functions as F
+
+    first, *others = options.items()
+    start = F.when(tag == first[0], first[1])
+    return reduce(lambda chosen, option: chosen.when(tag == option[0], option[1]), others, start)
+
+
+def new_converter(
+    class_name: str | None, props: Mapping[str, str], worker_props: Mapping[str, str], role: Role = "value"
+) -> Converter:
+    """The converter of a connector's keys or values, by Connect's rule of selection.
+
+    A connector's ``value.converter.*`` counts only if the connector names the class itself; else class and keys
+    are the worker's.
+
+    :param class_name: the connector's own ``value.converter`` (or ``key.converter``); None uses the worker's.
+    :raises ConfigError: keyed by the full configuration key.
+    """
+    key = f"{role}.converter"
+    name = class_name or worker_props.get(key)
+    if name is None:
+        raise ConfigError({key: [f'Missing required configuration "{key}" which has no default value.']})
+    found: type[Converter] = registry().converter(name, key=key)
+    prefix = f"{key}."
+    given = props if class_name else worker_props
+    config = {k.removeprefix(prefix): v for k, v in given.items() if k.startswith(prefix)}
+    try:
+        return found(config | {"converter.type": role}, is_key=role == "key")
+    except ConfigError as error:
+        raise ConfigError({prefix + k: messages for k, messages in error.errors.items()}) from error
+
+
+def decode_as_one_shape(column: Column, shape: Shape, shapes: Sequence[Shape]) -> Decoded:
+    """The answer of converters for which every message, even null, has the same shape and none is wrong."""
+    from pyspark.sql import functions as F
+
+    tag = shapes.index(shape) if shape in shapes else UNKNOWN_SHAPE
+    columns = tuple(
+        column if index == tag else F.lit(None).cast(spark_type(other.schema)) for index, other in enumerate(shapes)
+    )
+    return Decoded(F.lit(tag), columns, F.lit(None).cast("string"))

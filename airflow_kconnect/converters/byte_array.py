@@ -1,0 +1,54 @@
+"""ByteArrayConverter: bytes pass as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.data import OPTIONAL_BYTES_SCHEMA, SchemaType, Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.base import Converter, Decoded, Encoded, converter_config, decode_as_one_shape
+from airflow_kconnect.converters.types import logical_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+SHAPE = Shape(OPTIONAL_BYTES_SCHEMA)
+
+
+class ByteArrayConverter(Converter):
+    """``org.apache.kafka.connect.converters.ByteArrayConverter``."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return converter_config()
+
+    def check(self, shape: Shape) -> None:
+        if problem := _problem(shape):
+            raise DataError(problem)
+
+    def encode(self, shape: Shape, column: Column) -> Encoded:
+        from pyspark.sql import functions as F
+
+        nothing = F.lit(None).cast("binary")
+        if problem := _problem(shape):
+            return Encoded(nothing, F.lit(problem))
+        if not shape.schemaless:
+            return Encoded(column, None)
+        data = F.try_variant_get(column, "$", "binary")
+        wrong = column.isNotNull() & ~F.is_variant_null(column) & data.isNull()
+        return Encoded(data, F.when(wrong, "ByteArrayConverter is not compatible with objects of this type"))
+
+    def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
+        return [SHAPE]
+
+    def decode(self, raw: Column, shapes: Sequence[Shape]) -> Decoded:
+        return decode_as_one_shape(raw, SHAPE, shapes)
+
+
+def _problem(shape: Shape) -> str | None:
+    schema = shape.schema
+    if schema is None or (schema.type is SchemaType.BYTES and logical_name(schema) is None):
+        return None
+    return f"Invalid schema type for ByteArrayConverter: {schema.type.name}"

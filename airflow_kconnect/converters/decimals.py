@@ -1,0 +1,44 @@
+"""Decimals as the bytes that Connect keeps: big-endian two's complement of the unscaled value."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+_WORD = Decimal(2**64)
+# Whole bytes in front that only repeat the sign bit of the next one.
+_SIGN_ONLY = "^(?:(?:00)+(?=[0-7])|(?:FF)+(?=[89A-F]))"
+
+
+def decimal_bytes(column: Column) -> Column:
+    """BINARY of a decimal column."""
+    digits = F.replace(column.cast("string"), F.lit("."), F.lit(""))
+    small = digits.try_cast("bigint")
+    hexadecimal = F.when(small.isNotNull(), F.lpad(F.hex(small), 16, "0")).otherwise(_wide_hex(digits))
+    return F.unhex(F.regexp_replace(hexadecimal, _SIGN_ONLY, ""))
+
+
+def _wide_hex(digits: Column) -> Column:
+    unscaled = digits.cast("decimal(38,0)")
+    word = F.lit(_WORD).cast("decimal(20,0)")
+    below = F.when(unscaled % word < 0, 1).otherwise(0)
+    high = F.call_function("div", unscaled, word) - below
+    low = F.conv(F.pmod(unscaled, word).cast("string"), 10, 16)
+    return F.concat(F.lpad(F.hex(high), 16, "0"), F.lpad(low, 16, "0"))
+
+
+def decimal_of_bytes(column: Column, scale: int) -> Column:
+    """decimal(38, scale) of a BINARY column; null where it does not fit."""
+    hexadecimal = F.regexp_replace(F.hex(column), _SIGN_ONLY, "")
+    negative = hexadecimal.rlike("^[89A-F]")
+    padded = F.lpad(hexadecimal, 32, F.when(negative, "F").otherwise("0"))
+    word = F.lit(_WORD).cast("decimal(20,0)")
+    high = F.conv(F.substring(padded, 1, 16), 16, -10).cast("decimal(20,0)")
+    low = F.conv(F.substring(padded, 17, 16), 16, 10).cast("decimal(20,0)")
+    # Both parts of a negative number are negative, so that no step is further from zero than the result.
+    towards_zero = F.when(negative, 1).otherwise(0)
+    unscaled = F.try_add(F.try_multiply(high + towards_zero, word), low - towards_zero * word)
+    fits = F.length(hexadecimal).between(1, 32)
+    return F.when(fits, F.concat(unscaled.cast("string"), F.lit(f"E-{scale}")).try_cast(f"decimal(38,{scale})"))

@@ -1,0 +1,131 @@
+"""JsonConverter: JSON with or without Connect's envelope of schema and payload."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
+from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.base import Converter, Decoded, Encoded, converter_config
+from airflow_kconnect.converters.json_envelope import KnownEnvelopes
+from airflow_kconnect.converters.json_schema import from_json_schema, schema_text
+from airflow_kconnect.converters.json_value import BASE64, NUMERIC
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+    from airflow_kconnect.converters.json_rules import Rules
+
+
+class JsonConverter(Converter):
+    """``org.apache.kafka.connect.json.JsonConverter``."""
+
+    def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
+        super().__init__(config, is_key=is_key)
+        self.schemas_enable: bool = self.config_values["schemas.enable"]
+        self.decimal_format: str = self.config_values["decimal.format"].upper()
+        self._known = KnownEnvelopes()
+        self._content = _schema_of(self.config_values["schema.content"]) if self.schemas_enable else None
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return (
+            converter_config()
+            .define(
+                "schemas.enable",
+                Type.BOOLEAN,
+                True,
+                Importance.HIGH,
+                "Include schemas within each of the serialized values and keys.",
+            )
+            .define(
+                "schemas.cache.size",
+                Type.INT,
+                1000,
+                Importance.HIGH,
+                "The maximum number of schemas that can be cached in this converter instance.",
+            )
+            .define(
+                "decimal.format",
+                Type.STRING,
+                BASE64,
+                Importance.LOW,
+                "How Decimal values are written: BASE64 (bytes of the unscaled value) or NUMERIC (a JSON number).",
+                validator=ValidString.in_case_insensitive(BASE64, NUMERIC),
+            )
+            .define(
+                "replace.null.with.default",
+                Type.BOOLEAN,
+                True,
+                Importance.LOW,
+                "Whether a null in a field that has a default value is replaced by it.",
+            )
+            .define(
+                "schema.content",
+                Type.STRING,
+                None,
+                Importance.HIGH,
+                "Schema, as JSON, of all messages that are read: they hold the bare payload then.",
+            )
+        )
+
+    @property
+    def _rules(self) -> Rules:
+        from airflow_kconnect.converters.json_rules import Rules
+
+        return Rules(self.decimal_format, self.config_values["replace.null.with.default"])
+
+    def encode(self, shape: Shape, column: Column) -> Encoded:
+        from pyspark.sql import functions as F
+
+        from airflow_kconnect.converters import json_write
+
+        if shape.schema is None:
+            return Encoded(json_write.write_schemaless(column, with_envelope=self.schemas_enable), None)
+        document = json_write.write_document(shape.schema, column, self._rules)
+        problem = json_write.write_problem(shape.schema, column, self._rules)
+        schema = schema_text(shape.schema, self.decimal_format) if self.schemas_enable else None
+        text = json_write.bare(document) if schema is None else json_write.envelope(document, schema)
+        if problem is None:
+            return Encoded(text, None)
+        return Encoded(F.when(problem.isNull(), text), problem)
+
+    def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
+        if self._content is not None:
+            return [Shape(self._content)]
+        if not self.schemas_enable:
+            return [SCHEMALESS]
+        found: list[Shape] = []
+        for message in samples:
+            shape = None if message is None else self._known.learn(message)
+            if shape is not None and shape not in found:
+                found.append(shape)
+        return found
+
+    def decode(self, raw: Column, shapes: Sequence[Shape]) -> Decoded:
+        from airflow_kconnect.converters import json_decode
+
+        if self._content is not None:
+            return json_decode.decode_bare(raw, Shape(self._content), shapes, self._rules)
+        if not self.schemas_enable:
+            return json_decode.decode_plain(raw, shapes)
+        return json_decode.decode_envelopes(raw, shapes, self._known, self._rules)
+
+
+def _schema_of(content: str | None) -> ConnectSchema | None:
+    """The schema of `schema.content`.
+
+    :raises ConfigError: it is none.
+    """
+    if not content:
+        return None
+    try:
+        schema = from_json_schema(json.loads(content))
+    except (ValueError, DataError) as error:
+        raise invalid("schema.content", content, f"Unable to parse the schema: {error}") from error
+    if schema is None:
+        raise invalid("schema.content", content, "Unable to parse the schema: it is null")
+    return schema

@@ -1,0 +1,106 @@
+"""Recognising JsonConverter's envelopes by the bytes around their payload, without parsing the schema each time."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.json_schema import from_json_schema, schema_text
+
+ENVELOPE_REQUIRED = (
+    'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional fields. '
+    "If you are trying to deserialize plain JSON data, set schemas.enable=false in your converter configuration."
+)
+_MEMBERS = {"schema", "payload"}
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """The bytes before and after the payload: equal in all messages of one schema from one writer."""
+
+    prefix: bytes
+    suffix: bytes = b"}"
+
+    def matches(self, message: bytes) -> bool:
+        around = len(self.prefix) + len(self.suffix)
+        return len(message) > around and message.startswith(self.prefix) and message.endswith(self.suffix)
+
+
+@dataclass
+class KnownEnvelopes:
+    """What was learnt from samples.
+
+    :param shapes: shape of the messages with a pattern.
+    :param problems: why the schema in messages with a pattern is none.
+    """
+
+    shapes: dict[Pattern, Shape] = field(default_factory=dict)
+    problems: dict[Pattern, str] = field(default_factory=dict)
+
+    def learn(self, message: bytes) -> Shape | None:
+        """Shape of a message; None if it is no good envelope."""
+        for pattern, shape in self.shapes.items():
+            if pattern.matches(message):
+                return shape
+        found = split_envelope(message)
+        if found is None:
+            return None
+        pattern, node = found
+        try:
+            shape = Shape(from_json_schema(node))
+        except DataError as error:
+            self.problems[pattern] = str(error)
+            return None
+        return self.shapes.setdefault(pattern, shape)
+
+    def patterns(self, shape: Shape, decimal_format: str) -> list[Pattern]:
+        """The patterns of a shape; first the one with which JsonConverter itself writes it."""
+        own = Pattern(f'{{"schema":{schema_text(shape.schema, decimal_format)},"payload":'.encode())
+        return [own, *(pattern for pattern, of in self.shapes.items() if of == shape and pattern != own)]
+
+
+def split_envelope(message: bytes) -> tuple[Pattern, Any] | None:
+    """The bytes around the payload of an envelope, and the JSON of its schema; None if it is no envelope."""
+    try:
+        text = message.decode()
+        members = {name: (value, start, end) for name, value, start, end in _members(text)}
+    except (ValueError, RecursionError):
+        return None
+    if members.keys() != _MEMBERS:
+        return None
+    _, start, end = members["payload"]
+    return Pattern(text[:start].encode(), text[end:].encode()), members["schema"][0]
+
+
+def _members(text: str) -> Iterator[tuple[str, Any, int, int]]:
+    """Name, value, start and end of the value, of each member of a JSON object."""
+    at = _expect(text, 0, "{")
+    while True:
+        name, at = _DECODER.raw_decode(text, _skip(text, at))
+        start = _skip(text, _expect(text, at, ":"))
+        value, end = _DECODER.raw_decode(text, start)
+        yield name, value, start, end
+        at = _skip(text, end)
+        if text[at : at + 1] != ",":
+            break
+        at += 1
+    _expect(text, at, "}")
+
+
+def _skip(text: str, at: int) -> int:
+    space = _SPACE.match(text, at)
+    return space.end() if space else at
+
+
+def _expect(text: str, at: int, char: str) -> int:
+    at = _skip(text, at)
+    if text[at : at + 1] != char:
+        raise ValueError(f"expected {char} at {at}")
+    return at + 1

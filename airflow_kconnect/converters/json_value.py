@@ -1,0 +1,125 @@
+"""Python values of Connect schemas (their defaults) as the JSON values that JsonConverter writes, and back."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.types import decimal_scale, logical_name
+
+BASE64 = "BASE64"
+NUMERIC = "NUMERIC"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DAY_MS = 86_400_000
+TIME_RANGE = f"Time values must use number of milliseconds greater than 0 and less than {DAY_MS}"
+
+
+def to_json_value(schema: ConnectSchema, value: Any, decimal_format: str = BASE64) -> Any:
+    """A Python value of a schema (a default, for instance) as JsonConverter writes it."""
+    if value is None:
+        return None
+    name = logical_name(schema)
+    if name is not None:
+        return _logical_to_json(schema, name, value, decimal_format)
+    match schema.type:
+        case SchemaType.BYTES:
+            return base64.b64encode(value).decode()
+        case SchemaType.ARRAY if schema.value_schema is not None:
+            return [to_json_value(schema.value_schema, item, decimal_format) for item in value]
+        case SchemaType.MAP:
+            return _map_to_json(schema, value, decimal_format)
+        case SchemaType.STRUCT:
+            return {f.name: to_json_value(f.schema, value.get(f.name), decimal_format) for f in schema.fields}
+        case _:
+            return value
+
+
+def _map_to_json(schema: ConnectSchema, value: Mapping[Any, Any], decimal_format: str) -> Any:
+    assert schema.key_schema is not None and schema.value_schema is not None
+    pairs = [
+        [to_json_value(schema.key_schema, k, decimal_format), to_json_value(schema.value_schema, v, decimal_format)]
+        for k, v in value.items()
+    ]
+    return dict(pairs) if string_keys(schema) else pairs
+
+
+def string_keys(schema: ConnectSchema) -> bool:
+    """Whether a MAP is written as a JSON object; maps with other keys are lists of pairs."""
+    return schema.key_schema is not None and schema.key_schema.type is SchemaType.STRING
+
+
+def _logical_to_json(schema: ConnectSchema, name: str, value: Any, decimal_format: str) -> Any:
+    if name == DECIMAL:
+        return _decimal_to_json(value, decimal_scale(schema), decimal_format)
+    if name == DATE:
+        return (value - EPOCH.date()).days
+    if name == TIMESTAMP:
+        return (value - EPOCH) // timedelta(milliseconds=1)
+    return value
+
+
+def _decimal_to_json(value: Decimal, scale: int, decimal_format: str) -> str | float:
+    if decimal_format == NUMERIC:
+        return float(value)
+    unscaled = int(value.scaleb(scale))
+    size = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
+    return base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
+
+
+def from_json_value(schema: ConnectSchema, node: Any) -> Any:
+    """The Python value of a schema that JsonConverter would read from a JSON value.
+
+    :raises DataError: the value is not one of the schema.
+    """
+    if node is None:
+        if schema.default is None and not schema.optional:
+            raise DataError(f"Invalid null value for required {schema.type.name} field")
+        return schema.default
+    name = logical_name(schema)
+    try:
+        if name is not None:
+            return _logical_from_json(schema, name, node)
+        return _plain_from_json(schema, node)
+    except (ValueError, TypeError, OverflowError, AttributeError, binascii.Error) as error:
+        raise DataError(f"Invalid value for a {schema.type.name} field") from error
+
+
+def _plain_from_json(schema: ConnectSchema, node: Any) -> Any:
+    match schema.type:
+        case SchemaType.BYTES:
+            return base64.b64decode(node, validate=True)
+        case SchemaType.FLOAT32 | SchemaType.FLOAT64:
+            return float(node)
+        case SchemaType.ARRAY:
+            assert schema.value_schema is not None
+            return tuple(from_json_value(schema.value_schema, item) for item in node)
+        case SchemaType.MAP:
+            assert schema.key_schema is not None and schema.value_schema is not None
+            pairs = node.items() if string_keys(schema) else node
+            of = schema.key_schema, schema.value_schema
+            return {from_json_value(of[0], k): from_json_value(of[1], v) for k, v in pairs}
+        case SchemaType.STRUCT:
+            return {f.name: from_json_value(f.schema, node.get(f.name)) for f in schema.fields}
+        case _:
+            return node
+
+
+def _logical_from_json(schema: ConnectSchema, name: str, node: Any) -> Any:
+    if name == DECIMAL:
+        if not isinstance(node, str):
+            return Decimal(str(node))
+        unscaled = int.from_bytes(base64.b64decode(node, validate=True), "big", signed=True)
+        return Decimal(unscaled).scaleb(-decimal_scale(schema))
+    if name == DATE:
+        return EPOCH.date() + timedelta(days=node)
+    if name == TIMESTAMP:
+        return EPOCH + timedelta(milliseconds=node)
+    if name == TIME and not 0 <= node < DAY_MS:
+        raise DataError(TIME_RANGE)
+    return node

@@ -1,0 +1,105 @@
+"""The Spark and Arrow types of Connect schemas, and the session settings that the converters rely on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.connect.errors import DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import types as spark
+
+SESSION_CONF = {
+    # Instants are milliseconds since the epoch: no zone of a machine may shine through.
+    "spark.sql.session.timeZone": "UTC",
+    # Connect's struct fields and JSON members differ by case.
+    "spark.sql.caseSensitive": "true",
+    # As Jackson does: the last of two equal members wins.
+    "spark.sql.variant.allowDuplicateKeys": "true",
+    "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
+}
+"""Settings that a session must have for the converters to behave as Connect's."""
+
+MAX_PRECISION = 38
+_LOGICAL_TYPES = {
+    DECIMAL: SchemaType.BYTES,
+    DATE: SchemaType.INT32,
+    TIME: SchemaType.INT32,
+    TIMESTAMP: SchemaType.INT64,
+}
+
+
+def logical_name(schema: ConnectSchema) -> str | None:
+    """Name of Connect's logical type that a schema has (Decimal, Date, Time, Timestamp), or None."""
+    return schema.name if _LOGICAL_TYPES.get(schema.name or "") is schema.type else None
+
+
+def decimal_scale(schema: ConnectSchema) -> int:
+    """Scale of a Decimal schema.
+
+    :raises DataError: when it has none, or one that no column of Spark can have.
+    """
+    text = (schema.parameters or {}).get("scale")
+    if text is None:
+        raise DataError("Invalid Decimal schema: scale parameter not found.")
+    if not text.isdigit() or int(text) > MAX_PRECISION:
+        raise DataError(f"Invalid scale of a Decimal schema: {text}, expected 0 to {MAX_PRECISION}")
+    return int(text)
+
+
+def spark_type(schema: ConnectSchema | None) -> spark.DataType:
+    """Type of the column that holds data of a schema; None (schemaless) is VARIANT.
+
+    Time is an integer (milliseconds of the day): Spark's TIME is off by default in 4.3.
+    """
+    from pyspark.sql import types as spark
+
+    if schema is None:
+        return spark.VariantType()
+    name = logical_name(schema)
+    if name == DECIMAL:
+        return spark.DecimalType(MAX_PRECISION, decimal_scale(schema))
+    if name in (DATE, TIMESTAMP):
+        return spark.DateType() if name == DATE else spark.TimestampType()
+    return _plain_type(schema)
+
+
+def _plain_type(schema: ConnectSchema) -> spark.DataType:
+    from pyspark.sql import types as spark
+
+    match schema.type:
+        case SchemaType.STRUCT:
+            members = [spark.StructField(f.name, spark_type(f.schema)) for f in schema.fields]
+            return spark.StructType(members)
+        case SchemaType.ARRAY:
+            return spark.ArrayType(spark_type(schema.value_schema))
+        case SchemaType.MAP:
+            return spark.MapType(spark_type(schema.key_schema), spark_type(schema.value_schema))
+        case primitive:
+            return primitive_type(primitive)
+
+
+def primitive_type(type_: SchemaType) -> spark.DataType:
+    """Type of the column for a primitive type of Connect."""
+    from pyspark.sql import types as spark
+
+    return {
+        SchemaType.BOOLEAN: spark.BooleanType(),
+        SchemaType.INT8: spark.ByteType(),
+        SchemaType.INT16: spark.ShortType(),
+        SchemaType.INT32: spark.IntegerType(),
+        SchemaType.INT64: spark.LongType(),
+        SchemaType.FLOAT32: spark.FloatType(),
+        SchemaType.FLOAT64: spark.DoubleType(),
+        SchemaType.BYTES: spark.BinaryType(),
+        SchemaType.STRING: spark.StringType(),
+    }[type_]
+
+
+def arrow_type(schema: ConnectSchema | None) -> pa.DataType:
+    """Arrow type of the same column, as Spark passes it to and from Python; VARIANT is a struct of two binaries."""
+    from pyspark.sql.pandas.types import to_arrow_type
+
+    return to_arrow_type(spark_type(schema), timezone="UTC")
