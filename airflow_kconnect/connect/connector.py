@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.canonical import partition_identity
@@ -51,9 +52,7 @@ class Connector(ABC):
     @classmethod
     def version(cls) -> str:
         """Version of the connector, shown in reports."""
-        from airflow_kconnect import __version__
-
-        return __version__
+        return metadata.version("airflow-kconnect")
 
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:

@@ -20,7 +20,8 @@ _BAD_VALUE = {KafkaError._INVALID_ARG, KafkaError.INVALID_CONFIG, KafkaError.INV
 
 def error_of(exception: KafkaException) -> KafkaError:
     """The `KafkaError` in a `KafkaException`."""
-    return exception.args[0]
+    error: KafkaError = exception.args[0]
+    return error
 
 
 def translate(error: KafkaError, doing: str) -> ConnectError:

@@ -22,7 +22,7 @@ class CommittingProducer(Protocol):
     """What the writer needs of a producer."""
 
     produce: Produce
-    """``produce(topic, value, key, partition, on_delivery, timestamp, headers)`` of confluent-kafka."""
+    """``produce(topic, value, key, partition, callback, on_delivery, timestamp, headers)`` of confluent-kafka."""
 
     def poll(self, timeout_s: float) -> int:
         """Serve delivery reports; called when the queue is full."""

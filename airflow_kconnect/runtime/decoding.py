@@ -47,13 +47,13 @@ class PartDecoder:
         shapes = tuple(self._shapes)
         names = tuple(f"{part}_{n}" for n in range(len(shapes)))
         decoded = self._converter.decode(F.col(part), shapes)
+        tag, problem = f"{part}_tag", f"{part}_error"
+        columns = dict(zip(names, decoded.columns, strict=True))
+        # A projection of its own: there all that these columns have in common is parsed once.
+        rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})
         unknown = F.concat(F.lit(f"{_UNKNOWN}{part} "), F.base64(F.col(part)))
-        error = F.when(F.col(part).isNull(), None).otherwise(
-            F.coalesce(decoded.error, F.when(decoded.tag == UNKNOWN_SHAPE, unknown))
-        )
-        columns = {name: column for name, column in zip(names, decoded.columns, strict=True)}
-        tagged = rows.withColumns({**columns, f"{part}_tag": decoded.tag, f"{part}_error": error})
-        return tagged, Union(shapes, names, f"{part}_tag"), F.col(f"{part}_error")
+        error = F.coalesce(F.col(problem), F.when(F.col(tag) == UNKNOWN_SHAPE, unknown))
+        return rows, Union(shapes, names, tag), error
 
 
 def unknown_sample(cell: str) -> tuple[str, bytes] | None:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 
 def failpoint(name: str) -> None:
-    """Create the test's file when the point is reached; then go on (``touch``) or wait to be killed (``block``).
+    """Create the test's file when the point is reached; then go on (``touch``) or wait until it is gone (``block``).
 
-    The file is created once: a second run with the same environment passes.
+    This happens once: who comes later (a second attempt of a task) passes.
     """
     wanted = os.environ.get("KCONNECT_FAILPOINT")
     if not wanted or os.environ.get("KCONNECT_TESTING") != "1":
@@ -22,9 +22,11 @@ def failpoint(name: str) -> None:
     point, action, path = wanted.split(":", 2)
     if point != name:
         return
+    reached, passed = Path(path), Path(f"{path}.passed")
     try:
-        Path(path).open("x").close()
+        passed.open("x").close()
     except FileExistsError:
         return
-    while action == "block":
-        time.sleep(0.1)
+    reached.touch()
+    while action == "block" and reached.exists():
+        time.sleep(0.05)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.converters.types import SESSION_CONF
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +32,8 @@ class LazySession:
         # On a local master the workers are this Python, whatever `python3` is first on the PATH.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         spark = self._given or SparkSession.builder.appName(self._app_name).getOrCreate()
+        for key, value in SESSION_CONF.items():
+            spark.conf.set(key, value)
         if str(spark.conf.get("spark.speculation", "false")).lower() == "true":
             raise ConfigError(
                 {"spark.speculation": ["is true: two attempts of one split would fence each other; set it to false"]}

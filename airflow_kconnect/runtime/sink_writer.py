@@ -79,8 +79,8 @@ def _write_split(
     batches: Iterator[pa.RecordBatch],
     progress: ProgressSender,
 ) -> None:
-    writer.open(split)
     try:
+        writer.open(split)
         for batch in batches:
             good = _up_to_first_error(batch, report, split)
             if good.num_rows:

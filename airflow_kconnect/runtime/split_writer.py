@@ -313,9 +313,9 @@ def produce_full(
         where = -1 if partition is None else partition
         when = 0 if timestamp is None else timestamp
         try:
-            producer.produce(topic, value, key, where, None, when, pairs)
+            producer.produce(topic, value, key, where, None, None, when, pairs)
         except BufferError:
-            _produce_when_room(producer, topic, value, key, where, None, when, pairs)
+            _produce_when_room(producer, topic, value, key, where, None, None, when, pairs)
 
 
 def _produce_when_room(producer: TransactionalProducer | FlushingProducer, *record: Any) -> None:

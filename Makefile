@@ -1,0 +1,40 @@
+# Two commands matter: `make demo` and `make test`. Each first does what it needs, and nothing when that is done.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test lint format bench clean help
+
+help:  ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+setup: .venv/.ready  ## make .venv with everything that is needed here
+
+# PySpark comes last: pyspark-client, which Airflow's Spark provider needs, writes into the same folder
+# (docs/decisions/0001-pyspark-and-pyspark-client.md).
+.venv/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[demo,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[spark]'
+	@touch $@
+
+demo: setup  ## file -> Kafka -> files, by an Airflow DAG, twice; the second run resumes
+	@$(BIN)/python -m airflow_kconnect.local.demo
+
+test: setup  ## all tests
+	$(BIN)/python -m pytest
+
+lint: setup  ## format, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: setup  ## format the code
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup  ## side by side with Kafka Connect
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove what the other commands made (not the download cache)
+	rm -rf .venv .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

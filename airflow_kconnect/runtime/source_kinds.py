@@ -1,0 +1,154 @@
+"""The two kinds of source connector behind one face: Spark-native ones plan splits, poll ones have tasks."""
+
+from __future__ import annotations
+
+import uuid
+from abc import ABC, abstractmethod
+from typing import Any
+
+from airflow_kconnect.connect.canonical import partition_identity
+from airflow_kconnect.connect.connector import (
+    NativeSourceConnector,
+    Offset,
+    PlanContext,
+    PollSourceConnector,
+    SourceConnector,
+)
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.runtime.poll_source import PollSettings, poll_frame
+from airflow_kconnect.runtime.session import LazySession
+from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.split_writer import SplitReport
+from airflow_kconnect.runtime.work import SourceOffsets, Work
+from airflow_kconnect.stores.offsets import OffsetView
+from airflow_kconnect.stores.records import PlanRecord
+
+
+class SourceKind(ABC):
+    """What `SourceRun` needs of a connector. Its methods are called in this order."""
+
+    poll: bool
+
+    @abstractmethod
+    def plan(self, view: OffsetView) -> Work:
+        """Plan a run from the committed offsets."""
+
+    @abstractmethod
+    def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
+        """Go on with an unfinished plan; None if the offsets alone say where to go on."""
+
+    @abstractmethod
+    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None, ack_folder: str) -> RecordFrame:
+        """The records of the splits; Spark partition n holds ``splits[n]``."""
+
+    @abstractmethod
+    def offsets(self, work: Work, reports: list[SplitReport]) -> SourceOffsets:
+        """The source offsets that hold after the run."""
+
+    @abstractmethod
+    def facts(self, source_partition: dict[str, Any], offset: Offset) -> dict[str, Any] | None:
+        """What to remember beside an offset."""
+
+
+def kind_of(settings: RunSettings, connector: SourceConnector, session: LazySession) -> SourceKind:
+    """The kind that a connector is."""
+    if isinstance(connector, PollSourceConnector):
+        return PollKind(settings, connector, session)
+    assert isinstance(connector, NativeSourceConnector)
+    return NativeKind(settings, connector, session)
+
+
+class NativeKind(SourceKind):
+    """Spark-native: the driver plans splits, and commits the offsets when all are done."""
+
+    poll = False
+
+    def __init__(self, settings: RunSettings, connector: NativeSourceConnector, session: LazySession) -> None:
+        self._settings, self._connector, self._session = settings, connector, session
+
+    def plan(self, view: OffsetView) -> Work:
+        settings = self._settings
+        # A run that may be stopped by time must be able to say how far it came in one plain offset.
+        splits_max = settings.splits_max if settings.max_duration_ms is None else 1
+        context = PlanContext(
+            view.offsets, view.facts, settings.max_records, splits_max, lambda: self._session.spark
+        )  # fmt: skip
+        plan = self._connector.plan(context)
+        record = PlanRecord(uuid.uuid4().hex, settings.run_id, len(plan.splits), plan.splits)
+        return Work(record, view, notes=plan.notes)
+
+    def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
+        if not old.splits:
+            return None
+        work = Work(PlanRecord(old.plan_id, self._settings.run_id, old.tasks, old.splits), view, resumed=True)
+        self._connector.recheck([old.splits[k] for k in work.to_do])
+        return work
+
+    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None, ack_folder: str) -> RecordFrame:
+        to_do = [(k, work.plan.splits[k], work.resume_point(k)) for k in splits]
+        return self._connector.read(self._session.spark, to_do)
+
+    def offsets(self, work: Work, reports: list[SplitReport]) -> SourceOffsets:
+        """Of each source partition the end of its last split, or the place where the run was stopped before it."""
+        newest: dict[str, tuple[dict[str, Any], Offset]] = {}
+        stopped: set[str] = set()
+        for k, split in enumerate(work.plan.splits):
+            identity = partition_identity(split.source_partition)
+            progress, done = work.reached(k, reports)
+            if identity not in stopped and progress is not None:
+                newest[identity] = (split.source_partition, self._connector.offset(split, progress))
+            if not done:
+                stopped.add(identity)
+        return list(newest.values())
+
+    def facts(self, source_partition: dict[str, Any], offset: Offset) -> dict[str, Any] | None:
+        return self._connector.facts(source_partition, offset)
+
+
+class PollKind(SourceKind):
+    """Python tasks, which commit their offsets with their records; a plan only says how many ids are in use."""
+
+    poll = True
+
+    def __init__(self, settings: RunSettings, connector: PollSourceConnector, session: LazySession) -> None:
+        self._settings, self._connector, self._session = settings, connector, session
+
+    def plan(self, view: OffsetView) -> Work:
+        return Work(PlanRecord(uuid.uuid4().hex, self._settings.run_id, len(self._configs())), view)
+
+    def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
+        return None
+
+    def _configs(self) -> list[dict[str, str]]:
+        """:raises ConfigError: more tasks than ``tasks.max`` (KIP-1004)."""
+        most = self._settings.tasks_max
+        configs = self._connector.task_configs(most)
+        if len(configs) > most:
+            text = (
+                f"The connector {self._settings.name} has generated {len(configs)} tasks, which is greater than"
+                f" {most}, the maximum number of tasks it is configured to create"
+            )
+            raise ConfigError({"tasks.max": [text]}, self._settings.name)
+        return configs
+
+    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None, ack_folder: str) -> RecordFrame:
+        configs, most = self._configs(), self._settings.max_records
+        count = len(configs)
+        settings = PollSettings(
+            task_class=self._connector.task_class(),
+            configs=tuple(configs),
+            offsets=work.view.offsets,
+            shapes=self._connector.shapes(),
+            max_records=tuple(None if most is None else most // count + (n < most % count) for n in range(count)),
+            deadline_epoch_s=deadline,
+            ack_folder=ack_folder,
+            stop_timeout_s=int(self._settings.worker.get("task.shutdown.graceful.timeout.ms")) / 1000,
+        )
+        return poll_frame(self._session.spark, settings)
+
+    def offsets(self, work: Work, reports: list[SplitReport]) -> SourceOffsets:
+        return [(partition, offset) for report in reports for partition, offset in report.offsets]
+
+    def facts(self, source_partition: dict[str, Any], offset: Offset) -> dict[str, Any] | None:
+        return None

@@ -1,0 +1,77 @@
+"""Connectors of the runtime tests: a file of numbered lines, and runs in the shared Spark session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.runtime.job import run
+from tests.support import unique
+
+STRING = "org.apache.kafka.connect.storage.StringConverter"
+
+Run = Callable[..., RunReport]
+
+
+@pytest.fixture
+def run_here(spark: SparkSession, worker_props: dict[str, str]) -> Run:
+    """Run a connector in the shared session: `run_here(config, **worker_keys)`."""
+
+    def go(config: Mapping[str, str], **worker: str) -> RunReport:
+        return run(RunSpec(config=dict(config), worker={**worker_props, **worker}, run_id=unique("run")), spark)
+
+    return go
+
+
+class NumberedFile:
+    """A file whose line n is ``line-<n>``: what is missing or doubled in a topic can be counted."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.lines = path, 0
+
+    def append(self, count: int) -> None:
+        """Add lines."""
+        with self.path.open("a") as out:
+            out.writelines(f"line-{n}\n" for n in range(self.lines, self.lines + count))
+        self.lines += count
+
+    def expected(self) -> list[bytes]:
+        """The values that a topic should hold."""
+        return [f"line-{n}".encode() for n in range(self.lines)]
+
+
+@pytest.fixture
+def numbered(tmp_path: Path) -> NumberedFile:
+    """An empty numbered file."""
+    file = NumberedFile(tmp_path / "in.txt")
+    file.path.touch()
+    return file
+
+
+@pytest.fixture
+def file_source(numbered: NumberedFile) -> Callable[..., dict[str, str]]:
+    """The configuration of a file source over `numbered`, with a topic of its own."""
+
+    def config(**more: str) -> dict[str, str]:
+        name = unique("source")
+        return {
+            "name": name,
+            "connector.class": "FileStreamSource",
+            "file": str(numbered.path),
+            "topic": f"t-{name}",
+            "value.converter": STRING,
+            **more,
+        }
+
+    return config
+
+
+def missing_and_doubled(expected: list[bytes], found: list[bytes | None]) -> tuple[set[bytes], list[bytes | None]]:
+    """What a topic lacks, and what it has too often."""
+    seen: set[bytes | None] = set()
+    doubled = [value for value in found if value in seen or seen.add(value)]
+    return set(expected) - seen, doubled

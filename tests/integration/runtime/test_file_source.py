@@ -1,0 +1,187 @@
+"""The file source end to end: bytes, resuming, bounds, bad input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
+from tests.support.kafka import produce, read_all, read_values
+
+Config = Callable[..., dict[str, str]]
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+
+
+def test_second_run_moves_only_the_new_lines(numbered: NumberedFile, file_source: Config, run_here: Run) -> None:
+    config = file_source()
+    numbered.append(1000)
+    run_here(config)
+    numbered.append(10)
+    assert run_here(config).records["written"] == 10
+
+
+def test_lines_arrive_in_file_order_on_one_partition(
+    numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str
+) -> None:
+    config = file_source()
+    numbered.append(5000)
+    run_here(config)
+    assert read_values(bootstrap, config["topic"]) == numbered.expected()
+
+
+def test_many_splits_of_one_file_lose_and_double_nothing(
+    numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str
+) -> None:
+    config = file_source(**{"split.bytes": "10000"})
+    numbered.append(5000)
+    report = run_here(config)
+    assert report.splits > 3
+    assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
+
+
+@pytest.mark.parametrize(
+    ("content", "values"),
+    [
+        pytest.param("a\nb\n", ["a", "b"], id="line feed"),
+        pytest.param("a\r\nb\r\n", ["a", "b"], id="carriage return and line feed"),
+        pytest.param("ä€😀\n", ["ä€😀"], id="beyond ASCII"),
+        pytest.param("\n\n", ["", ""], id="empty lines"),
+        pytest.param('"quoted"\t\\\n', ['"quoted"\t\\'], id="characters that JSON escapes"),
+        pytest.param("a\nunterminated", ["a"], id="the last line is held back"),
+    ],
+)
+def test_values_are_the_lines(
+    content: str, values: list[str], numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str
+) -> None:
+    config = file_source(**{"value.converter": JSON, "value.converter.schemas.enable": "false"})
+    numbered.path.write_bytes(content.encode())
+    run_here(config)
+    assert [json.loads(value or b"") for value in read_values(bootstrap, config["topic"])] == values
+
+
+def test_envelope_is_byte_for_byte_that_of_connect(
+    numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str
+) -> None:
+    config = file_source(**{"value.converter": JSON})
+    numbered.path.write_text("a line\n")
+    run_here(config)
+    assert read_values(bootstrap, config["topic"]) == [
+        b'{"schema":{"type":"string","optional":false},"payload":"a line"}'
+    ]
+
+
+def test_offset_record_has_the_bytes_of_connect(
+    numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str, worker_props: dict[str, str]
+) -> None:
+    config = file_source()
+    numbered.append(3)
+    run_here(config)
+    key = json.dumps([config["name"], {"filename": str(numbered.path)}], separators=(",", ":")).encode()
+    found = [r.value for r in read_all(bootstrap, worker_props["offset.storage.topic"]) if r.key == key]
+    assert found == [b'{"position":21}']
+
+
+def test_bound_by_records_stops_exactly_there_and_goes_on(
+    numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str
+) -> None:
+    config = file_source(**{"kconnect.max.records": "700"})
+    numbered.append(1000)
+    reports = [run_here(config), run_here(config)]
+    assert [(report.records["written"], report.complete) for report in reports] == [(700, False), (300, True)]
+
+
+def test_bound_by_time_stops_at_a_commit_and_goes_on(
+    numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str
+) -> None:
+    bounded = file_source(**{"kconnect.max.duration.ms": "1"})
+    numbered.append(100_000)
+    assert not run_here(bounded).complete
+    run_here({key: value for key, value in bounded.items() if not key.startswith("kconnect.")})
+    assert missing_and_doubled(numbered.expected(), read_values(bootstrap, bounded["topic"])) == (set(), [])
+
+
+def test_every_file_of_a_folder_is_a_source_partition(
+    file_source: Config, run_here: Run, bootstrap: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name in ("one", "two"):
+        (folder / name).write_text(f"{name}\n")
+    config = {**file_source(), "files": str(folder)}
+    del config["file"]
+    report = run_here(config)
+    assert [found["partition"]["filename"] for found in report.offsets] == [str(folder / "one"), str(folder / "two")]
+
+
+def test_at_least_once_is_named_and_moves_everything(
+    numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str
+) -> None:
+    config = file_source()
+    numbered.append(1000)
+    report = run_here(config, **{"exactly.once.source.support": "disabled"})
+    assert (report.guarantee, len(read_values(bootstrap, config["topic"]))) == ("at_least_once", 1000)
+
+
+def test_new_topic_is_made_as_topic_creation_says(
+    numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str
+) -> None:
+    creation = {"topic.creation.default.partitions": "3", "topic.creation.default.replication.factor": "1"}
+    config = file_source(**creation)
+    numbered.append(3000)
+    run_here(config)
+    from confluent_kafka.admin import AdminClient
+
+    metadata = AdminClient({"bootstrap.servers": bootstrap}).list_topics(config["topic"], 10)
+    assert len(metadata.topics[config["topic"]].partitions) == 3
+
+
+class TestBadInput:
+    def test_invalid_utf8_is_named_by_file_and_byte(
+        self, numbered: NumberedFile, file_source: Config, run_here: Run
+    ) -> None:
+        numbered.path.write_bytes(b"good\nb\xffd\n")
+        with pytest.raises(DataError, match=rf"{numbered.path}@5.*UTF-8"):
+            run_here(file_source())
+
+    def test_truncated_file_is_noticed(self, numbered: NumberedFile, file_source: Config, run_here: Run) -> None:
+        config = file_source()
+        numbered.append(10)
+        run_here(config)
+        numbered.path.write_text("x\n")
+        with pytest.raises(DataError, match="truncated or replaced"):
+            run_here(config)
+
+    def test_replaced_file_is_noticed_though_it_is_longer(
+        self, numbered: NumberedFile, file_source: Config, run_here: Run
+    ) -> None:
+        config = file_source()
+        numbered.append(10)
+        run_here(config)
+        numbered.path.write_text("other\n" * 100)
+        with pytest.raises(DataError, match="replaced"):
+            run_here(config)
+
+    def test_line_that_is_too_long_is_named(self, numbered: NumberedFile, file_source: Config, run_here: Run) -> None:
+        numbered.path.write_text("short\n" + "x" * 100 + "\n")
+        with pytest.raises(DataError, match=r"@6.*max\.line\.bytes"):
+            run_here(file_source(**{"max.line.bytes": "50"}))
+
+    def test_internal_topic_is_refused(
+        self, file_source: Config, run_here: Run, worker_props: dict[str, str]
+    ) -> None:
+        with pytest.raises(ConfigError, match="topic"):
+            run_here({**file_source(), "topic": worker_props["offset.storage.topic"]})
+
+    def test_offset_that_cannot_be_read_fails_the_run_by_its_place(
+        self, numbered: NumberedFile, file_source: Config, run_here: Run, bootstrap: str, worker_props: dict[str, str]
+    ) -> None:
+        config, topic = file_source(), worker_props["offset.storage.topic"]
+        numbered.append(10)
+        key = json.dumps([config["name"], {"filename": str(numbered.path)}], separators=(",", ":"))
+        produce(bootstrap, topic, ["no json"], key=key)
+        with pytest.raises(DataError, match=rf"{topic}-\d+@\d+"):
+            run_here(config)

@@ -1,0 +1,131 @@
+"""Moving a connector between Kafka Connect itself and airflow_kconnect: it goes on at the record where it stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.local.connect_worker import ConnectWorker
+from tests.integration.runtime.conftest import STRING, NumberedFile, Run
+from tests.support import unique
+from tests.support.kafka import create_topic, produce, read_values
+
+pytestmark = [pytest.mark.connect, pytest.mark.timeout(240)]
+
+
+@pytest.fixture(scope="module")
+def connect(bootstrap: str, worker_topics: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectWorker]:
+    """A distributed worker, exactly-once on, over the offset topic that our runs use."""
+    group = unique("connect")
+    with ConnectWorker(
+        tmp_path_factory.mktemp("connect"),
+        bootstrap=bootstrap,
+        group_id=group,
+        offset_topic=worker_topics,
+        config_topic=f"{group}-configs",
+        status_topic=f"{group}-status",
+        heap_mb=256,
+    ) as worker:
+        yield worker
+
+
+@pytest.fixture
+def run_as(connect: ConnectWorker, run_here: Run) -> Run:
+    """Runs of ours in the worker group of the Connect cluster."""
+    return lambda config, **worker: run_here(config, **{"group.id": connect.properties["group.id"], **worker})
+
+
+@pytest.fixture
+def source(file_source: Callable[..., dict[str, str]], bootstrap: str) -> dict[str, str]:
+    """A file source that both can run."""
+    config = file_source()
+    create_topic(bootstrap, config["topic"])
+    return {**config, "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector"}
+
+
+def _wait(condition: Callable[[], bool], what: str, timeout_s: float = 60.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen within {timeout_s:.0f} s"
+        time.sleep(0.2)
+
+
+def _let_connect_read(connect: ConnectWorker, config: dict[str, str], bootstrap: str, records: int) -> None:
+    """Have Connect run the connector until the topic has so many records, then stop it there."""
+    connect.create(config["name"], {key: value for key, value in config.items() if key != "name"})
+    _wait(lambda: len(read_values(bootstrap, config["topic"])) >= records, f"Connect writing {records} records")
+    connect.stop_connector(config["name"])
+    _wait(lambda: connect.status(config["name"])["connector"]["state"] == "STOPPED", "stopping the connector")
+
+
+def test_we_go_on_where_connect_stopped(
+    connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
+) -> None:
+    numbered.append(500)
+    _let_connect_read(connect, source, bootstrap, 500)
+    numbered.append(300)
+    report = run_as(source)
+    assert report.records["written"] == 300
+    assert read_values(bootstrap, source["topic"]) == numbered.expected()
+
+
+def test_connect_goes_on_where_we_stopped(
+    connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
+) -> None:
+    numbered.append(500)
+    run_as(source)
+    numbered.append(300)
+    _let_connect_read(connect, source, bootstrap, 800)
+    assert read_values(bootstrap, source["topic"]) == numbered.expected()
+
+
+def test_offset_that_connect_wrote_is_replaced_under_its_own_key(
+    connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
+) -> None:
+    numbered.append(10)
+    _let_connect_read(connect, source, bootstrap, 10)
+    numbered.append(10)
+    run_as(source)
+    numbered.append(10)
+    connect.resume(source["name"])
+    _wait(lambda: len(read_values(bootstrap, source["topic"])) >= 30, "Connect going on")
+    connect.stop_connector(source["name"])
+    assert read_values(bootstrap, source["topic"]) == numbered.expected()
+
+
+def test_live_connect_task_is_fenced_and_nothing_is_doubled(
+    connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
+) -> None:
+    numbered.append(200)
+    connect.create(source["name"], {key: value for key, value in source.items() if key != "name"})
+    _wait(lambda: len(read_values(bootstrap, source["topic"])) >= 200, "Connect writing")
+    run_as(source)
+    numbered.append(100)
+    _wait(lambda: connect.status(source["name"])["tasks"][0]["state"] == "FAILED", "the fencing of Connect's task")
+    run_as(source)
+    assert read_values(bootstrap, source["topic"]) == numbered.expected()
+
+
+def test_sink_goes_on_from_the_group_of_connect(
+    connect: ConnectWorker, topic: Callable[..., str], bootstrap: str, run_as: Run, tmp_path: Path
+) -> None:
+    name, target = topic(), tmp_path / "out.txt"
+    sink = {
+        "name": unique("sink"),
+        "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
+        "topics": name,
+        "file": str(target),
+        "key.converter": STRING,
+        "value.converter": STRING,
+    }
+    produce(bootstrap, name, [f"record-{n}" for n in range(100)])
+    connect.create(sink["name"], {key: value for key, value in sink.items() if key != "name"})
+    _wait(lambda: target.exists() and len(target.read_text().splitlines()) >= 100, "Connect's sink writing")
+    connect.stop_connector(sink["name"])
+    _wait(lambda: connect.status(sink["name"])["connector"]["state"] == "STOPPED", "stopping the sink")
+    produce(bootstrap, name, [f"record-{n}" for n in range(100, 150)])
+    run_as(sink)
+    assert target.read_text().splitlines() == [f"record-{n}" for n in range(150)]

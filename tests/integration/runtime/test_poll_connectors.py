@@ -1,0 +1,106 @@
+"""The contract of Python tasks, proved by the verifiable source and sink."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.integration.runtime.conftest import Run
+from tests.support import unique
+from tests.support.kafka import read_all, read_values
+
+SOURCE = {"connector.class": "VerifiableSource", "throughput": "-1", "tasks.max": "2"}
+SCHEMALESS = {
+    "key.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "key.converter.schemas.enable": "false",
+    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "value.converter.schemas.enable": "false",
+}
+
+
+def _source(**more: str) -> dict[str, str]:
+    name = unique("verifiable")
+    return {**SOURCE, **SCHEMALESS, "name": name, "topic": f"t-{name}", "max.seqno": "999", **more}
+
+
+def _sequences(bootstrap: str, topic: str) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for record in read_all(bootstrap, topic):
+        found.setdefault(json.loads(record.key or b""), []).append(json.loads(record.value or b""))
+    return found
+
+
+def _lines(folder: Path, prefix: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for path in sorted(folder.glob(f"{prefix}*")) for line in path.read_text().splitlines()]
+
+
+def test_every_task_delivers_its_sequence_in_order(run_here: Run, bootstrap: str) -> None:
+    config = _source()
+    run_here(config)
+    assert _sequences(bootstrap, config["topic"]) == {0: list(range(1000)), 1: list(range(1000))}
+
+
+def test_second_run_resumes_each_task_at_its_offset(run_here: Run, bootstrap: str) -> None:
+    config = _source()
+    run_here(config)
+    run_here({**config, "max.seqno": "1499"})
+    assert _sequences(bootstrap, config["topic"]) == {0: list(range(1500)), 1: list(range(1500))}
+
+
+def test_bound_by_records_is_shared_by_the_tasks(run_here: Run) -> None:
+    assert run_here(_source(**{"kconnect.max.records": "101"})).records["written"] == 101
+
+
+def test_task_hears_of_every_commit_before_it_is_stopped(run_here: Run, tmp_path: Path) -> None:
+    config = _source(**{"log.file": str(tmp_path / "log"), "tasks.max": "1"})
+    run_here(config)
+    committed = [line["seqno"] for line in _lines(tmp_path, "log") if line.get("committed")]
+    assert committed == list(range(1000))
+
+
+def test_records_with_a_schema_are_structs(run_here: Run, bootstrap: str) -> None:
+    config = _source(**{"complete.record.data": "true", "tasks.max": "1", "max.seqno": "4"})
+    run_here(config)
+    values = [json.loads(value or b"") for value in read_values(bootstrap, config["topic"])]
+    assert [(value["task"], value["seqno"]) for value in values] == [(0, n) for n in range(5)]
+
+
+def test_offsets_are_committed_by_the_tasks(run_here: Run) -> None:
+    report = run_here(_source())
+    expected = [{"partition": {"id": n}, "offset": {"seqno": 999}} for n in (0, 1)]
+    assert sorted(report.offsets, key=lambda found: found["partition"]["id"]) == expected
+
+
+class TestSink:
+    @pytest.fixture
+    def sink(self, run_here: Run, tmp_path: Path) -> dict[str, str]:
+        """A sink over a topic with 2,000 records."""
+        source = _source(**{"topic.creation.default.partitions": "2", "topic.creation.default.replication.factor": "1"})
+        run_here(source)
+        return {
+            "name": unique("sink"),
+            "connector.class": "VerifiableSink",
+            "topics": source["topic"],
+            "log.file": str(tmp_path / "sink"),
+            **SCHEMALESS,
+        }
+
+    def test_task_is_put_every_record_in_order(self, sink: dict[str, str], run_here: Run, tmp_path: Path) -> None:
+        run_here(sink)
+        for path in tmp_path.glob("sink*"):
+            offsets = [line["offset"] for line in map(json.loads, path.read_text().splitlines()) if "value" in line]
+            assert offsets == sorted(set(offsets))
+
+    def test_all_records_arrive_once(self, sink: dict[str, str], run_here: Run) -> None:
+        assert run_here(sink).records["written"] == 2000
+
+    def test_second_run_finds_nothing(self, sink: dict[str, str], run_here: Run) -> None:
+        run_here(sink)
+        assert run_here(sink).records["written"] == 0
+
+    def test_bound_by_records_goes_on_next_time(self, sink: dict[str, str], run_here: Run) -> None:
+        reports = [run_here({**sink, "kconnect.max.records": "1500"}), run_here(sink)]
+        assert sum(report.records["written"] for report in reports) == 2000

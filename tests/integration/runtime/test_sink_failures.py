@@ -1,0 +1,79 @@
+"""A run of the directory sink is killed: the next one leaves each record in exactly one file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.connect.run import EXIT_FENCED
+from tests.integration.runtime.conftest import STRING, Run
+from tests.support import unique
+from tests.support.jobs import start_job
+from tests.support.kafka import produce
+
+pytestmark = pytest.mark.spark_submit
+
+_RECORDS = 30_000
+
+# Where the run is killed, and whether anything of it was visible by then.
+_KILL_POINTS = [
+    ("after-reading-offsets", False),
+    ("mid-write", False),
+    ("after-last-write", False),
+    ("after-visible", True),
+    ("after-final-commit", True),
+]
+
+
+@pytest.fixture
+def sink(topic: Callable[..., str], bootstrap: str, tmp_path: Path) -> dict[str, str]:
+    """A directory sink over a topic with numbered records, some of them in a transaction that was aborted."""
+    name = topic(partitions=2)
+    produce(bootstrap, name, [f"record-{n}" for n in range(_RECORDS)])
+    return {
+        "name": unique("sink"),
+        "connector.class": "airflow_kconnect.connectors.directory.DirectorySinkConnector",
+        "topics": name,
+        "directory": str(tmp_path / "out"),
+        "flush.size": "4000",
+        "value.converter": STRING,
+    }
+
+
+def _written(sink: dict[str, str]) -> list[str]:
+    files = sorted(path for path in Path(sink["directory"]).rglob("*.json") if not path.name.startswith("."))
+    return [json.loads(line) for path in files for line in path.read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("point", "visible"), _KILL_POINTS, ids=[point for point, _ in _KILL_POINTS])
+def test_killed_run_leaves_every_record_once(
+    point: str,
+    visible: bool,
+    sink: dict[str, str],
+    worker_props: dict[str, str],
+    bootstrap: str,
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    job = start_job(sink, worker_props, tmp_path, failpoint=point)
+    job.wait_for_failpoint()
+    job.kill()
+    job.close()
+    assert bool(_written(sink)) is visible
+    produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
+    run_here(sink)
+    assert sorted(_written(sink)) == sorted(f"record-{n}" for n in range(_RECORDS + 50))
+
+
+def test_older_of_two_runs_commits_no_offsets(
+    sink: dict[str, str], worker_props: dict[str, str], run_here: Run, tmp_path: Path
+) -> None:
+    job = start_job(sink, worker_props, tmp_path, failpoint="after-visible")
+    job.wait_for_failpoint()
+    run_here(sink)
+    job.reached.unlink()
+    assert job.wait() == EXIT_FENCED
+    assert sorted(_written(sink)) == sorted(f"record-{n}" for n in range(_RECORDS))

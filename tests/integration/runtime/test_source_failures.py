@@ -1,0 +1,121 @@
+"""A source run is killed, fenced or cut off: afterwards nothing is missing and nothing is doubled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from airflow_kconnect.connect.run import EXIT_FENCED
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
+from tests.support.jobs import kill_all, start_job, wait_gone
+from tests.support.kafka import read_all, read_values
+
+pytestmark = pytest.mark.spark_submit
+
+# Small enough to be quick, large enough for several Arrow batches in each of two splits.
+_LINES = 60_000
+_SPLIT = {"split.bytes": "300000"}
+
+# Where the run is killed; whether records had been sent (aborted or committed) by then.
+_KILL_POINTS = [
+    ("before-fencing", "block", False),
+    ("after-reading-offsets", "block", False),
+    ("mid-produce", "block", True),
+    ("after-last-produce", "block", True),
+    ("during-commit", "touch", True),
+    ("during-final-commit", "touch", True),
+    ("after-final-commit", "block", True),
+]
+
+
+@pytest.mark.parametrize(("point", "action", "produced"), _KILL_POINTS, ids=[point for point, *_ in _KILL_POINTS])
+def test_killed_run_loses_and_doubles_nothing(
+    point: str,
+    action: str,
+    produced: bool,
+    numbered: NumberedFile,
+    file_source: Callable[..., dict[str, str]],
+    worker_props: dict[str, str],
+    bootstrap: str,
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    numbered.append(_LINES)
+    config = file_source(**_SPLIT)
+    job = start_job(config, worker_props, tmp_path, failpoint=point, action=action)
+    job.wait_for_failpoint()
+    job.kill()
+    job.close()
+    topic_exists = KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(config["topic"]) > 0
+    sent = len(read_all(bootstrap, config["topic"], committed=False)) if topic_exists else 0
+    run_here(config)
+    numbered.append(100)
+    run_here(config)
+    assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
+    assert (sent > 0) is produced
+
+
+def test_killing_the_jvm_alone_ends_the_python_driver_before_it_commits(
+    numbered: NumberedFile,
+    file_source: Callable[..., dict[str, str]],
+    worker_props: dict[str, str],
+    bootstrap: str,
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    numbered.append(_LINES)
+    config = file_source()
+    job = start_job(config, worker_props, tmp_path, failpoint="before-final-commit")
+    job.wait_for_failpoint()
+    left = job.kill_jvm_only()
+    assert wait_gone(left) == []
+    job.close()
+    report = run_here(config)
+    assert report.resumed_plan
+    assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
+
+
+def test_of_two_runs_at_once_the_older_is_fenced_and_says_so(
+    numbered: NumberedFile,
+    file_source: Callable[..., dict[str, str]],
+    worker_props: dict[str, str],
+    bootstrap: str,
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    numbered.append(_LINES)
+    config = file_source()
+    job = start_job(config, worker_props, tmp_path, failpoint="before-final-commit", action="block")
+    job.wait_for_failpoint()
+    run_here(config)
+    job.reached.unlink()  # let the older run go on to its commit
+    assert job.wait() == EXIT_FENCED
+    assert "fenced" in job.event("error")["message"]
+    assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
+
+
+def test_killed_python_worker_is_retried_by_spark_without_doubling(
+    numbered: NumberedFile,
+    file_source: Callable[..., dict[str, str]],
+    worker_props: dict[str, str],
+    bootstrap: str,
+    tmp_path: Path,
+) -> None:
+    numbered.append(_LINES)
+    config = file_source(**{"transaction.boundary.interval.ms": "1"})
+    job = start_job(config, worker_props, tmp_path, failpoint="mid-produce", master="local[2,4]")
+    job.wait_for_failpoint()
+    time.sleep(1)
+    kill_all([p for p in job.tree() if "pyspark.daemon" in " ".join(p.cmdline()) and _is_worker(p)])
+    assert job.wait() == 0, job.text()
+    assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    parent = process.parent()
+    return parent is not None and "pyspark.daemon" in " ".join(parent.cmdline())
