@@ -146,10 +146,10 @@ class NativeSourceConnector(SourceConnector):
         """Called once per run after fencing, unless an unfinished plan is taken up again."""
 
     @abstractmethod
-    def recheck(self, splits: Sequence[Split]) -> None:
-        """Called when an unfinished plan is taken up again.
+    def recheck(self, splits: Sequence[Split]) -> bool:
+        """Called when an unfinished plan is taken up again; False drops the plan, and a new one is made.
 
-        :raises DataError: if the source is no longer the one that was planned on.
+        :raises DataError: if the source is no longer the one that was planned on, and the user must decide.
         """
 
     @abstractmethod

@@ -16,6 +16,12 @@ from airflow_kconnect.kafka.errors import error_of, translate, translated
 log = logging.getLogger(__name__)
 
 _BAD_TOPIC = (KafkaError.INVALID_REPLICATION_FACTOR, KafkaError.INVALID_PARTITIONS, KafkaError.INVALID_CONFIG)
+# A new broker makes its group topic at the first request; the answer is there a moment later.
+_COORDINATOR_MOVES = (
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.NOT_COORDINATOR,
+)
 _AUTHENTICATION = (KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED)
 
 
@@ -133,13 +139,18 @@ class KafkaAdmin:
 
     def group_state(self, group: str) -> tuple[str, int]:
         """State (``EMPTY``, ``STABLE``, ``DEAD`` ...) and number of members of a consumer group."""
-        try:
-            found = self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)[group].result()
-        except KafkaException as error:
-            if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
-                return "DEAD", 0
-            raise translated(error, f"looking up consumer group {group}") from error
-        return found.state.name, len(found.members)
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                found = self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)[group].result()
+                return found.state.name, len(found.members)
+            except KafkaException as error:
+                code = error_of(error).code()
+                if code == KafkaError.GROUP_ID_NOT_FOUND:
+                    return "DEAD", 0
+                if code not in _COORDINATOR_MOVES or time.monotonic() > deadline:
+                    raise translated(error, f"looking up consumer group {group}") from error
+                time.sleep(0.2)
 
     def _call(self, doing: str, request: Any) -> Any:
         try:

@@ -72,7 +72,10 @@ def to_librdkafka(java: Mapping[str, str], prefix: str = "") -> Config:
         elif key in ("ssl.truststore.location", "ssl.keystore.location"):
             _store(key, value, java, config, errors)
         elif key == "buffer.memory":
-            config["queue.buffering.max.kbytes"] = max(int(value) // 1024, 1)
+            if value.isdecimal():
+                config["queue.buffering.max.kbytes"] = max(int(value) // 1024, 1)
+            else:
+                errors[f"{prefix}{key}"] = [f"Invalid value {value}: expected a number of bytes"]
         elif key == "ssl.endpoint.identification.algorithm":
             config[key] = value or "none"
         elif not _DROPPED.fullmatch(key):

@@ -30,7 +30,7 @@ def translate(error: KafkaError, doing: str) -> ConnectError:
     :param doing: what was attempted, e.g. ``reading connect-offsets``; begins the text.
     """
     code = error.code()
-    text = f"{doing}: {error.str()}"
+    text = f"{doing}: {error.str() or error.name()}"
     if code in _FENCED:
         return FencedError(f"{doing}: fenced by a newer run or by a Connect worker with the same transactional id")
     if code in _AUTHENTICATION:

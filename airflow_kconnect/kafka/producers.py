@@ -8,6 +8,7 @@ what was pending), reads the offsets again and decides from what they say.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
@@ -67,8 +68,9 @@ class _BaseProducer:
 
     def close(self) -> None:
         """Purge what is queued and free the producer's threads."""
-        self._producer.purge(in_queue=True, in_flight=True, blocking=False)
-        self._producer.close(1.0)
+        with suppress(KafkaException):  # a fenced producer says so once more
+            self._producer.purge(in_queue=True, in_flight=True, blocking=False)
+            self._producer.close(1.0)
 
 
 class TransactionalProducer(_BaseProducer):

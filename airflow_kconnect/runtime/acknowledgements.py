@@ -8,49 +8,67 @@ after the commit, as Connect promises.
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
 import time
 from pathlib import Path
 
 
-class AckWriter:
-    """Used by the writing end."""
+def _folder(plan_id: str, split: int) -> Path:
+    """A folder that both ends find, on whatever machine the task runs."""
+    folder = Path(tempfile.gettempdir()) / f"kconnect-acks-{plan_id}-{split}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
 
-    def __init__(self, folder: str, split: int, attempt: int, patience_s: float = 5.0) -> None:
-        self._path = Path(folder) / f"ack-{split}-{attempt}"
+
+class AckWriter:
+    """Used by the writing end.
+
+    :param plan_id: the run's plan; with the split it is unique.
+    :param patience_s: how long the task may take to stop after the last commit.
+    """
+
+    def __init__(self, plan_id: str, split: int, patience_s: float = 5.0) -> None:
+        self._folder = _folder(plan_id, split)
+        self._records = 0
         self._patience_s = patience_s
 
     def committed(self, records: int) -> None:
         """So many records of the task are committed in total."""
-        self._replace({"records": records, "finished": False})
+        self._records = records
+        self._tell(finished=False)
 
     def finished(self) -> None:
         """Nothing more will be committed; wait until the task has been stopped, but not for ever."""
-        acked = json.loads(self._path.read_text()) if self._path.exists() else {"records": 0}
-        self._replace({**acked, "finished": True})
-        stopped, deadline = self._path.with_suffix(".stopped"), time.monotonic() + self._patience_s
+        self._tell(finished=True)
+        stopped, deadline = self._folder / "stopped", time.monotonic() + self._patience_s
         while not stopped.exists() and time.monotonic() < deadline:
             time.sleep(0.02)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _replace(self, state: dict[str, object]) -> None:
-        fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps(state))
-        fresh.replace(self._path)
+    def _tell(self, *, finished: bool) -> None:
+        fresh = self._folder / "new"
+        fresh.write_text(json.dumps([self._records, finished]))
+        fresh.replace(self._folder / "committed")
 
 
 class AckReader:
     """Used by the polling end."""
 
-    def __init__(self, folder: str, split: int, attempt: int) -> None:
-        self._path = Path(folder) / f"ack-{split}-{attempt}"
+    def __init__(self, plan_id: str, split: int) -> None:
+        self._folder = _folder(plan_id, split)
 
     def read(self) -> tuple[int, bool]:
         """(records committed so far, whether that is final)."""
         try:
-            state = json.loads(self._path.read_text())
+            records, finished = json.loads((self._folder / "committed").read_text())
         except FileNotFoundError:
             return 0, False
-        return int(state["records"]), bool(state["finished"])
+        return int(records), bool(finished)
 
     def stopped(self) -> None:
-        """The task has been stopped."""
-        self._path.with_suffix(".stopped").touch()
+        """The task has been stopped. Who waited for it may be gone."""
+        try:
+            (self._folder / "stopped").touch()
+        except FileNotFoundError:
+            return

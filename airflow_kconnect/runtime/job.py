@@ -14,6 +14,7 @@ from airflow_kconnect.connect.connector import SinkConnector, SourceConnector
 from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
 from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.providers import ConfigResolver
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, RunReport, RunSpec
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.runtime.failpoints import failpoint
@@ -75,10 +76,12 @@ def run(spec: RunSpec, session: SparkSession | None = None) -> RunReport:
     from airflow_kconnect.runtime.sink_run import SinkRun
     from airflow_kconnect.runtime.source_run import SourceRun
 
-    worker = WorkerConfig.from_props(spec.worker)
-    config = validate_connector(spec.config, worker=worker, kind=spec.kind)
-    settings = run_settings(config, worker, spec.run_id or uuid.uuid4().hex[:12])
-    for warning in (*worker.warnings, *config.warnings):
+    resolver = ConfigResolver.from_worker(spec.worker)
+    with resolver.hidden_in_errors():
+        worker = WorkerConfig.from_props(resolver.resolve(spec.worker))
+        config = validate_connector(resolver.resolve(spec.config), worker=worker, kind=spec.kind)
+        settings = run_settings(config, worker, spec.run_id or uuid.uuid4().hex[:12])
+    for warning in (*worker.warnings, *settings.config.warnings):
         log.warning("%s", warning)
     connector = registry().connector(config.connector_class)(config.props)
     connector.check()

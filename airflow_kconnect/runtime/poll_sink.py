@@ -51,8 +51,8 @@ class TaskWriter(SplitWriter):
         partition = self._split.topic_partition
         with _as_data_error(self.task_class):
             safe = self._task.pre_commit({partition: end})
-            self._end()
-        return {"safe": safe.get(partition)}
+        self._end()
+        return {"safe": safe.get(partition, self._split.start)}
 
     def abort(self) -> None:
         if self._task is not None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from airflow_kconnect.connect.canonical import canonical_json
 from airflow_kconnect.connect.connector import Offset, RecordShapes
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
-from airflow_kconnect.connect.errors import ConnectError, DataError
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.task import SourceTask, SourceTaskContext
@@ -43,7 +43,7 @@ class PollSettings:
     shapes: RecordShapes
     max_records: tuple[int | None, ...]
     deadline_epoch_s: float | None
-    ack_folder: str
+    plan_id: str
     stop_timeout_s: float
 
 
@@ -109,19 +109,26 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
             pass
         context = TaskContext.get()
         assert context is not None
-        task = _HostedTask(settings, context.partitionId(), context.taskAttemptId())
         columns = _columns(settings.shapes)
         try:
+            _refuse_second_attempt(context.attemptNumber())
+            task = _HostedTask(settings, context.partitionId())
             for records in task.batches():
                 yield _arrow(columns, settings.shapes, records)
         except ConnectError as error:
             yield _error_batch(columns, error)
         except Exception as error:  # the task is the user's code: any error of it is the run's answer
             name = settings.task_class.__name__
-            failure = DataError(f"{name} of task {task.index} failed: {type(error).__name__}: {error}")
+            failure = DataError(f"{name} of task {context.partitionId()} failed: {type(error).__name__}: {error}")
             yield _error_batch(columns, failure)
 
     return poll
+
+
+def _refuse_second_attempt(attempt: int) -> None:
+    """The offsets that this task was given were read before the first attempt, which may have committed since."""
+    if attempt > 0:
+        raise RetriableError("Spark started a polling task again after it died; the next run goes on from its offsets")
 
 
 class _HostedTask:
@@ -131,16 +138,15 @@ class _HostedTask:
     behind for the final commit, then stops the task. The writing end waits for that.
     """
 
-    def __init__(self, settings: PollSettings, index: int, attempt: int) -> None:
-        self.index = index
-        self._settings = settings
-        self._acks = AckReader(settings.ack_folder, index, attempt)
+    def __init__(self, settings: PollSettings, index: int) -> None:
+        self._settings, self._index = settings, index
+        self._acks = AckReader(settings.plan_id, index)
         self._task = settings.task_class()
         self._uncommitted: deque[SourceRecord] = deque()
         self._acknowledged = 0
 
     def batches(self) -> Iterator[list[SourceRecord]]:
-        props = self._settings.configs[self.index]
+        props = self._settings.configs[self._index]
         try:
             self._task.initialize(SourceTaskContext(props, self._settings.offsets))
             self._task.start(props)
@@ -152,7 +158,7 @@ class _HostedTask:
         threading.Thread(target=self._close, name="task-close", daemon=True).start()
 
     def _poll_all(self) -> Iterator[list[SourceRecord]]:
-        left = self._settings.max_records[self.index]
+        left = self._settings.max_records[self._index]
         waiting: list[SourceRecord] = []
         while not self._over(left):
             polled = self._task.poll()

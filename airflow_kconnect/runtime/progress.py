@@ -63,7 +63,10 @@ class ProgressMonitor:
 
     def __init__(self, host: str, tasks: int, expected: int | None = None, interval_s: float = 5.0) -> None:
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind((host, 0))
+        try:
+            self._socket.bind((host, 0))
+        except OSError:  # the address by which executors reach the driver may not be one of this machine (NAT)
+            self._socket.bind(("", 0))
         self._socket.settimeout(0.5)
         self.address = ProgressAddress(host, self._socket.getsockname()[1], secrets.token_hex(8))
         self._tasks, self._expected, self._interval_s = tasks, expected, interval_s

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from airflow_kconnect.connect.connector_config import ValidatedConfig
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validators import java_pattern
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 
 _CHUNK_MS = 10_000
+
+# Keys of Connect that do not work here yet: who sets them must be told what happens instead.
+_NOT_YET = {
+    "errors.tolerance": "the first bad record fails the run, as with `none`; nothing is skipped",
+    "errors.deadletterqueue.topic.name": "there are no dead letters yet; the first bad record fails the run",
+    "errors.retry.timeout": "a failed operation is not tried again within the run",
+    "errors.log.enable": "the record that fails the run is named in its error",
+}
+_HARMLESS = {"errors.tolerance": "none", "errors.retry.timeout": "0", "errors.log.enable": "false"}
 
 
 @dataclass(frozen=True)
@@ -59,7 +68,7 @@ def _patterns(text: str) -> tuple[str, ...]:
 
 
 def _matches(patterns: tuple[str, ...], topic: str) -> bool:
-    return any(re.fullmatch(pattern, topic) for pattern in patterns)
+    return any(java_pattern(pattern).fullmatch(topic) for pattern in patterns)
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,12 @@ class RunSettings:
         return f"{self.group_id}-{self.name}-driver"
 
 
+def _with_warnings(config: ValidatedConfig) -> ValidatedConfig:
+    given = {key: config.props[key] for key in _NOT_YET if key in config.props}
+    found = [key for key, value in given.items() if value and value.lower() != _HARMLESS.get(key)]
+    return replace(config, warnings=[*config.warnings, *(f"`{key}` has no effect: {_NOT_YET[key]}" for key in found)])
+
+
 def run_settings(config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> RunSettings:
     """Put a run's settings together.
 
@@ -133,7 +148,7 @@ def run_settings(config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> 
             config.name,
         )
     return RunSettings(
-        config=config,
+        config=_with_warnings(config),
         worker=worker,
         clients=clients,
         run_id=run_id,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,6 +9,7 @@ from itertools import pairwise
 from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.validators import java_pattern
 
 SPLIT_RECORDS = 250_000
 ROUND_RECORDS = 5_000_000
@@ -22,7 +22,8 @@ def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: f
     """
     names = set(existing)
     if pattern := props.get("topics.regex"):
-        return sorted(name for name in names - internal if re.fullmatch(pattern, name) and not name.startswith("__"))
+        regex = java_pattern(pattern)
+        return sorted(name for name in names - internal if regex.fullmatch(name) and not name.startswith("__"))
     wanted = [name.strip() for name in props.get("topics", "").split(",") if name.strip()]
     missing = [name for name in wanted if name not in names]
     if missing:

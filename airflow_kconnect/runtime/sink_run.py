@@ -51,6 +51,7 @@ class SinkRun:
         self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
         self._value = PartDecoder("value", converter_of(settings, "value"))
         self._written = self._rounds = self._splits = 0
+        self._learned = False
         self._warnings: list[str] = []
         self._notes: dict[str, Any] = {}
 
@@ -129,15 +130,17 @@ class SinkRun:
         budget = settings.max_records
         deadline = None if settings.max_duration_ms is None else time.monotonic() + settings.max_duration_ms / 1000
         left = [found for found in ranges if found.end > found.start]
+        held_back: list[Range] = []  # by a task's `pre_commit`: they are put again by the next run
         while left and budget != 0 and (deadline is None or time.monotonic() < deadline):
             size = ROUND_RECORDS if budget is None else min(ROUND_RECORDS, budget)
             taken = bounded(left, size)
             done = self._round(producer, cut(taken, ordered=self._ordered, splits_max=settings.splits_max))
             moved = sum(done.get(found.place, found.start) - found.start for found in taken)
             budget = None if budget is None else budget - moved
-            left = [Range(r.place, done.get(r.place, r.start), r.end) for r in left]
-            left = [found for found in left if found.end > found.start]
-        return left
+            held_back += [r for r in _advanced(taken, done) if r.end > r.start and not self._learned]
+            places = {found.place for found in held_back}
+            left = [r for r in _advanced(left, done) if r.end > r.start and r.place not in places]
+        return left + held_back
 
     def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
         """Write the splits and commit; returns the new offset of each partition."""
@@ -211,6 +214,7 @@ class SinkRun:
         if errors:
             raise min(errors, key=lambda error: error.exit_code)
         samples = [sample for report in reports for sample in samples_of(report)]
+        self._learned = bool(samples)
         if not samples:
             return
         decoders = {"key": self._key, "value": self._value}
@@ -244,6 +248,10 @@ class SinkRun:
             warnings=[*settings.config.warnings, *self._warnings],
             durations_s=self._phases.durations(),
         )
+
+
+def _advanced(ranges: list[Range], reached: Mapping[TopicPartition, int]) -> list[Range]:
+    return [Range(found.place, reached.get(found.place, found.start), found.end) for found in ranges]
 
 
 def contiguous(

@@ -91,6 +91,7 @@ def _write_split(
             if good.num_rows < batch.num_rows:
                 break
         report.result = writer.close(report.end)
+        report.end = min(report.end, report.result.get("safe", report.end))
     except BaseException:
         writer.abort()
         raise

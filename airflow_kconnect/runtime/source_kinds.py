@@ -39,7 +39,7 @@ class SourceKind(ABC):
         """Go on with an unfinished plan; None if the offsets alone say where to go on."""
 
     @abstractmethod
-    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None, ack_folder: str) -> RecordFrame:
+    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
         """The records of the splits; Spark partition n holds ``splits[n]``."""
 
     @abstractmethod
@@ -82,10 +82,9 @@ class NativeKind(SourceKind):
         if not old.splits:
             return None
         work = Work(PlanRecord(old.plan_id, self._settings.run_id, old.tasks, old.splits), view, resumed=True)
-        self._connector.recheck([old.splits[k] for k in work.to_do])
-        return work
+        return work if self._connector.recheck([old.splits[k] for k in work.to_do]) else None
 
-    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None, ack_folder: str) -> RecordFrame:
+    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
         to_do = [(k, work.plan.splits[k], work.resume_point(k)) for k in splits]
         return self._connector.read(self._session.spark, to_do)
 
@@ -132,7 +131,7 @@ class PollKind(SourceKind):
             raise ConfigError({"tasks.max": [text]}, self._settings.name)
         return configs
 
-    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None, ack_folder: str) -> RecordFrame:
+    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
         configs, most = self._configs(), self._settings.max_records
         count = len(configs)
         settings = PollSettings(
@@ -142,7 +141,7 @@ class PollKind(SourceKind):
             shapes=self._connector.shapes(),
             max_records=tuple(None if most is None else most // count + (n < most % count) for n in range(count)),
             deadline_epoch_s=deadline,
-            ack_folder=ack_folder,
+            plan_id=work.plan.plan_id,
             stop_timeout_s=int(self._settings.worker.get("task.shutdown.graceful.timeout.ms")) / 1000,
         )
         return poll_frame(self._session.spark, settings)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -149,16 +147,12 @@ class SourceRun:
         pointer = PlanPointer(
             settings.name, settings.offset_topic, partitions, work.plan, self._log.positions, work.view.markers
         )
-        folder = tempfile.mkdtemp(prefix="kconnect-acks-")
-        try:
-            with ProgressMonitor(self._session.driver_host, len(splits), settings.max_records) as monitor:
-                frame = self._kind.frame(work, splits, deadline, folder)
-                counted, count = observed(frame.df)
-                rows = encoded(frame.with_df(counted), self._key, self._value)
-                writer = self._writer_settings(work, pointer, splits, frame, deadline, monitor.address, folder)
-                return collect_reports(spark, rows, writer), count()
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        with ProgressMonitor(self._session.driver_host, len(splits), settings.max_records) as monitor:
+            frame = self._kind.frame(work, splits, deadline)
+            counted, count = observed(frame.df)
+            rows = encoded(frame.with_df(counted), self._key, self._value)
+            writer = self._writer_settings(work, pointer, splits, frame, deadline, monitor.address)
+            return collect_reports(spark, rows, writer), count()
 
     def _writer_settings(
         self,
@@ -168,7 +162,6 @@ class SourceRun:
         frame: RecordFrame,
         deadline: float | None,
         progress: ProgressAddress,
-        folder: str,
     ) -> WriterSettings:
         settings, worker = self._settings, self._settings.worker
         internal = {str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status")}
@@ -187,7 +180,6 @@ class SourceRun:
             poll=self._kind.poll,
             progress=progress,
             known_keys=_known_keys(work.view),
-            ack_folder=folder if self._kind.poll else None,
         )
 
     def _reconcile(self, reports: list[SplitReport], read: int) -> None:

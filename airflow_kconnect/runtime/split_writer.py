@@ -57,7 +57,6 @@ class WriterSettings:
     poll: bool
     progress: ProgressAddress
     known_keys: Mapping[str, bytes]
-    ack_folder: str | None = None
 
 
 @dataclass
@@ -90,7 +89,7 @@ def split_writer(settings: WriterSettings) -> Callable[[Iterator[pa.RecordBatch]
         split = settings.splits[context.partitionId()]
         report = SplitReport(split)
         try:
-            _write_split(settings, report, batches, context.taskAttemptId())
+            _write_split(settings, report, batches)
         except ConnectError as error:
             report.error = pack_error(error)
         text = json.dumps(vars(report))
@@ -99,9 +98,7 @@ def split_writer(settings: WriterSettings) -> Callable[[Iterator[pa.RecordBatch]
     return write
 
 
-def _write_split(
-    settings: WriterSettings, report: SplitReport, batches: Iterator[pa.RecordBatch], attempt: int
-) -> None:
+def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterator[pa.RecordBatch]) -> None:
     """Steps 5 to 7 of the protocol (DESIGN 4).
 
     5 take the split's transactional id: this aborts or completes what an older holder left
@@ -117,10 +114,11 @@ def _write_split(
         follower.check_current()
         marker = follower.marker()
         if marker and marker.done:
-            report.done, report.progress, report.already_done = True, marker.progress, marker.records
+            report.done, report.progress = True, marker.progress
+            report.already_done = sum(batch.num_rows for batch in batches)
             return
         topics = TopicMaker(admin, settings.topic_creation, settings.internal_topics)
-        _ChunkedWriter(settings, report, producer, topics, marker, attempt).write(batches)
+        _ChunkedWriter(settings, report, producer, topics, marker).write(batches)
     finally:
         producer.close()
 
@@ -133,11 +131,10 @@ class _ChunkedWriter:
         producer: TransactionalProducer | FlushingProducer,
         topics: TopicMaker,
         marker: Marker | None,
-        attempt: int,
     ) -> None:
         self._settings, self._report, self._producer, self._topics = settings, report, producer, topics
         self._sender = ProgressSender(settings.progress, report.split)
-        self._acks = AckWriter(settings.ack_folder, report.split, attempt) if settings.ack_folder else None
+        self._acks = AckWriter(settings.pointer.plan.plan_id, report.split) if settings.poll else None
         self._resume = marker.progress if marker else None
         self._before = marker.records if marker else 0
         report.already_done, report.progress = 0, self._resume

@@ -56,6 +56,8 @@ class OffsetView:
                 self._add_marker(record, int(split))
             case ["kconnect", "facts", str(name), str(identity)] if name == self._connector:
                 self.facts[identity] = self._decoded(record, json.loads) or {}
+            case ["kconnect", "plan" | "split" | "facts", *_]:
+                return  # of another connector
             case [str(name), *_] if name == self._connector:
                 raise DataError(self._unreadable(record, "its key is not [connector, source partition]"))
 

@@ -174,14 +174,19 @@ class FileStreamSourceConnector(NativeSourceConnector):
         for first, last in zip(cuts, [*cuts[1:], end], strict=True):
             yield Split(file.partition, first, last, detail)
 
-    def recheck(self, splits: Sequence[Split]) -> None:
+    def recheck(self, splits: Sequence[Split]) -> bool:
         for split in splits:
             file = open_input("file", split.source_partition["filename"])
-            if file.size < int(split.end) or not is_same_file(file.name, split.detail):
-                raise DataError(
-                    f"file {file.name} was truncated or replaced while a run over its bytes {split.start} to"
-                    f" {split.end} was unfinished; put the old file back, or reset the connector's offset"
-                )
+            if file.size >= int(split.end) and is_same_file(file.name, split.detail):
+                continue
+            if self.config_values["on.replaced"] == "restart":
+                return False
+            raise DataError(
+                f"file {file.name} was truncated or replaced while a run over its bytes {split.start} to {split.end}"
+                " was unfinished; put the old file back, or set `on.replaced=restart` to read the new one from its"
+                " beginning"
+            )
+        return True
 
     def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
         limit = self.config_values["max.line.bytes"]

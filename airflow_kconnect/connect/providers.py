@@ -1,0 +1,258 @@
+"""Kafka Connect's config providers: variables such as `${file:/run/secrets/db:password}` become values.
+
+A run resolves its configurations once, when it starts; what has changed since counts from the next run on.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from airflow_kconnect.connect.config import coerce, java_trim
+from airflow_kconnect.connect.connector_config import Inspection, inspect_connector
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.provider_classes import CLASSES, DEFAULTS, MAX_BYTES, Provider, ProviderProblem, printable
+from airflow_kconnect.connect.validation import inspect_connector as inspect_keys
+from airflow_kconnect.connect.worker_config import WorkerConfig
+
+_PROVIDERS = "config.providers"
+_PACKAGE = "org.apache.kafka.common.config.provider."
+_UNEXPECTED = "An unexpected error occurred during validation"
+# What a key decides about, beyond the keys that begin with its own name.
+_DEPENDENTS = {"predicates": ("transforms.",), "topic.creation.groups": ("topic.creation.",)}
+
+log = logging.getLogger("kconnect")
+
+
+class _Variable(NamedTuple):
+    start: int
+    end: int
+    text: str
+    provider: str
+    path: str
+    key: str
+
+
+def has_reference(value: object) -> bool:
+    """Whether a value contains a variable `${provider:[path:]key}`, of any provider."""
+    return isinstance(value, str) and next(_variables(value), None) is not None
+
+
+def _variables(text: str) -> Iterator[_Variable]:
+    r"""The matches of Connect's `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}`, in linear time also where nothing is closed."""
+    start = text.find("${")
+    while start >= 0 and (end := text.find("}", start)) >= 0:
+        provider, colon, rest = text[start + 2 : end].partition(":")
+        path, second_colon, key = rest.partition(":")
+        if colon:
+            path, key = (path, key) if second_colon else ("", rest)
+            yield _Variable(start, end + 1, text[start : end + 1], provider, path, key)
+        start = text.find("${", end)
+
+
+class ConfigResolver:
+    """Puts values in the place of variables. Made with `from_worker`, for one run; reads files when it resolves.
+
+    Besides what Connect does it refuses what Connect lets pass: a variable without value is an error.
+    """
+
+    def __init__(self, providers: Mapping[str, Provider]) -> None:
+        self._providers = dict(providers)
+        self._found: dict[tuple[str, str, str], str | ProviderProblem] = {}
+        self._variable_of: dict[str, str] = {}
+
+    @classmethod
+    def from_worker(cls, worker: Mapping[str, Any]) -> ConfigResolver:
+        """The providers that a worker defines; where it has no `config.providers` at all: `file`, `dir` and `env`.
+
+        :param worker: the worker's keys as they were written; `config.providers*` cannot use variables.
+        :raises ConfigError: with all errors of `config.providers*`.
+        """
+        errors: dict[str, list[str]] = {}
+        props = _own_texts(worker, errors)
+        declared = props.get(_PROVIDERS)
+        names = DEFAULTS if declared is None else dict.fromkeys(filter(None, map(java_trim, declared.split(","))))
+        providers: dict[str, Provider] = {}
+        for name, default in names.items():
+            key = f"{_PROVIDERS}.{name}.class"
+            try:
+                made = _class_of(props.get(key, default))
+                key = f"{_PROVIDERS}.{name}.param.{made.parameter}"
+                _refuse_unknown(name, made, props, errors)
+                providers[name] = made(props.get(key))
+            except ProviderProblem as problem:
+                errors[key] = [str(problem)]
+        if errors:
+            raise ConfigError(errors)
+        return cls(providers)
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """All values that were put in so far, as they are and trimmed; to be masked by the caller."""
+        return frozenset(self._variable_of)
+
+    def resolve(self, props: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration with its variables resolved, once: variables in the values that come in stay text.
+
+        Text around a variable stays, and so does a variable of a provider that is not configured, as in Connect.
+        Keys, and values that are no text, stay what they are.
+
+        :raises ConfigError: with all variables that have no value.
+        """
+        errors: dict[str, list[str]] = {}
+        resolved: dict[str, Any] = {}
+        for key, value in props.items():
+            resolved[key] = self._substitute(key, value, errors) if isinstance(value, str) else value
+        if errors:
+            raise ConfigError(errors, connector=_name(props))
+        return resolved
+
+    def hide(self, text: str) -> str:
+        """A text in which resolved values are replaced by their variables; short ones only where they are words."""
+        values = sorted(self._variable_of, key=len, reverse=True)
+        if not values:
+            return text
+        words = (re.escape(value) if len(value) > 3 else rf"(?<!\w){re.escape(value)}(?!\w)" for value in values)
+        return re.sub("|".join(words), lambda match: self._variable_of[match[0]], text)
+
+    @contextmanager
+    def hidden_in_errors(self) -> Iterator[None]:
+        """Validation quotes what is wrong; errors that leave the block quote the variable and not its value."""
+        try:
+            yield
+        except ConfigError as error:
+            errors = {key: [self.hide(message) for message in messages] for key, messages in error.errors.items()}
+            raise ConfigError(errors, error.connector) from None
+
+    def _substitute(self, key: str, text: str, errors: dict[str, list[str]]) -> str:
+        pieces, at, left = [], 0, False
+        problems: dict[str, None] = {}
+        for variable in _variables(text):
+            if variable.provider not in self._providers:
+                left = True
+                continue
+            found = self._value(variable)
+            if isinstance(found, ProviderProblem):
+                problems[f"variable {printable(variable.text)} {found}"] = None
+                continue
+            pieces += [text[at : variable.start], found]
+            at = variable.end
+        pieces.append(text[at:])
+        if left:
+            log.warning("`%s` has a variable of a provider that is not configured; it stays as it is", key)
+        if at and sum(map(len, pieces)) > MAX_BYTES:
+            problems[f"is longer than {MAX_BYTES} characters with its variables resolved"] = None
+        if problems:
+            errors[key] = list(problems)
+            return text
+        return "".join(pieces)
+
+    def _value(self, variable: _Variable) -> str | ProviderProblem:
+        address = (variable.provider, variable.path, variable.key)
+        if address not in self._found:
+            self._found[address] = self._look_up(variable)
+        return self._found[address]
+
+    def _look_up(self, variable: _Variable) -> str | ProviderProblem:
+        try:
+            value = self._providers[variable.provider].get(variable.path, variable.key)
+        except ProviderProblem as problem:
+            return problem
+        for form in filter(None, (value, java_trim(value))):
+            self._variable_of.setdefault(form, variable.text)
+        return value
+
+
+def _own_texts(worker: Mapping[str, Any], errors: dict[str, list[str]]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for key, value in worker.items():
+        if key != _PROVIDERS and not key.startswith(f"{_PROVIDERS}."):
+            continue
+        try:
+            texts[key] = java_trim(coerce(value))
+        except ValueError as error:
+            errors[key] = [str(error)]
+            continue
+        if has_reference(value):
+            errors[key] = ["has a variable; config providers are made before variables are resolved: write the value"]
+    return texts
+
+
+def _class_of(name: str | None) -> type[Provider]:
+    known = ", ".join(_PACKAGE + simple for simple in CLASSES)
+    if not name:
+        raise ProviderProblem(f"is missing; expected one of: {known}")
+    try:
+        return CLASSES[name.removeprefix(_PACKAGE)]
+    except KeyError:
+        raise ProviderProblem(
+            f"Config provider {printable(name)} is not known here; expected one of: {known}"
+        ) from None
+
+
+def _refuse_unknown(
+    name: str, provider: type[Provider], props: Mapping[str, str], errors: dict[str, list[str]]
+) -> None:
+    """A slip in the name of a restriction would lift it."""
+    prefix = f"{_PROVIDERS}.{name}."
+    known = ("class", f"param.{provider.parameter}")
+    for key in props:
+        if key.startswith(prefix) and key.removeprefix(prefix) not in known:
+            errors[key] = [f"is not a key of {provider.__name__}; expected one of: {', '.join(known)}"]
+
+
+def _name(props: Mapping[str, Any]) -> str | None:
+    name = props.get("name")
+    return name if isinstance(name, str) else None
+
+
+def inspect_without_references(
+    config: Mapping[str, Any], worker: Mapping[str, Any], kind: str | None = None
+) -> Inspection:
+    """Validate what can be validated where variables cannot be resolved: before the job, maybe on another machine.
+
+    Errors and warnings of the inspection are those that hold whatever the variables will be. The job validates all.
+
+    :param config: the connector's configuration as it was written.
+    :param worker: the worker's keys as they were written.
+    :param kind: `source` or `sink` if only such connectors are allowed.
+    :raises ConfigError: keys of the worker that have no variable are wrong.
+    """
+    known = WorkerConfig.from_props(_without_references(worker))
+    inspection = inspect_connector(config, worker=known, kind=kind)
+    unknown = {key for key, value in config.items() if has_reference(value)}
+    if not unknown:
+        return inspection
+    sure = {}
+    if unknown & inspection.own.keys.keys():
+        # The connector's own rules may concern several keys; only what single keys say is sure.
+        single = inspect_keys(config, worker=known).errors
+        sure = {key: single.get(key, []) for key in inspection.own.keys}
+    prefixes = tuple(prefix for key in unknown for prefix in (f"{key}.", *_DEPENDENTS.get(key, ())))
+    for key, value in inspection.values.items():
+        undecided = key in unknown or key.startswith(prefixes)
+        value.errors[:] = [] if undecided else _certain(sure.get(key, value.errors))
+    quoted = tuple(f"`{prefix}" for prefix in prefixes)
+    inspection.warnings[:] = [warning for warning in inspection.warnings if not warning.startswith(quoted)]
+    return inspection
+
+
+def errors_without_references(
+    config: Mapping[str, Any], worker: Mapping[str, Any], kind: str | None = None
+) -> dict[str, list[str]]:
+    """The errors of `inspect_without_references`, same parameters: key -> messages."""
+    return inspect_without_references(config, worker, kind).errors
+
+
+def _without_references(worker: Mapping[str, Any]) -> dict[str, Any]:
+    known = {key: value for key, value in worker.items() if not has_reference(value)}
+    servers = "bootstrap.servers"
+    return {servers: "localhost:9092", **known} if servers in worker else known
+
+
+def _certain(messages: list[str]) -> list[str]:
+    """A connector's code may stumble over the text of a variable."""
+    return [message for message in messages if not message.startswith(_UNEXPECTED)]

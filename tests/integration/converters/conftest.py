@@ -1,0 +1,51 @@
+"""Messages through converters, many at once: a Spark job per batch, not per message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter, encode_union
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of a message: the bytes that it was written as, or why it could not be read or written."""
+
+    output: bytes | None
+    error: str | None
+    tag: int | None
+
+
+Through = Callable[[Converter, Converter, Sequence[bytes | None]], list[Answer]]
+
+
+@pytest.fixture(scope="session")
+def through(spark: SparkSession) -> Through:
+    """Decode messages with one converter, encode the data with another."""
+
+    def convert(reader: Converter, writer: Converter, messages: Sequence[bytes | None]) -> list[Answer]:
+        shapes = tuple(reader.shapes_of(messages))
+        names = tuple(f"value_{n}" for n in range(len(shapes)))
+        decoded = reader.decode(F.col("raw"), shapes)
+        values = [column.alias(name) for column, name in zip(decoded.columns, names, strict=True)]
+        rows = spark.createDataFrame(list(enumerate(messages)), "n int, raw binary").select(
+            "n", decoded.tag.alias("tag"), decoded.error.alias("read_error"), *values
+        )
+        union = Union(shapes, names, "tag")
+        written, error = encode_union(RecordFrame(rows, union), union, writer)
+        problem = F.coalesce("read_error", F.lit(None) if error is None else error)
+        unknown = F.when(F.col("tag") == UNKNOWN_SHAPE, "the shape is unknown")
+        answers = rows.select("n", "tag", written.alias("output"), F.coalesce(problem, unknown).alias("error"))
+        return [_answer(row.output, row.error, row.tag) for row in sorted(answers.collect())]
+
+    return convert
+
+
+def _answer(output: bytearray | None, error: str | None, tag: int | None) -> Answer:
+    return Answer(None if error or output is None else bytes(output), error, tag)

@@ -1,0 +1,88 @@
+"""Converters against the answers of Kafka Connect itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.converters.base import Converter, new_converter
+from tests.golden.deviations import CONVERTERS as DEVIATIONS
+
+Line = dict[str, Any]
+
+# A plan with a column for each of fifty schemas takes a minute to compile; topics have a few.
+BATCH = 12
+GOLDEN = Path(__file__).parents[2] / "golden" / "converters.jsonl"
+
+
+def _lines() -> list[Line]:
+    """The cases of the converters that exist here."""
+    lines = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+    known = set(registry().names("airflow_kconnect.converters"))
+    return [line for line in lines if {line["converter"], _writer(line)["converter"]} <= known]
+
+
+def _writer(line: Line) -> Line:
+    return line.get("to", line)
+
+
+def _configuration(line: Line) -> str:
+    writer = _writer(line)
+    return json.dumps([line["converter"], line["config"], writer["converter"], writer["config"]])
+
+
+def _batches(lines: list[Line]) -> Iterator[list[Line]]:
+    for _, group in groupby(sorted(lines, key=_configuration), key=_configuration):
+        same = list(group)
+        for first in range(0, len(same), BATCH):
+            yield same[first : first + BATCH]
+
+
+def _converter(line: Line) -> Converter:
+    props = {f"value.converter.{key}": value for key, value in line["config"].items()}
+    return new_converter(line["converter"], props, {})
+
+
+def _parsed(line: Line, output: str | None) -> Any:
+    return json.loads(output) if output is not None and "Json" in _writer(line)["converter"] else output
+
+
+LINES = _lines()
+
+
+@pytest.fixture(scope="module")
+def answers(through: Any) -> dict[str, Any]:
+    """The answer to each case."""
+    found = {}
+    for batch in _batches(LINES):
+        messages = [None if line["input"] is None else line["input"].encode() for line in batch]
+        results = through(_converter(batch[0]), _converter(_writer(batch[0])), messages)
+        found |= {json.dumps(line): answer for line, answer in zip(batch, results, strict=True)}
+    return found
+
+
+def test_there_are_cases_for_all_three_converters() -> None:
+    assert len(LINES) > 120
+    assert {line["converter"].rpartition(".")[2] for line in LINES} == {
+        "JsonConverter",
+        "StringConverter",
+        "ByteArrayConverter",
+    }
+
+
+@pytest.mark.parametrize("line", [pytest.param(line, id=f"{n} {line['case']}") for n, line in enumerate(LINES)])
+def test_answers_as_kafka_connect_does(line: Line, answers: dict[str, Any]) -> None:
+    answer = answers[json.dumps(line)]
+    if "error" in line:
+        assert answer.error is not None
+        return
+    assert answer.error is None
+    output = None if answer.output is None else answer.output.decode()
+    same = _parsed(line, output) == _parsed(line, line["output"])
+    assert same != (line["case"] in DEVIATIONS), output

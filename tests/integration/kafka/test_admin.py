@@ -1,0 +1,217 @@
+"""Admin requests against a real broker."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
+from tests.support import unique
+from tests.support.kafka import produce
+
+MakeTopic = Callable[..., str]
+
+
+@pytest.fixture
+def admin(bootstrap: str) -> KafkaAdmin:
+    return KafkaAdmin({"bootstrap.servers": bootstrap, "log_level": 2})
+
+
+@pytest.fixture
+def dead_port() -> Iterator[int]:
+    """A port that nobody listens on, and nobody else gets meanwhile."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        yield sock.getsockname()[1]
+
+
+@pytest.fixture
+def mute_port() -> Iterator[int]:
+    """A port that takes connections and never answers."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        sock.listen()
+        yield sock.getsockname()[1]
+
+
+def unreachable(server: str, timeout_s: float = 2.0) -> tuple[str, float]:
+    """The error text for a broker that does not answer, and how long it took to say so."""
+    started = time.monotonic()
+    with pytest.raises(RetriableError) as caught:
+        KafkaAdmin({"bootstrap.servers": server, "log_level": 2}, timeout_s=timeout_s).check_reachable()
+    return str(caught.value), time.monotonic() - started
+
+
+class TestReachable:
+    def test_a_broker_that_answers(self, admin: KafkaAdmin) -> None:
+        admin.check_reachable()
+
+    def test_nobody_listens(self, dead_port: int) -> None:
+        assert "Connection refused" in unreachable(f"127.0.0.1:{dead_port}")[0]
+
+    def test_the_text_names_the_address_and_the_keys(self, dead_port: int) -> None:
+        text, _ = unreachable(f"127.0.0.1:{dead_port}", timeout_s=0.5)
+        parts = (f"127.0.0.1:{dead_port}", "`bootstrap.servers`", "`security.protocol`")
+        assert [part for part in parts if part not in text] == []
+
+    @pytest.mark.parametrize("port", ["dead_port", "mute_port"])
+    def test_it_is_said_within_the_timeout(self, port: str, request: pytest.FixtureRequest) -> None:
+        _, seconds = unreachable(f"127.0.0.1:{request.getfixturevalue(port)}")
+        assert seconds < 2.0 + 1.5 + 1.0, "timeout, one last attempt, and a second for the machine"
+
+    def test_an_unknown_host(self) -> None:
+        assert "resolve" in unreachable("no-such-host.invalid:9092")[0]
+
+    def test_a_tls_client_at_a_plain_port_names_the_handshake(self, bootstrap: str) -> None:
+        with pytest.raises(RetriableError, match="SSL handshake failed"):
+            KafkaAdmin(
+                {"bootstrap.servers": bootstrap, "security.protocol": "SSL", "log_level": 2}, timeout_s=2.0
+            ).check_reachable()
+
+    def test_a_configuration_that_librdkafka_refuses_is_a_config_error(self) -> None:
+        with pytest.raises(ConfigError, match="No such configuration property"):
+            KafkaAdmin({"bootstrap.servers": "localhost:9092", "no.such.key": "x"})
+
+
+class TestTopics:
+    def test_a_missing_topic_has_no_partitions(self, admin: KafkaAdmin) -> None:
+        assert admin.partitions(unique("missing")) == 0
+
+    def test_looking_a_topic_up_does_not_create_it(self, admin: KafkaAdmin) -> None:
+        name = unique("missing")
+        admin.partitions(name)
+        time.sleep(0.2)
+        assert name not in admin.topics()
+
+    def test_partitions_are_counted(self, admin: KafkaAdmin, topic: MakeTopic) -> None:
+        assert admin.partitions(topic(partitions=3)) == 3
+
+    def test_every_topic_is_listed(self, admin: KafkaAdmin, topic: MakeTopic) -> None:
+        name = topic(partitions=2)
+        assert admin.topics()[name] == 2
+
+    def test_a_created_topic_can_be_used_at_once(self, admin: KafkaAdmin) -> None:
+        name = unique("created")
+        admin.create_topic(name, 2, 1)
+        assert admin.partitions(name) == 2
+
+    def test_a_created_topic_has_its_settings(self, admin: KafkaAdmin) -> None:
+        name = unique("created")
+        admin.create_topic(name, settings={"retention.ms": "12345"})
+        assert admin.setting(name, "retention.ms") == "12345"
+
+    def test_the_brokers_defaults(self, admin: KafkaAdmin) -> None:
+        name = unique("created")
+        assert admin.create_topic(name) is True
+
+    def test_somebody_else_was_first(self, admin: KafkaAdmin, topic: MakeTopic) -> None:
+        assert admin.create_topic(topic()) is False
+
+    @pytest.mark.parametrize(
+        ("partitions", "replication", "settings", "text"),
+        [
+            pytest.param(1, 3, {}, "replication factor", id="replication factor"),
+            pytest.param(1, 1, {"no.such.key": "x"}, "no.such.key", id="unknown setting"),
+            pytest.param(1, 1, {"retention.ms": "soon"}, "retention.ms", id="value of a setting"),
+        ],
+    )
+    def test_what_the_broker_refuses_is_a_config_error_with_its_answer(
+        self, admin: KafkaAdmin, partitions: int, replication: int, settings: dict[str, str], text: str
+    ) -> None:
+        with pytest.raises(ConfigError, match=f"(?i){text}"):
+            admin.create_topic(unique("refused"), partitions, replication, settings)
+
+    @pytest.mark.xfail(strict=True, raises=RetriableError, reason="TOPIC_EXCEPTION is taken for retriable")
+    @pytest.mark.parametrize(
+        "name", ["no spaces", "x" * 250, "..", "ünïcode"], ids=["space", "long", "dots", "letters"]
+    )
+    def test_a_name_that_no_topic_can_have_is_a_config_error(self, admin: KafkaAdmin, name: str) -> None:
+        with pytest.raises(ConfigError):
+            admin.create_topic(name)
+
+
+class TestOffsets:
+    def test_an_empty_partition_ends_where_it_begins(self, admin: KafkaAdmin, topic: MakeTopic) -> None:
+        name = topic()
+        assert (admin.begin_offsets(name, [0]), admin.end_offsets(name, [0], committed=True)) == ({0: 0}, {0: 0})
+
+    def test_the_ends_of_several_partitions(self, admin: KafkaAdmin, topic: MakeTopic, bootstrap: str) -> None:
+        name = topic(partitions=3)
+        produce(bootstrap, name, ["a", "b"], partition=2)
+        assert admin.end_offsets(name, range(3), committed=True) == {0: 0, 1: 0, 2: 2}
+
+    def test_no_partitions_are_no_request(self, admin: KafkaAdmin) -> None:
+        assert admin.end_offsets("whatever", [], committed=True) == {}
+
+    def test_of_a_missing_topic_is_retriable(self, bootstrap: str) -> None:
+        admin = KafkaAdmin({"bootstrap.servers": bootstrap, "log_level": 2}, timeout_s=2.0)
+        with pytest.raises(RetriableError, match="reading the offsets of topic"):
+            admin.end_offsets(unique("missing"), [0], committed=True)
+
+
+class TestGroups:
+    def test_an_unknown_group_is_dead_and_empty(self, admin: KafkaAdmin) -> None:
+        assert admin.group_state(unique("group")) == ("DEAD", 0)
+
+    def test_a_group_with_a_member(self, admin: KafkaAdmin, topic: MakeTopic, bootstrap: str) -> None:
+        group = unique("group")
+        consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+        try:
+            consumer.subscribe([topic()])
+            deadline = time.monotonic() + 20
+            while not consumer.assignment() and time.monotonic() < deadline:
+                consumer.poll(0.1)
+            assert admin.group_state(group) == ("STABLE", 1)
+        finally:
+            consumer.close()
+
+    def test_a_group_with_offsets_alone_is_empty(self, admin: KafkaAdmin, topic: MakeTopic, bootstrap: str) -> None:
+        group = unique("group")
+        consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+        consumer.commit(offsets=[TopicPartition(topic(), 0, 0)], asynchronous=False)
+        consumer.close()
+        assert admin.group_state(group) == ("EMPTY", 0)
+
+
+class TestEnsureCompacted:
+    KEY = "offset.storage.topic"
+
+    def ensure(self, admin: KafkaAdmin, name: str, replication: int = 1, **settings: str) -> int:
+        keys = {key.replace("_", "."): value for key, value in settings.items()}
+        return ensure_compacted(admin, name, self.KEY, partitions=5, replication=replication, settings=keys)
+
+    def test_a_missing_topic_is_created(self, admin: KafkaAdmin) -> None:
+        assert self.ensure(admin, unique("offsets")) == 5
+
+    def test_a_created_topic_is_compacted(self, admin: KafkaAdmin) -> None:
+        name = unique("offsets")
+        self.ensure(admin, name)
+        assert admin.setting(name, "cleanup.policy") == "compact"
+
+    def test_a_created_topic_has_the_workers_settings(self, admin: KafkaAdmin) -> None:
+        name = unique("offsets")
+        self.ensure(admin, name, segment_bytes="1048576")
+        assert admin.setting(name, "segment.bytes") == "1048576"
+
+    def test_a_worker_cannot_ask_for_another_policy(self, admin: KafkaAdmin) -> None:
+        name = unique("offsets")
+        self.ensure(admin, name, cleanup_policy="delete")
+        assert admin.setting(name, "cleanup.policy") == "compact"
+
+    def test_an_existing_topic_is_kept(self, admin: KafkaAdmin, topic: MakeTopic) -> None:
+        assert self.ensure(admin, topic(partitions=2, config={"cleanup.policy": "compact"})) == 2
+
+    @pytest.mark.parametrize("policy", ["delete", "compact,delete"])
+    def test_a_topic_that_forgets_is_refused(self, admin: KafkaAdmin, topic: MakeTopic, policy: str) -> None:
+        name = topic(config={"cleanup.policy": policy})
+        with pytest.raises(ConfigError, match=rf"`offset\.storage\.topic`: topic {name} has cleanup\.policy={policy}"):
+            self.ensure(admin, name)
+
+    def test_a_replication_factor_without_brokers_names_the_key(self, admin: KafkaAdmin) -> None:
+        with pytest.raises(ConfigError, match=r"does not exist and .* set `offset\.storage\.replication\.factor`"):
+            self.ensure(admin, unique("offsets"), replication=3)

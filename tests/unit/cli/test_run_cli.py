@@ -1,0 +1,207 @@
+"""`kconnect run` as a user meets it, around a spark-submit that is a script."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from airflow_kconnect import __version__
+from airflow_kconnect.cli import app
+from airflow_kconnect.connect.run import RunReport, event_line
+from tests.support.fake_spark import FakeSpark, printing
+
+REPORT = RunReport(
+    connector="lines",
+    kind="source",
+    connector_class="C",
+    run_id="r",
+    records={"read": 7, "written": 7, "filtered": 0},
+    topics=["lines"],
+    offsets=[{"partition": {"filename": "/data/in"}, "offset": {"position": 42}}],
+    warnings=["tasks.max has no effect"],
+    durations_s={"moving records": 1.5, "total": 2.0},
+).as_dict()
+CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}
+
+
+@pytest.fixture
+def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("KCONNECT_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "200")
+    spark = FakeSpark(tmp_path)
+    spark.behave(printing(event_line("phase", name="planning"), event_line("report", report=REPORT)))
+    return spark
+
+
+@pytest.fixture
+def connector(tmp_path: Path) -> Path:
+    file = tmp_path / "lines.json"
+    file.write_text(json.dumps({"name": "lines", "config": CONFIG}))
+    return file
+
+
+def _run(*arguments: object, servers: bool = True) -> Result:
+    options = ["--bootstrap-servers", "broker:9092"] if servers else []
+    return CliRunner().invoke(app, ["run", *map(str, arguments), *options])
+
+
+def _spec(spark: FakeSpark) -> dict[str, Any]:
+    spec: dict[str, Any] = json.loads((spark.folder / "run.json").read_text())["spec"]
+    return spec
+
+
+class TestRun:
+    def test_shows_a_table_at_the_end(self, spark: FakeSpark, connector: Path) -> None:
+        result = _run(connector)
+
+        assert result.exit_code == 0
+        for text in ("planning", "7 read, 7 written", "exactly once", '{"position": 42}', "Warning: tasks.max"):
+            assert text in result.stdout
+
+    def test_json_is_one_line_on_stdout(self, spark: FakeSpark, connector: Path) -> None:
+        result = _run(connector, "--json")
+
+        assert result.exit_code == 0
+        assert json.loads(result.stdout) == REPORT
+        assert result.stdout.count("\n") == 1
+        assert "planning" in result.stderr
+
+    def test_passes_master_and_conf_on(self, spark: FakeSpark, connector: Path) -> None:
+        _run(connector, "--master", "local[7]", "--conf", "spark.x=a=b", "--conf", "spark.y=")
+
+        command = json.loads((spark.folder / "command.json").read_text())
+        assert command[command.index("--master") + 1] == "local[7]"
+        assert {"spark.x=a=b", "spark.y="} <= set(command)
+
+    def test_verbose_shows_the_log_of_the_job(self, spark: FakeSpark, connector: Path) -> None:
+        spark.behave(printing("a line of Spark", event_line("report", report=REPORT)))
+
+        assert "a line of Spark" in _run(connector, "--verbose").stdout
+        assert "a line of Spark" not in _run(connector).stdout
+
+    def test_something_is_said_at_least_every_ten_seconds(self, spark: FakeSpark, connector: Path) -> None:
+        spark.behave(f"import time; time.sleep(11)\nprint({event_line('report', report=REPORT)!r})")
+
+        assert "starting Spark, for 10 s" in _run(connector).stdout
+
+
+class TestWorker:
+    def test_a_file_is_used_and_servers_win_over_it(self, spark: FakeSpark, connector: Path, tmp_path: Path) -> None:
+        file = tmp_path / "worker.properties"
+        file.write_text("bootstrap.servers=one:9092\ngroup.id=team\n")
+
+        _run(connector, "--worker", file, servers=False)
+        assert _spec(spark)["worker"] == {"bootstrap.servers": "one:9092", "group.id": "team"}
+
+        _run(connector, "--worker", file)
+        assert _spec(spark)["worker"]["bootstrap.servers"] == "broker:9092"
+
+    def test_the_default_is_that_of_the_embedded_broker(
+        self, spark: FakeSpark, connector: Path, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "home" / "broker" / "worker.properties"
+        file.parent.mkdir(parents=True)
+        file.write_text("bootstrap.servers=here:9092\n")
+
+        _run(connector, servers=False)
+
+        assert _spec(spark)["worker"] == {"bootstrap.servers": "here:9092"}
+
+    def test_without_any_it_says_how_to_get_one(self, spark: FakeSpark, connector: Path) -> None:
+        result = _run(connector, servers=False)
+
+        assert result.exit_code == 1
+        assert "kconnect broker start" in result.stdout
+
+
+class TestErrors:
+    def test_all_errors_of_a_configuration_are_shown(self, spark: FakeSpark, tmp_path: Path) -> None:
+        file = tmp_path / "bad.json"
+        file.write_text(json.dumps({"name": "x", "config": {"connector.class": "FileStreamSource", "tasks.max": "y"}}))
+
+        result = _run(file)
+
+        assert result.exit_code == 1
+        assert "tasks.max" in result.stdout
+        assert "topic" in result.stdout
+        assert not (spark.folder / "command.json").exists()
+
+    @pytest.mark.parametrize("content", ["{", "[]", "", '{"name": 1, "config": {"x": {}}}', "\ufeff{}"])
+    def test_a_broken_file_is_one_error_and_no_traceback(self, spark: FakeSpark, tmp_path: Path, content: str) -> None:
+        file = tmp_path / "broken.json"
+        file.write_text(content)
+
+        result = _run(file, "--json")
+
+        assert result.exit_code == 1
+        assert isinstance(result.exception, SystemExit)
+        assert json.loads(result.stdout)["error"]["exit_code"] == 1
+        assert "Traceback" not in result.stderr
+
+    @pytest.mark.parametrize("code", [1, 3, 4, 5])
+    def test_the_jobs_error_and_exit_code_are_ours(self, spark: FakeSpark, connector: Path, code: int) -> None:
+        event = event_line("error", error="X", message="broker is away", exit_code=code, errors=None)
+        spark.behave(printing(event, exit_code=code))
+
+        result = _run(connector, "--json")
+
+        assert result.exit_code == code
+        assert json.loads(result.stdout)["error"]["message"] == "broker is away"
+        assert "broker is away" in result.stderr
+
+    def test_an_end_of_spark_without_a_word_shows_its_last_lines(self, spark: FakeSpark, connector: Path) -> None:
+        spark.behave(printing("no such master", exit_code=1))
+
+        result = _run(connector)
+
+        assert result.exit_code == 5
+        assert "no such master" in result.stdout
+        assert "spark-submit ended with exit code 1" in result.stdout
+
+    @pytest.mark.parametrize("pair", ["spark.x", "=1", ""])
+    def test_a_setting_that_is_no_pair_is_wrong_usage(self, connector: Path, pair: str) -> None:
+        assert _run(connector, "--conf", pair).exit_code == 2
+
+    def test_speculation_is_refused(self, spark: FakeSpark, connector: Path) -> None:
+        assert _run(connector, "--conf", "spark.speculation=true").exit_code == 1
+
+    def test_an_interrupted_run_says_that_nothing_is_lost(self, spark: FakeSpark, connector: Path) -> None:
+        spark.behave("import pathlib, sys, time\npathlib.Path(sys.argv[0]).with_name('up').touch()\ntime.sleep(300)")
+        command = [sys.executable, "-m", "airflow_kconnect.cli", "run", str(connector), "--json"]
+        process = subprocess.Popen(
+            [*command, "--bootstrap-servers", "broker:9092"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        deadline = time.monotonic() + 30
+        while not (spark.folder / "up").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+        os.kill(process.pid, signal.SIGINT)
+
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "continues where" in json.loads(out)["error"]["message"]
+        assert "Traceback" not in err
+
+
+class TestApp:
+    def test_version(self) -> None:
+        assert CliRunner().invoke(app, ["--version"]).stdout == f"kconnect {__version__}\n"
+
+    def test_help_shows_an_example_and_the_exit_codes(self) -> None:
+        text = CliRunner().invoke(app, ["run", "--help"]).stdout
+
+        assert "kconnect run orders.json" in text
+        assert "Exit codes" in text
+
+    def test_the_broker_command_is_there(self) -> None:
+        assert "broker" in CliRunner().invoke(app, ["--help"]).stdout

@@ -1,0 +1,141 @@
+"""Run specs, events and reports: what goes into a job and what comes out."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.run import RunReport, RunSpec, describe_event, event_line, parse_event, run_spec_file
+
+SPEC = RunSpec(config={"name": "fs", "file": "/data/ü"}, worker={"group.id": "g"}, kind="source", run_id="run-1")
+
+
+def spec_file(folder: Path, text: str, mode: int = 0o600) -> Path:
+    path = folder / "run.json"
+    path.write_text(text, encoding="utf-8")
+    path.chmod(mode)
+    return path
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(ConfigError) as caught:
+        RunSpec.read(path)
+    return caught.value.errors["--run"][0]
+
+
+class TestRunSpec:
+    def test_a_written_spec_is_read_back_equal(self) -> None:
+        with run_spec_file(SPEC) as path:
+            assert RunSpec.read(path) == SPEC
+
+    def test_only_its_owner_can_read_the_file(self) -> None:
+        with run_spec_file(SPEC) as path:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    def test_the_file_is_gone_after_the_block(self) -> None:
+        with run_spec_file(SPEC) as path:
+            pass
+        assert not path.exists()
+
+    def test_the_file_is_gone_after_an_error_in_the_block(self) -> None:
+        with pytest.raises(RuntimeError), run_spec_file(SPEC) as path:
+            raise RuntimeError
+        assert not path.exists()
+
+    def test_a_file_that_the_block_removed_is_no_error(self) -> None:
+        with run_spec_file(SPEC) as path:
+            path.unlink()
+
+    @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o777], ids=oct)
+    def test_a_file_that_others_may_read_is_refused(self, tmp_path: Path, mode: int) -> None:
+        path = spec_file(tmp_path, json.dumps({"config": {}, "worker": {}}), mode)
+        assert refusal(path) == f"{path} may be read by others (mode {mode:o}): chmod 600 it"
+
+    def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
+        path = tmp_path / "none.json"
+        assert refusal(path) == f"cannot read {path}: No such file or directory"
+
+    def test_a_folder_is_named(self, tmp_path: Path) -> None:
+        path = tmp_path / "folder"
+        path.mkdir(mode=0o700)
+        assert refusal(path) == f"cannot read {path}: Is a directory"
+
+    @pytest.mark.parametrize(
+        "text",
+        ["", "{", "[]", "1", "null", "{}", '{"config": {}, "worker": {}, "password": "hunter2"}'],
+        ids=["empty", "cut off", "list", "number", "null", "no members", "unknown member"],
+    )
+    def test_what_is_no_run_spec_is_refused(self, tmp_path: Path, text: str) -> None:
+        assert "is not a run spec" in refusal(spec_file(tmp_path, text))
+
+    def test_a_refusal_tells_no_values(self, tmp_path: Path) -> None:
+        text = '{"config": {}, "worker": {}, "password": "hunter2"}'
+        assert "hunter2" not in refusal(spec_file(tmp_path, text))
+
+
+class TestEvents:
+    def test_an_event_is_parsed_as_it_was_written(self) -> None:
+        assert parse_event(event_line("phase", name="planning")) == {"event": "phase", "name": "planning"}
+
+    def test_an_event_is_one_line(self) -> None:
+        assert "\n" not in event_line("error", message="two\nlines")
+
+    @pytest.mark.parametrize(
+        "line",
+        ["", "hello", "KCONNECT", "KCONNECT {", "KCONNECT []", "KCONNECT 1", ' KCONNECT {"event":"phase"}'],
+        ids=["empty", "other text", "prefix only", "cut off", "list", "number", "indented"],
+    )
+    def test_what_is_no_event_is_none(self, line: str) -> None:
+        assert parse_event(line) is None
+
+    @pytest.mark.parametrize(
+        ("event", "text"),
+        [
+            pytest.param({"event": "phase", "name": "planning"}, "planning", id="phase"),
+            pytest.param({"event": "error", "error": "DataError", "message": "bad"}, "DataError: bad", id="error"),
+            pytest.param({"event": "new", "n": 1}, 'new: {"n": 1}', id="an event of a later version"),
+            pytest.param(
+                {"event": "progress", "records": 12345, "rate": 1234.5, "tasks_done": 1, "tasks": 3, "elapsed_s": 10.0},
+                "12,345 records, 1,234/s, 1/3 splits done, 10 s",
+                id="progress without an expected number",
+            ),
+            pytest.param(
+                {"event": "progress", "records": 1, "rate": 1, "tasks_done": 0, "tasks": 1, "elapsed_s": 1, "expected": 2000},
+                "1 of 2,000 records, 1/s, 0/1 splits done, 1 s",
+                id="progress with an expected number",
+            ),
+        ],
+    )  # fmt: skip
+    def test_description(self, event: dict[str, Any], text: str) -> None:
+        assert describe_event(event) == text
+
+
+class TestRunReport:
+    REPORT = RunReport(
+        connector="fs",
+        kind="source",
+        connector_class="FileStreamSourceConnector",
+        run_id="r",
+        records={"written": 1234567},
+        durations_s={"total": 12.34},
+    )
+
+    def test_the_summary_of_a_complete_run(self) -> None:
+        assert self.REPORT.summary() == "fs: 1,234,567 records written in 12.3 s (exactly_once)"
+
+    def test_the_summary_of_a_bounded_run_says_that_there_is_more(self) -> None:
+        report = RunReport(**{**self.REPORT.as_dict(), "complete": False})
+        assert report.summary().endswith("(exactly_once, more to do)")
+
+    def test_a_report_survives_json(self) -> None:
+        assert RunReport(**json.loads(json.dumps(self.REPORT.as_dict()))) == self.REPORT
+
+    def test_a_report_event_is_described_by_its_summary(self) -> None:
+        event = parse_event(event_line("report", report=self.REPORT.as_dict()))
+        assert event is not None
+        assert describe_event(event) == self.REPORT.summary()

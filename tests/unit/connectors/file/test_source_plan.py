@@ -1,0 +1,327 @@
+"""What a run of the file source reads: byte ranges that begin and end at lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.canonical import partition_identity
+from airflow_kconnect.connect.connector import Offset, PlanContext, SourcePlan, Split
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connectors.file.inputs import fingerprint
+from airflow_kconnect.connectors.file.lines import read_lines
+from airflow_kconnect.connectors.file.source import FileStreamSourceConnector
+
+Ranges = list[tuple[int, int]]
+
+
+def no_spark() -> SparkSession:
+    raise AssertionError("planning needs no Spark session")
+
+
+class Source:
+    """A file and a connector that reads it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.partition = {"filename": str(path)}
+
+    def write(self, data: bytes) -> Source:
+        self.path.write_bytes(data)
+        return self
+
+    def connector(self, **props: str) -> FileStreamSourceConnector:
+        keys = {key.replace("_", "."): value for key, value in props.items()}
+        return FileStreamSourceConnector({"file": str(self.path), "topic": "t", **keys})
+
+    def plan(
+        self,
+        position: Any = None,
+        *,
+        facts: Mapping[str, Any] | None = None,
+        max_records: int | None = None,
+        splits_max: int | None = None,
+        **props: str,
+    ) -> SourcePlan:
+        """A plan from a committed position, or from no offset at all."""
+        offset = None if position is None else {"position": position}
+        identity = partition_identity(self.partition)
+        return self.connector(**props).plan(
+            PlanContext(
+                offsets={identity: offset} if offset else {},
+                facts={identity: facts} if facts else {},
+                max_records=max_records,
+                splits_max=splits_max,
+                spark=no_spark,
+            )
+        )
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Source:
+    return Source(tmp_path / "in.txt")
+
+
+def ranges(plan: SourcePlan) -> Ranges:
+    return [(int(split.start), int(split.end)) for split in plan.splits]
+
+
+class TestRange:
+    @pytest.mark.parametrize(
+        ("data", "position", "expected"),
+        [
+            pytest.param(b"", None, [], id="empty file"),
+            pytest.param(b"abc", None, [], id="no line ends"),
+            pytest.param(b"abc\n", None, [(0, 4)], id="one line"),
+            pytest.param(b"abc\nde", None, [(0, 4)], id="the tail is held back"),
+            pytest.param(b"abc\r\nde\r", None, [(0, 5)], id="a carriage return at the end may get its line feed"),
+            pytest.param(b"abc\nde\n", 4, [(4, 7)], id="from the offset"),
+            pytest.param(b"abc\nde\n", 7, [], id="nothing new"),
+            pytest.param(b"abc\nde\n", 0, [(0, 7)], id="from offset 0"),
+            pytest.param(b"abc\nde", 4, [], id="nothing but a tail is new"),
+        ],
+    )
+    def test_table(self, source: Source, data: bytes, position: int | None, expected: Ranges) -> None:
+        assert ranges(source.write(data).plan(position)) == expected
+
+    @pytest.mark.parametrize(
+        ("data", "notes"),
+        [(b"abc\n", {}), (b"abc\nde", {"held_back_bytes": 2}), (b"abc", {"held_back_bytes": 3})],
+        ids=["nothing", "a tail", "everything"],
+    )
+    def test_what_is_held_back_is_noted(self, source: Source, data: bytes, notes: dict[str, int]) -> None:
+        assert source.write(data).plan().notes == notes
+
+    def test_the_source_partition_is_the_file_as_configured(self, source: Source) -> None:
+        assert source.write(b"abc\n").plan().splits[0].source_partition == {"filename": str(source.path)}
+
+    @pytest.mark.parametrize(
+        "position", ["4", 4.0, True, -1, {}, [4]], ids=["text", "float", "boolean", "negative", "map", "list"]
+    )
+    def test_an_offset_that_is_no_position_is_an_error(self, source: Source, position: Any) -> None:
+        with pytest.raises(DataError, match=r"the committed offset of file .*in\.txt is .*expected"):
+            source.write(b"abc\nde\n").plan(position)
+
+    def test_an_offset_of_another_connector_is_an_error(self, source: Source) -> None:
+        source.write(b"abc\n")
+        context = PlanContext({partition_identity(source.partition): {"seqno": 5}}, {}, None, None, no_spark)
+        with pytest.raises(DataError, match="alter or reset the connector's offset"):
+            source.connector().plan(context)
+
+
+class TestCut:
+    DATA = b"".join(b"line %d\n" % n for n in range(1000))
+
+    @pytest.mark.parametrize(
+        ("splits_max", "split_bytes", "pieces"),
+        [
+            pytest.param(None, "100000000", 1, id="a small file is one piece"),
+            pytest.param(None, "2000", 4, id="pieces of about that size"),
+            pytest.param(1, "2000", 1, id="one piece keeps the order"),
+            pytest.param(2, "2000", 2, id="at most two"),
+            pytest.param(None, "1", 32, id="not more than are useful"),
+        ],
+    )
+    def test_number_of_pieces(self, source: Source, splits_max: int | None, split_bytes: str, pieces: int) -> None:
+        plan = source.write(self.DATA).plan(splits_max=splits_max, split_bytes=split_bytes)
+        assert len(plan.splits) == pieces
+
+    def test_pieces_begin_at_lines(self, source: Source) -> None:
+        plan = source.write(self.DATA).plan(split_bytes="100")
+        assert all(start == 0 or self.DATA[start - 1 : start] == b"\n" for start, _ in ranges(plan))
+
+    def test_pieces_have_about_the_same_size(self, source: Source) -> None:
+        sizes = [end - start for start, end in ranges(source.write(self.DATA).plan(split_bytes="1000"))]
+        assert max(sizes) - min(sizes) <= 2 * len(b"line 999\n")
+
+    def test_lines_longer_than_a_piece_are_not_cut(self, source: Source) -> None:
+        data = b"x" * 1000 + b"\n" + b"y" * 1000 + b"\n"
+        assert ranges(source.write(data).plan(split_bytes="10")) == [(0, 1001), (1001, 2002)]
+
+    def test_every_piece_recognises_the_file(self, source: Source) -> None:
+        plan = source.write(self.DATA).plan(split_bytes="2000")
+        assert {str(split.detail) for split in plan.splits} == {str(fingerprint(str(source.path), len(self.DATA)))}
+
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @given(
+        st.lists(st.text("ab\r\n", max_size=6), max_size=30).map(lambda parts: "\n".join(parts).encode()),
+        st.integers(1, 20),
+        st.none() | st.integers(1, 40),
+    )
+    def test_adjacent_pieces_cover_every_line_once(
+        self, source: Source, data: bytes, split_bytes: int, splits_max: int | None
+    ) -> None:
+        whole = ranges(source.write(data).plan())
+        pieces = ranges(source.plan(split_bytes=str(split_bytes), splits_max=splits_max))
+        assert all(one[1] == other[0] for one, other in pairwise(pieces))
+        assert self.lines(source.path, pieces) == self.lines(source.path, whole)
+
+    @staticmethod
+    def lines(path: Path, pieces: Ranges) -> list[Any]:
+        return [row for start, end in pieces for batch in read_lines(path, start, end) for row in batch.to_pylist()]
+
+
+class TestReplaced:
+    """The file is not the one that the offset is about."""
+
+    def facts(self, source: Source, position: int) -> dict[str, Any]:
+        return source.connector().facts(source.partition, {"position": position})
+
+    def test_a_truncated_file_is_an_error_with_both_numbers(self, source: Source) -> None:
+        with pytest.raises(DataError, match="its offset is 900, its size is 4 bytes: it was truncated or replaced"):
+            source.write(b"abc\n").plan(900)
+
+    def test_a_file_that_begins_differently_is_an_error(self, source: Source) -> None:
+        facts = self.facts(source.write(b"abc\n"), 4)
+        with pytest.raises(DataError, match="it no longer begins as it did when offset 4 was committed"):
+            source.write(b"xyz\nmore\n").plan(4, facts=facts)
+
+    def test_the_error_names_the_ways_out(self, source: Source) -> None:
+        with pytest.raises(DataError, match=r"Set `on\.replaced=restart` .* or reset the connector's offset"):
+            source.write(b"abc\n").plan(900)
+
+    @pytest.mark.parametrize("position", [4, 900], ids=["begins differently", "truncated"])
+    def test_restart_reads_it_from_the_beginning(self, source: Source, position: int) -> None:
+        facts = self.facts(source.write(b"abc\n"), 4)
+        plan = source.write(b"xyz\nmore\n").plan(position, facts=facts, on_replaced="restart")
+        assert ranges(plan) == [(0, 9)]
+
+    def test_restart_does_not_read_a_file_again_that_only_grew(self, source: Source) -> None:
+        facts = self.facts(source.write(b"abc\n"), 4)
+        plan = source.write(b"abc\nde\n").plan(4, facts=facts, on_replaced="restart")
+        assert ranges(plan) == [(4, 7)]
+
+    def test_an_offset_of_connect_has_no_facts_and_is_believed(self, source: Source) -> None:
+        assert ranges(source.write(b"abc\nde\n").plan(4)) == [(4, 7)]
+
+    @pytest.mark.xfail(strict=True, raises=FileNotFoundError, reason="the file is opened when offsets are committed")
+    def test_a_file_that_was_deleted_after_it_was_read_is_no_error(self, source: Source) -> None:
+        assert source.connector().facts(source.partition, {"position": 4}) is None
+
+
+class TestMaxRecords:
+    DATA = b"a\nbb\nccc\ntail"
+
+    @pytest.mark.parametrize(
+        ("most", "expected"),
+        [(0, []), (1, [(0, 2)]), (2, [(0, 5)]), (3, [(0, 9)]), (4, [(0, 9)]), (None, [(0, 9)])],
+        ids=str,
+    )
+    def test_the_range_ends_after_so_many_lines(self, source: Source, most: int | None, expected: Ranges) -> None:
+        assert ranges(source.write(self.DATA).plan(max_records=most)) == expected
+
+    @pytest.mark.parametrize(("most", "more"), [(0, True), (2, True), (3, None), (4, None), (None, None)], ids=str)
+    def test_it_is_noted_that_there_is_more(self, source: Source, most: int | None, more: bool | None) -> None:
+        assert source.write(self.DATA).plan(max_records=most).notes.get("more") is more
+
+    def test_lines_are_counted_from_the_offset(self, source: Source) -> None:
+        assert ranges(source.write(self.DATA).plan(2, max_records=1)) == [(2, 5)]
+
+    @pytest.mark.parametrize("most", [1, 7, 500])
+    def test_pieces_together_have_so_many_lines(self, source: Source, most: int) -> None:
+        data = b"".join(b"%d\n" % n for n in range(1000))
+        plan = source.write(data).plan(max_records=most, split_bytes="100")
+        assert data[: ranges(plan)[-1][1]].count(b"\n") == most
+
+
+class TestSeveralFiles:
+    @pytest.fixture
+    def plan(self, tmp_path: Path) -> Callable[..., list[tuple[str, int, int]]]:
+        """`plan(offsets, max_records)` of a.txt and b.txt: (file, start, end) of each split."""
+        (tmp_path / "a.txt").write_bytes(b"a1\na2\n")
+        (tmp_path / "b.txt").write_bytes(b"b1\nb2\ntail")
+
+        def make(offsets: Mapping[str, Offset] | None = None, most: int | None = None) -> list[tuple[str, int, int]]:
+            connector = FileStreamSourceConnector({"files": f"{tmp_path}/*.txt", "topic": "t"})
+            known = {
+                partition_identity({"filename": str(tmp_path / name)}): offset
+                for name, offset in (offsets or {}).items()
+            }
+            splits: Sequence[Split] = connector.plan(PlanContext(known, {}, most, None, no_spark)).splits
+            return [(Path(s.source_partition["filename"]).name, int(s.start), int(s.end)) for s in splits]
+
+        return make
+
+    def test_each_file_is_a_source_partition(self, plan: Callable[..., Any]) -> None:
+        assert plan() == [("a.txt", 0, 6), ("b.txt", 0, 6)]
+
+    def test_each_file_has_its_own_offset(self, plan: Callable[..., Any]) -> None:
+        assert plan({"a.txt": {"position": 3}, "b.txt": {"position": 6}}) == [("a.txt", 3, 6)]
+
+    @pytest.mark.parametrize(
+        ("most", "expected"),
+        [(1, [("a.txt", 0, 3)]), (2, [("a.txt", 0, 6)]), (3, [("a.txt", 0, 6), ("b.txt", 0, 3)])],
+        ids=str,
+    )
+    def test_the_bound_counts_for_all_files_together(
+        self, plan: Callable[..., Any], most: int, expected: list[tuple[str, int, int]]
+    ) -> None:
+        assert plan(most=most) == expected
+
+
+class TestRecheck:
+    """A plan that was not finished is taken up again."""
+
+    @pytest.fixture
+    def splits(self, source: Source) -> tuple[Split, ...]:
+        return source.write(b"abc\nde\n").plan().splits
+
+    @pytest.mark.parametrize("now", [b"abc\nde\n", b"abc\nde\nmore\n"], ids=["unchanged", "appended"])
+    def test_the_same_file_is_fine(self, source: Source, splits: tuple[Split, ...], now: bytes) -> None:
+        source.write(now).connector().recheck(splits)
+
+    @pytest.mark.parametrize("now", [b"abc\n", b"", b"xyz\nde\n"], ids=["truncated", "empty", "replaced"])
+    def test_another_file_is_an_error(self, source: Source, splits: tuple[Split, ...], now: bytes) -> None:
+        with pytest.raises(
+            DataError, match="was truncated or replaced while a run over its bytes 0 to 7 was unfinished"
+        ):
+            source.write(now).connector().recheck(splits)
+
+    def test_a_file_that_is_gone_is_named(self, source: Source, splits: tuple[Split, ...]) -> None:
+        source.path.unlink()
+        with pytest.raises((ConfigError, DataError), match=r"in\.txt does not exist"):
+            source.connector().recheck(splits)
+
+    def test_a_plan_without_splits_is_fine(self, source: Source) -> None:
+        source.connector().recheck(())
+
+
+class TestOffset:
+    def test_it_has_connects_form(self, source: Source) -> None:
+        assert source.connector().offset(Split(source.partition, 0, 7), 7) == {"position": 7}
+
+    def test_a_file_is_recognised_by_what_was_read_of_it(self, source: Source) -> None:
+        facts = source.write(b"abc\nde\n").connector().facts(source.partition, {"position": 4})
+        assert facts == fingerprint(str(source.path), 4)
+
+
+class TestCheck:
+    def test_a_file_that_can_be_read_passes(self, source: Source) -> None:
+        source.write(b"").connector().check()
+
+    def test_a_file_that_cannot_be_read_is_a_config_error(self, source: Source) -> None:
+        os.mkfifo(source.path)
+        with pytest.raises(ConfigError, match="`file`: .* is not a regular file"):
+            source.connector().check()
+
+    @pytest.mark.parametrize(
+        ("props", "errors"),
+        [
+            ({"file": "/a"}, []),
+            ({"files": "/a"}, []),
+            ({}, ["file"]),
+            ({"file": "/a", "files": "/b"}, ["file"]),
+            ({"file": "", "files": "/b"}, []),
+        ],
+        ids=["file", "files", "neither", "both", "an empty one"],
+    )
+    def test_exactly_one_of_file_and_files(self, props: dict[str, str], errors: list[str]) -> None:
+        assert list(FileStreamSourceConnector.validate(props)) == errors

@@ -1,0 +1,108 @@
+"""Kafka connections as worker keys."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from airflow.sdk.log import redact
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.hooks.kafka import KafkaWorkerHook
+
+
+@pytest.fixture
+def worker_config(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Worker keys of a connection with the given fields."""
+
+    def read(**fields: Any) -> dict[str, str]:
+        monkeypatch.setenv("AIRFLOW_CONN_MY_KAFKA", json.dumps({"conn_type": "kafka"} | fields))
+        return KafkaWorkerHook("my_kafka").worker_config()
+
+    return read
+
+
+class TestWorkerConfig:
+    def test_takes_what_says_how_to_reach_the_brokers(self, worker_config: Any) -> None:
+        extra = {
+            "bootstrap.servers": "a:9092,b:9092",
+            "security.protocol": "SASL_SSL",
+            "sasl.mechanism": "PLAIN",
+            "sasl.username": "user",
+            "sasl.password": "extra-pass-1",
+            "ssl.ca.location": "/etc/ca.pem",
+            "enable.ssl.certificate.verification": True,
+        }
+
+        found = worker_config(extra=extra)
+
+        assert found == {key: value for key, value in extra.items() if not key.startswith("enable")}
+
+    def test_leaves_out_what_is_about_one_consumer(self, worker_config: Any) -> None:
+        extra = {"bootstrap.servers": "a:9092", "group.id": "mine", "auto.offset.reset": "earliest"}
+
+        assert worker_config(extra=extra) == {"bootstrap.servers": "a:9092"}
+
+    @pytest.mark.parametrize(
+        ("fields", "servers"),
+        [
+            ({"host": "broker", "port": 9093}, "broker:9093"),
+            ({"host": "a:9092,b:9092"}, "a:9092,b:9092"),
+            ({"host": "other", "extra": {"bootstrap.servers": "a:9092"}}, "a:9092"),
+            ({"extra": {"bootstrap.servers": ["a:9092", "b:9092"]}}, "a:9092,b:9092"),
+            ({"extra": {"metadata.broker.list": "a:9092"}}, "a:9092"),
+        ],
+        ids=["host-and-port", "host-list", "extra-wins", "list", "librdkafka-name"],
+    )
+    def test_finds_the_brokers(self, worker_config: Any, fields: dict[str, Any], servers: str) -> None:
+        assert worker_config(**fields)["bootstrap.servers"] == servers
+
+    def test_login_and_password_become_sasl_keys(self, worker_config: Any) -> None:
+        found = worker_config(host="a:9092", login="user", password="login-pass-2")
+
+        assert found["sasl.username"] == "user"
+        assert found["sasl.password"] == "login-pass-2"
+
+    def test_booleans_are_written_as_kafka_reads_them(self, worker_config: Any) -> None:
+        extra = {"bootstrap.servers": "a:9092", "ssl.allow.dn.changes": True}
+
+        assert worker_config(extra=extra)["ssl.allow.dn.changes"] == "true"
+
+    def test_secrets_are_masked_from_here_on(self, worker_config: Any) -> None:
+        worker_config(extra={"bootstrap.servers": "a:9092", "sasl.password": "extra-pass-3"})
+        worker_config(host="a:9092", login="u", password="login-pass-4")
+
+        assert redact("extra-pass-3 login-pass-4") == "*** ***"
+
+
+class TestErrors:
+    def test_a_missing_connection_says_how_to_create_it(self) -> None:
+        with pytest.raises(
+            ConfigError, match=r"Kafka connection `nope` does not exist\. Create it: airflow connections add"
+        ):
+            KafkaWorkerHook("nope").worker_config()
+
+    @pytest.mark.parametrize(
+        ("fields", "message"),
+        [
+            ({"conn_type": "http", "host": "a:9092"}, "has type `http`, expected `kafka`"),
+            ({"extra": "{not json"}, "has an extra that is not JSON: .*character 1"),
+            ({"extra": "[1]"}, "no JSON object"),
+            ({"extra": {"security.protocol": "SSL"}}, "names no brokers"),
+            ({}, "names no brokers"),
+            ({"extra": {"bootstrap.servers": "a:9092", "oauth_cb": "my.module.token"}}, "`oauth_cb`"),
+        ],
+        ids=["type", "not-json", "no-object", "no-servers", "empty", "callback"],
+    )
+    def test_name_the_connection_and_what_is_wrong(
+        self, worker_config: Any, fields: dict[str, Any], message: str
+    ) -> None:
+        with pytest.raises(ConfigError, match=f"Kafka connection `my_kafka` .*{message}"):
+            worker_config(**fields)
+
+    def test_do_not_quote_the_extra(self, worker_config: Any) -> None:
+        with pytest.raises(ConfigError) as caught:
+            worker_config(extra='{"sasl.password": "s3cret-in-extra')
+
+        assert "s3cret-in-extra" not in str(caught.value)

@@ -1,0 +1,182 @@
+"""The hook around a spark-submit that is a script: one test for each method of the provider that is overridden."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+from airflow.sdk.exceptions import AirflowException
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
+from tests.support.fake_spark import FakeSpark, printing
+
+REPORT = RunReport(connector="c", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()
+PROGRESS = {"records": 5, "rate": 2.5, "tasks_done": 1, "tasks": 2, "elapsed_s": 2.0, "expected": None}
+
+
+@pytest.fixture
+def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    return FakeSpark(tmp_path)
+
+
+def _hook(**parameters: object) -> ConnectorSparkSubmitHook:
+    return ConnectorSparkSubmitHook(application_args=["--run", "/no/file"], **parameters)
+
+
+class TestEvents:
+    def test_the_report_is_kept_and_logged_as_a_sentence(
+        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        spark.behave(printing(event_line("progress", **PROGRESS), event_line("report", report=REPORT)))
+        hook = _hook()
+
+        hook.submit("job.py")
+
+        assert hook.report == REPORT
+        assert hook.error is None
+        assert hook.exit_code == 0
+        logged = capsys.readouterr().out
+        assert "c: 7 records written in 0.0 s (exactly_once)" in logged
+        assert "5 records, " in logged
+        assert "KCONNECT" not in logged
+
+    def test_the_error_is_kept_beside_the_exit_code(self, spark: FakeSpark) -> None:
+        spark.behave(printing(event_line("error", error="RetriableError", message="gone", exit_code=3), exit_code=3))
+        hook = _hook()
+
+        with pytest.raises(AirflowException):
+            hook.submit("job.py")
+
+        assert hook.error is not None
+        assert hook.error["message"] == "gone"
+        assert hook.exit_code == 3
+
+    def test_other_lines_are_logged_but_for_noise(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
+        noise = "WARNING: Using incubator modules: jdk.incubator.vector"
+        spark.behave(printing("a line of Spark", "", noise, "KCONNECT {not json"))
+
+        _hook().submit("job.py")
+
+        logged = capsys.readouterr().out
+        assert "a line of Spark" in logged
+        assert "KCONNECT {not json" in logged
+        assert noise not in logged
+
+
+class TestCommand:
+    def test_has_our_defaults_and_the_program_by_its_path(self, spark: FakeSpark) -> None:
+        hook = _hook(conf={"spark.sql.session.timeZone": "CET"})
+
+        command = hook._build_spark_submit_command("job.py")
+
+        assert command[0] == str(spark.folder / "spark-submit")
+        assert "spark.sql.session.timeZone=CET" in command
+        assert "spark.ui.enabled=false" in command
+
+    def test_speculation_is_refused(self, spark: FakeSpark) -> None:
+        with pytest.raises(ConfigError, match="speculation"):
+            _hook(conf={"spark.speculation": "true"})
+
+    def test_a_hook_can_be_made_from_a_plain_one(self, spark: FakeSpark) -> None:
+        plain = SparkSubmitHook(conf={"a": "b"}, driver_memory="3g", application_args=["--run", "x"])
+
+        command = ConnectorSparkSubmitHook.from_hook(plain)._build_spark_submit_command("job.py")
+
+        assert command[command.index("--driver-memory") + 1] == "3g"
+        assert command[-3:] == ["job.py", "--run", "x"]
+
+    def test_secrets_are_masked_in_the_log(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
+        conf = {"spark.hadoop.fs.s3a.access.key": "AKIA-1", "spark.my.token": "tok-1", "spark.my.password": "pw-1"}
+
+        _hook(conf=conf)._build_spark_submit_command("job.py")
+
+        logged = capsys.readouterr().out
+        assert "Spark-Submit cmd" in logged
+        assert not [value for value in conf.values() if value in logged]
+
+    def test_env_vars_reach_the_process(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
+        spark.behave("import os; print('FOO is', os.environ['FOO'])")
+
+        _hook(env_vars={"FOO": "bar"}).submit("job.py")
+
+        assert "FOO is bar" in capsys.readouterr().out
+
+
+SLEEPER = """
+import os, pathlib, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import os, time; os.setpgid(0, 0); time.sleep(300)"])
+(pathlib.Path(sys.argv[0]).parent / "pids").write_text(f"{os.getpid()} {child.pid}")
+time.sleep(300)
+"""
+
+
+def _pids(spark: FakeSpark) -> list[int]:
+    file = spark.folder / "pids"
+    deadline = time.monotonic() + 30
+    while not (file.exists() and file.read_text()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return [int(pid) for pid in file.read_text().split()]
+
+
+def _running(pids: list[int]) -> list[int]:
+    return [pid for pid in pids if psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE]
+
+
+class TestOnKill:
+    def test_ends_the_whole_tree(self, spark: FakeSpark) -> None:
+        spark.behave(SLEEPER)
+        hook = _hook()
+        failures: list[AirflowException] = []
+
+        def submit() -> None:
+            try:
+                hook.submit("job.py")
+            except AirflowException as error:
+                failures.append(error)
+
+        thread = threading.Thread(target=submit)
+        thread.start()
+        pids = _pids(spark)
+        hook.on_kill()
+        thread.join(30)
+
+        assert not _running(pids)
+        assert len(failures) == 1
+        assert hook.exit_code == -15
+
+    def test_before_a_start_it_does_nothing(self, spark: FakeSpark) -> None:
+        _hook().on_kill()
+
+    def test_between_start_and_output_it_is_not_forgotten(self, spark: FakeSpark) -> None:
+        spark.behave(SLEEPER)
+        hook = _hook()
+        hook.on_kill()
+
+        with pytest.raises(AirflowException):
+            hook.submit("job.py")
+
+        assert hook.exit_code == -15
+
+    def test_an_error_while_waiting_ends_the_tree_too(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
+        spark.behave("print('x')\n" + SLEEPER)
+        hook = _hook()
+
+        def fail(lines: object) -> None:
+            _pids(spark)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(hook, "_without_events", fail)
+        with pytest.raises(KeyboardInterrupt):
+            hook.submit("job.py")
+
+        assert not _running(_pids(spark))

@@ -1,0 +1,94 @@
+"""What a Kafka error means for a run."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
+from airflow_kconnect.kafka.errors import error_of, translate, translated
+
+TABLE = [
+    ("_FENCED", FencedError),
+    ("PRODUCER_FENCED", FencedError),
+    ("INVALID_PRODUCER_EPOCH", FencedError),
+    ("_AUTHENTICATION", ConfigError),
+    ("SASL_AUTHENTICATION_FAILED", ConfigError),
+    ("TOPIC_AUTHORIZATION_FAILED", ConfigError),
+    ("GROUP_AUTHORIZATION_FAILED", ConfigError),
+    ("CLUSTER_AUTHORIZATION_FAILED", ConfigError),
+    ("TRANSACTIONAL_ID_AUTHORIZATION_FAILED", ConfigError),
+    ("_INVALID_ARG", ConfigError),
+    ("INVALID_CONFIG", ConfigError),
+    ("INVALID_TRANSACTION_TIMEOUT", ConfigError),
+    ("MSG_SIZE_TOO_LARGE", DataError),
+    ("RECORD_LIST_TOO_LARGE", DataError),
+    ("_TRANSPORT", RetriableError),
+    ("_ALL_BROKERS_DOWN", RetriableError),
+    ("_TIMED_OUT", RetriableError),
+    ("_MSG_TIMED_OUT", RetriableError),
+    ("_RESOLVE", RetriableError),
+    ("_AUTO_OFFSET_RESET", RetriableError),
+    ("REQUEST_TIMED_OUT", RetriableError),
+    ("COORDINATOR_NOT_AVAILABLE", RetriableError),
+    ("CONCURRENT_TRANSACTIONS", RetriableError),
+    ("NOT_ENOUGH_REPLICAS", RetriableError),
+    ("UNKNOWN_TOPIC_OR_PART", RetriableError),
+    ("INVALID_TXN_STATE", RetriableError),
+    ("UNKNOWN", RetriableError),
+]
+
+
+def kafka_error(name: str) -> KafkaError:
+    return KafkaError(getattr(KafkaError, name))
+
+
+@pytest.mark.parametrize(("name", "cls"), TABLE, ids=[name for name, _ in TABLE])
+def test_class(name: str, cls: type[ConnectError]) -> None:
+    assert type(translate(kafka_error(name), "reading t")) is cls
+
+
+@pytest.mark.xfail(strict=True, reason="these are said to be retriable, but no retry helps")
+@pytest.mark.parametrize(
+    "name", ["TOPIC_EXCEPTION", "UNSUPPORTED_SASL_MECHANISM", "POLICY_VIOLATION", "_UNKNOWN_PARTITION"]
+)
+def test_what_no_retry_can_cure_is_not_retriable(name: str) -> None:
+    assert not isinstance(translate(kafka_error(name), "creating topic t"), RetriableError)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in TABLE])
+def test_the_text_says_what_was_attempted(name: str) -> None:
+    assert "reading t" in str(translate(kafka_error(name), "reading t"))
+
+
+@pytest.mark.parametrize("name", [name for name, _ in TABLE])
+def test_the_text_is_one_line(name: str) -> None:
+    assert "\n" not in str(translate(kafka_error(name), "reading t"))
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("_AUTHENTICATION", "sasl.password"),
+        ("TOPIC_AUTHORIZATION_FAILED", "sasl.username"),
+        ("INVALID_CONFIG", "producer.override.*"),
+    ],
+)
+def test_a_configuration_error_names_the_key(name: str, key: str) -> None:
+    error = translate(kafka_error(name), "reading t")
+    assert isinstance(error, ConfigError)
+    assert list(error.errors) == [key]
+
+
+def test_a_record_that_is_too_large_names_both_settings() -> None:
+    text = str(translate(kafka_error("MSG_SIZE_TOO_LARGE"), "writing to t"))
+    assert [key in text for key in ("`producer.override.max.request.size`", "`max.message.bytes`")] == [True, True]
+
+
+def test_the_error_in_an_exception_is_found() -> None:
+    error = kafka_error("_TRANSPORT")
+    assert error_of(KafkaException(error)) is error
+
+
+def test_an_exception_is_translated_by_its_error() -> None:
+    assert isinstance(translated(KafkaException(kafka_error("_FENCED")), "committing"), FencedError)

@@ -1,0 +1,401 @@
+"""A `SourceTask` as the beginning of a frame, without a Spark session."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pytest
+
+from airflow_kconnect.connect.connector import RecordShapes
+from airflow_kconnect.connect.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCHEMA, Shape, struct
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.connect.task import SourceTask, SourceTaskContext
+from airflow_kconnect.connect.task_errors import error_from_column
+from airflow_kconnect.runtime.acknowledgements import AckWriter
+from airflow_kconnect.runtime.poll_source import (
+    PollSettings,
+    _arrow,
+    _columns,
+    _error_batch,
+    _HostedTask,
+    _part,
+    _poller,
+)
+
+PARTITION = {"id": 0}
+ID = '{"id":0}'
+POINT = struct(("x", INT64_SCHEMA))
+SHAPES = RecordShapes((Shape(INT32_SCHEMA),), (Shape(STRING_SCHEMA), Shape(POINT)))
+
+
+def records(*numbers: int) -> list[SourceRecord]:
+    return [SourceRecord(PARTITION, {"n": n}, "t", f"value {n}", STRING_SCHEMA) for n in numbers]
+
+
+def numbers(batches: Iterator[list[SourceRecord]]) -> list[list[int]]:
+    return [[record.source_offset["n"] for record in batch if record.source_offset] for batch in batches]
+
+
+class ScriptedTask(SourceTask):
+    """Polls what the script says; writes down what is called."""
+
+    script: ClassVar[list[Sequence[SourceRecord] | None | Exception]] = []
+    calls: ClassVar[list[str]] = []
+
+    def initialize(self, context: SourceTaskContext) -> None:
+        super().initialize(context)
+        self.calls.append("initialize")
+
+    def start(self, props: Mapping[str, str]) -> None:
+        self.calls.append("start")
+
+    def poll(self) -> Sequence[SourceRecord] | None:
+        self.calls.append("poll")
+        polled = self.script.pop(0) if self.script else None
+        if isinstance(polled, Exception):
+            raise polled
+        return polled
+
+    def commit_record(self, record: SourceRecord) -> None:
+        assert record.source_offset
+        self.calls.append(f"commit_record {record.source_offset['n']}")
+
+    def commit(self) -> None:
+        self.calls.append("commit")
+
+    def stop(self) -> None:
+        self.calls.append("stop")
+
+
+class NoStart(ScriptedTask):
+    def start(self, props: Mapping[str, str]) -> None:
+        raise RetriableError("database away")
+
+
+class NoConstructor(ScriptedTask):
+    def __init__(self) -> None:
+        raise OSError("no driver")
+
+
+@pytest.fixture
+def scripted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """`scripted(polled, polled, ...)` sets what `ScriptedTask` polls; returns the list of its calls."""
+
+    def prepare(*script: Sequence[SourceRecord] | None | Exception) -> list[str]:
+        monkeypatch.setattr(ScriptedTask, "script", list(script))
+        monkeypatch.setattr(ScriptedTask, "calls", [])
+        return ScriptedTask.calls
+
+    return prepare
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Callable[..., PollSettings]:
+    def make(task_class: type[SourceTask] = ScriptedTask, **changed: Any) -> PollSettings:
+        defaults: dict[str, Any] = {
+            "task_class": task_class,
+            "configs": ({"task": "0"},),
+            "offsets": {ID: {"n": 41}},
+            "shapes": SHAPES,
+            "max_records": (None,),
+            "deadline_epoch_s": None,
+            "ack_folder": str(tmp_path),
+            "stop_timeout_s": 5.0,
+        }
+        return PollSettings(**{**defaults, **changed})
+
+    return make
+
+
+MakeSettings = Callable[..., PollSettings]
+Scripted = Callable[..., list[str]]
+
+
+@pytest.fixture
+def acks(tmp_path: Path) -> AckWriter:
+    """The writing end of the same Spark task."""
+    return AckWriter(str(tmp_path), 0, 1)
+
+
+def wait_for(calls: list[str], last: str) -> list[str]:
+    deadline = time.monotonic() + 5
+    while calls[-1:] != [last] and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return calls
+
+
+class TestLifecycle:
+    def test_callbacks_come_in_the_order_of_the_contract(
+        self, scripted: Scripted, settings: MakeSettings, acks: AckWriter
+    ) -> None:
+        calls = scripted(records(1, 2), None)
+        list(_HostedTask(settings(), 0, 1).batches())
+        acks.committed(2)
+        acks.finished()
+        assert wait_for(calls, "stop") == [
+            "initialize", "start", "poll", "poll", "commit_record 1", "commit_record 2", "commit", "stop",
+        ]  # fmt: skip
+
+    def test_what_is_committed_while_polling_is_called_back_between_polls(
+        self, scripted: Scripted, settings: MakeSettings, acks: AckWriter
+    ) -> None:
+        calls = scripted(records(1), [], records(2), [])
+        batches = _HostedTask(settings(), 0, 1).batches()
+        next(batches)
+        acks.committed(1)
+        next(batches)
+        assert calls == ["initialize", "start", "poll", "poll", "poll", "commit_record 1", "commit", "poll"]
+        batches.close()
+
+    def test_no_record_is_called_back_twice(self, scripted: Scripted, settings: MakeSettings, acks: AckWriter) -> None:
+        calls = scripted(records(1), [], records(2), None)
+        batches = _HostedTask(settings(), 0, 1).batches()
+        next(batches)
+        acks.committed(1)
+        list(batches)
+        acks.committed(2)
+        acks.finished()
+        wait_for(calls, "stop")
+        assert [call for call in calls if call.startswith("commit_record")] == ["commit_record 1", "commit_record 2"]
+
+    def test_records_that_were_never_committed_are_not_called_back(
+        self, scripted: Scripted, settings: MakeSettings, acks: AckWriter
+    ) -> None:
+        calls = scripted(records(1), None)
+        list(_HostedTask(settings(), 0, 1).batches())
+        acks.finished()
+        assert wait_for(calls, "stop") == ["initialize", "start", "poll", "poll", "stop"]
+
+    def test_the_final_commit_is_not_waited_for_for_ever(self, scripted: Scripted, settings: MakeSettings) -> None:
+        calls = scripted(None)
+        list(_HostedTask(settings(stop_timeout_s=0.05), 0, 1).batches())
+        assert wait_for(calls, "stop")[-1] == "stop"
+
+    def test_the_writing_end_learns_that_the_task_is_stopped(
+        self, scripted: Scripted, settings: MakeSettings, tmp_path: Path
+    ) -> None:
+        calls = scripted(None)
+        list(_HostedTask(settings(stop_timeout_s=0.0), 0, 1).batches())
+        wait_for(calls, "stop")
+        started = time.monotonic()
+        AckWriter(str(tmp_path), 0, 1, patience_s=30).finished()
+        assert time.monotonic() - started < 5
+
+    @pytest.mark.parametrize("error", [DataError("bad"), ValueError("bad")], ids=["of ours", "any other"])
+    def test_a_task_is_stopped_after_an_error(
+        self, scripted: Scripted, settings: MakeSettings, error: Exception
+    ) -> None:
+        calls = scripted(error)
+        with pytest.raises(type(error)):
+            list(_HostedTask(settings(), 0, 1).batches())
+        assert calls == ["initialize", "start", "poll", "stop"]
+
+    def test_a_task_that_cannot_start_is_stopped(self, scripted: Scripted, settings: MakeSettings) -> None:
+        calls = scripted()
+        with pytest.raises(RetriableError):
+            list(_HostedTask(settings(NoStart), 0, 1).batches())
+        assert calls == ["initialize", "stop"]
+
+    def test_a_task_is_stopped_when_the_batches_are_no_longer_wanted(
+        self, scripted: Scripted, settings: MakeSettings
+    ) -> None:
+        calls = scripted(records(1), [], records(2))
+        batches = _HostedTask(settings(), 0, 1).batches()
+        next(batches)
+        batches.close()
+        assert calls[-1] == "stop"
+
+    def test_the_task_is_given_its_configuration_and_the_committed_offsets(
+        self, settings: MakeSettings, scripted: Scripted
+    ) -> None:
+        scripted(None)
+        task = _HostedTask(settings(configs=({"task": "0"}, {"task": "1"}), max_records=(None, None)), 1, 1)
+        list(task.batches())
+        assert isinstance(task._task, ScriptedTask)
+        assert (task._task.context.configs["task"], task._task.context.offset(PARTITION)) == ("1", {"n": 41})
+
+
+class TestPolling:
+    def test_polling_ends_when_the_task_has_caught_up(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted(records(1), None, records(2))
+        assert numbers(_HostedTask(settings(), 0, 1).batches()) == [[1]]
+
+    def test_nothing_yet_is_not_the_end(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted([], [], records(1), None)
+        assert numbers(_HostedTask(settings(), 0, 1).batches()) == [[1]]
+
+    def test_an_empty_poll_sends_on_what_waits(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted(records(1), records(2), [], records(3), None)
+        assert numbers(_HostedTask(settings(), 0, 1).batches()) == [[1, 2], [3]]
+
+    def test_small_polls_travel_together(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted(*(records(n) for n in range(50)), None)
+        assert [len(batch) for batch in _HostedTask(settings(), 0, 1).batches()] == [50]
+
+    def test_many_records_do_not_wait_for_the_end(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted(records(*range(10_000)), records(10_000), None)
+        assert [len(batch) for batch in _HostedTask(settings(), 0, 1).batches()] == [10_000, 1]
+
+    @pytest.mark.parametrize(
+        ("most", "expected"),
+        [(0, []), (1, [[1]]), (2, [[1, 2]]), (3, [[1, 2, 3]]), (4, [[1, 2, 3, 4]]), (9, [[1, 2, 3, 4]])],
+        ids=str,
+    )
+    def test_at_most_so_many_records(
+        self, scripted: Scripted, settings: MakeSettings, most: int, expected: list[list[int]]
+    ) -> None:
+        scripted(records(1, 2), records(3, 4), None)
+        assert numbers(_HostedTask(settings(max_records=(most,)), 0, 1).batches()) == expected
+
+    def test_a_task_at_its_bound_is_not_polled_again(self, scripted: Scripted, settings: MakeSettings) -> None:
+        calls = scripted(records(1, 2), records(3))
+        list(_HostedTask(settings(max_records=(2,)), 0, 1).batches())
+        assert calls.count("poll") == 1
+
+    def test_a_task_is_not_polled_after_the_deadline(self, scripted: Scripted, settings: MakeSettings) -> None:
+        calls = scripted(records(1))
+        list(_HostedTask(settings(deadline_epoch_s=time.time() - 1), 0, 1).batches())
+        assert "poll" not in calls
+
+
+@pytest.fixture
+def spark_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process pretends to be attempt 1 of Spark partition 0."""
+    from pyspark import TaskContext
+
+    context = TaskContext._getOrCreate()
+    context._partitionId, context._taskAttemptId = 0, 1
+    monkeypatch.setattr(TaskContext, "_taskContext", context)
+
+
+def run_poller(settings: PollSettings) -> list[dict[str, Any]]:
+    rows = pa.RecordBatch.from_arrays([pa.array([0])], ["id"])
+    return [row for batch in _poller(settings)(iter([rows])) for row in batch.to_pylist()]
+
+
+@pytest.mark.usefixtures("spark_task")
+class TestErrors:
+    def error(self, settings: PollSettings) -> ConnectError:
+        return error_from_column(run_poller(settings)[-1]["error"], "task 0")
+
+    def test_an_error_of_ours_becomes_the_last_row(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted(RetriableError("database away"))
+        error = self.error(settings())
+        assert (type(error), str(error)) == (RetriableError, "database away")
+
+    def test_any_other_error_becomes_a_data_error_with_the_tasks_name(
+        self, scripted: Scripted, settings: MakeSettings
+    ) -> None:
+        scripted(KeyError("column"))
+        error = self.error(settings())
+        assert (type(error), str(error)) == (DataError, "ScriptedTask of task 0 failed: KeyError: 'column'")
+
+    def test_records_before_an_error_come_before_it(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted(records(1), [], ValueError("bad"))
+        assert [row["topic"] for row in run_poller(settings())] == ["t", None]
+
+    def test_an_error_of_start_becomes_the_only_row(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted()
+        assert isinstance(self.error(settings(NoStart)), RetriableError)
+
+    def test_a_schema_that_was_not_declared_becomes_the_last_row(
+        self, scripted: Scripted, settings: MakeSettings
+    ) -> None:
+        scripted([SourceRecord(PARTITION, {"n": 1}, "t", 1.5, INT64_SCHEMA)], None)
+        assert "did not declare" in str(self.error(settings()))
+
+    @pytest.mark.xfail(strict=True, raises=OSError, reason="the task is made before the errors are caught")
+    def test_an_error_of_the_constructor_becomes_the_only_row(self, settings: MakeSettings) -> None:
+        assert "no driver" in str(self.error(settings(NoConstructor)))
+
+    def test_a_run_without_errors_has_none(self, scripted: Scripted, settings: MakeSettings) -> None:
+        scripted(records(1, 2), None)
+        assert [row["error"] for row in run_poller(settings(stop_timeout_s=0.0))] == [None, None]
+
+
+def row_of(record: SourceRecord, shapes: RecordShapes = SHAPES) -> dict[str, Any]:
+    (row,) = _arrow(_columns(shapes), shapes, [record]).to_pylist()
+    return row
+
+
+class TestArrow:
+    @pytest.mark.parametrize(
+        ("changed", "column", "expected"),
+        [
+            pytest.param({}, "topic", "t", id="topic"),
+            pytest.param({}, "partition", None, id="no partition"),
+            pytest.param({"kafka_partition": 3}, "partition", 3, id="partition"),
+            pytest.param({}, "timestamp", None, id="no timestamp"),
+            pytest.param({"timestamp": 0}, "timestamp", 0, id="the first timestamp"),
+            pytest.param({}, "headers", None, id="no headers"),
+            pytest.param(
+                {"headers": (("h", b"\xff"), ("h", None))},
+                "headers",
+                [{"key": "h", "value": b"\xff"}, {"key": "h", "value": None}],
+                id="headers",
+            ),
+            pytest.param({}, "source_partition", '{"id":0}', id="source partition"),
+            pytest.param({}, "source_offset", '{"n":1}', id="source offset"),
+            pytest.param({"source_partition": None}, "source_partition", None, id="no source partition"),
+            pytest.param({"source_offset": None}, "source_offset", None, id="no source offset"),
+            pytest.param({}, "error", None, id="no error"),
+        ],
+    )
+    def test_column(self, changed: dict[str, Any], column: str, expected: Any) -> None:
+        fields = {"source_partition": PARTITION, "source_offset": {"n": 1}, "topic": "t", "value": None}
+        assert row_of(SourceRecord(**{**fields, **changed}))[column] == expected
+
+    def test_every_column_is_declared(self) -> None:
+        expected = [
+            "topic", "partition", "timestamp", "headers", "key_tag", "key_0", "key_1", "value_tag", "value_0",
+            "value_1", "value_2", "source_partition", "source_offset", "error",
+        ]  # fmt: skip
+        assert _columns(SHAPES).names == expected
+
+    def test_an_error_batch_has_the_same_columns(self) -> None:
+        assert _error_batch(_columns(SHAPES), DataError("bad")).schema == _columns(SHAPES)
+
+    def test_no_records_are_an_empty_batch(self) -> None:
+        assert _arrow(_columns(SHAPES), SHAPES, []).num_rows == 0
+
+
+class TestPart:
+    """The tagged union: the last shape is schemaless."""
+
+    DECLARED = (Shape(STRING_SCHEMA), Shape(POINT))
+
+    @pytest.mark.parametrize(
+        ("schema", "value", "tag", "cells"),
+        [
+            pytest.param(None, None, None, (None, None, None), id="nothing at all"),
+            pytest.param(STRING_SCHEMA, "x", 0, ("x", None, None), id="first shape"),
+            pytest.param(POINT, {"x": 1}, 1, (None, {"x": 1}, None), id="second shape"),
+            pytest.param(STRING_SCHEMA, None, 0, (None, None, None), id="null with a schema"),
+            pytest.param(None, {"a": [1]}, 2, (None, None, '{"a":[1]}'), id="schemaless object"),
+            pytest.param(None, "x", 2, (None, None, '"x"'), id="schemaless text"),
+            pytest.param(None, 0, 2, (None, None, "0"), id="schemaless zero"),
+            pytest.param(None, False, 2, (None, None, "false"), id="schemaless false"),
+        ],
+    )
+    def test_one_row(self, schema: Any, value: Any, tag: int | None, cells: tuple[Any, ...]) -> None:
+        found = _part("value", self.DECLARED, [(schema, value)])
+        assert (found["value_tag"], *(found[f"value_{n}"] for n in range(3))) == ([tag], *([cell] for cell in cells))
+
+    def test_rows_keep_their_order(self) -> None:
+        found = _part("value", self.DECLARED, [(STRING_SCHEMA, "a"), (None, 1), (STRING_SCHEMA, "b")])
+        assert found["value_0"] == ["a", None, "b"]
+
+    def test_an_equal_schema_is_the_declared_one(self) -> None:
+        assert _part("value", self.DECLARED, [(struct(("x", INT64_SCHEMA)), {"x": 1})])["value_tag"] == [1]
+
+    @pytest.mark.parametrize(
+        "schema", [INT64_SCHEMA, STRING_SCHEMA.as_optional(), struct(("y", INT64_SCHEMA))], ids=["type", "optional", "field"]
+    )  # fmt: skip
+    def test_another_schema_is_an_error(self, schema: Any) -> None:
+        with pytest.raises(DataError, match="a record's key has a schema that the connector did not declare"):
+            _part("key", self.DECLARED, [(schema, None)])

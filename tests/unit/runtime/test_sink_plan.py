@@ -1,0 +1,166 @@
+"""Which offsets a sink run reads, and how they are cut."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from airflow_kconnect.connect.connector import SinkSplit
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.runtime.sink_plan import SPLIT_RECORDS, Range, bounded, chosen_topics, cut, start_offset
+
+P = TopicPartition("t", 0)
+OFFSETS = st.integers(0, 10**7)
+RANGES = st.lists(
+    st.tuples(OFFSETS, st.integers(1, 2_000_000)), max_size=5
+).map(lambda pairs: [Range(TopicPartition("t", n), start, start + size) for n, (start, size) in enumerate(pairs)])  # fmt: skip
+
+
+class TestChosenTopics:
+    EXISTING = ("b", "a", "a.b", "connect-offsets", "__consumer_offsets")
+    INTERNAL = frozenset({"connect-offsets"})
+
+    @pytest.mark.parametrize(
+        ("props", "expected"),
+        [
+            pytest.param({"topics": "b, a"}, ["a", "b"], id="list"),
+            pytest.param({"topics": "a,"}, ["a"], id="trailing comma"),
+            pytest.param({"topics": "connect-offsets"}, ["connect-offsets"], id="an internal topic by its name"),
+            pytest.param({"topics.regex": "a.*"}, ["a", "a.b"], id="pattern"),
+            pytest.param({"topics.regex": "a"}, ["a"], id="a pattern matches whole names"),
+            pytest.param({"topics.regex": ".*"}, ["a", "a.b", "b"], id="internal topics are no match"),
+            pytest.param({"topics.regex": "x.*"}, [], id="a pattern without a match"),
+        ],
+    )
+    def test_topics(self, props: dict[str, str], expected: list[str]) -> None:
+        assert chosen_topics(props, self.EXISTING, self.INTERNAL) == expected
+
+    def test_all_missing_topics_are_named(self) -> None:
+        with pytest.raises(ConfigError) as caught:
+            chosen_topics({"topics": "x,a,y"}, self.EXISTING, self.INTERNAL)
+        assert caught.value.errors == {"topics": ["topic x does not exist", "topic y does not exist"]}
+
+
+class TestStartOffset:
+    @pytest.mark.parametrize(
+        ("committed", "reset", "expected"),
+        [
+            pytest.param(None, None, 10, id="no offset: the beginning"),
+            pytest.param(None, "earliest", 10, id="no offset, earliest"),
+            pytest.param(None, "latest", 20, id="no offset, latest"),
+            pytest.param(10, None, 10, id="at the beginning"),
+            pytest.param(15, None, 15, id="between"),
+            pytest.param(20, None, 20, id="at the end"),
+            pytest.param(15, "none", 15, id="an offset, none"),
+            pytest.param(15, "latest", 15, id="an offset, latest"),
+        ],
+    )
+    def test_without_a_loss(self, committed: int | None, reset: str | None, expected: int) -> None:
+        assert start_offset(P, committed, 10, 20, reset) == (expected, None)
+
+    def test_no_offset_and_none_is_an_error(self) -> None:
+        with pytest.raises(DataError, match="t-0 has no committed offset"):
+            start_offset(P, None, 10, 20, "none")
+
+    @pytest.mark.parametrize("reset", [None, "none"])
+    @pytest.mark.parametrize(
+        ("committed", "text"),
+        [
+            pytest.param(5, "t-0: offsets 5 to 9 were deleted before they were read", id="deleted"),
+            pytest.param(21, "t-0: offset 21 beyond the end 20 is committed: the topic was made anew", id="made anew"),
+        ],
+    )
+    def test_a_loss_is_an_error(self, committed: int, text: str, reset: str | None) -> None:
+        with pytest.raises(DataError, match=text):
+            start_offset(P, committed, 10, 20, reset)
+
+    @pytest.mark.parametrize(("reset", "expected"), [("earliest", 10), ("latest", 20)])
+    @pytest.mark.parametrize("committed", [5, 21], ids=["deleted", "made anew"])
+    def test_a_loss_that_the_user_accepts_goes_on_there(self, committed: int, reset: str, expected: int) -> None:
+        assert start_offset(P, committed, 10, 20, reset)[0] == expected
+
+    @pytest.mark.parametrize("reset", ["earliest", "latest"])
+    def test_a_loss_that_the_user_accepts_is_said(self, reset: str) -> None:
+        warning = start_offset(P, 5, 10, 20, reset)[1]
+        assert warning == f"t-0: offsets 5 to 9 were deleted before they were read; going on at {reset}"
+
+
+class TestBounded:
+    Q = TopicPartition("t", 1)
+
+    @pytest.mark.parametrize(
+        ("most", "expected"),
+        [
+            pytest.param(100, [Range(P, 0, 10), Range(Q, 5, 10)], id="more than there is"),
+            pytest.param(15, [Range(P, 0, 10), Range(Q, 5, 10)], id="all"),
+            pytest.param(12, [Range(P, 0, 10), Range(Q, 5, 7)], id="a part of the second"),
+            pytest.param(10, [Range(P, 0, 10)], id="the first alone"),
+            pytest.param(3, [Range(P, 0, 3)], id="a part of the first"),
+            pytest.param(0, [], id="nothing"),
+        ],
+    )
+    def test_table(self, most: int, expected: list[Range]) -> None:
+        assert bounded([Range(P, 0, 10), Range(self.Q, 5, 10)], most) == expected
+
+    def test_empty_ranges_are_left_out(self) -> None:
+        assert bounded([Range(P, 5, 5)], 10) == []
+
+    @given(RANGES, st.integers(0, 10**7))
+    def test_it_never_exceeds_and_never_wastes(self, ranges: list[Range], most: int) -> None:
+        available = sum(found.end - found.start for found in ranges)
+        assert sum(found.end - found.start for found in bounded(ranges, most)) == min(most, available)
+
+    @given(RANGES, st.integers(0, 10**7))
+    def test_each_range_begins_where_it_began(self, ranges: list[Range], most: int) -> None:
+        starts = {found.place: found.start for found in ranges}
+        assert all(starts[found.place] == found.start for found in bounded(ranges, most))
+
+
+def cover(splits: list[SinkSplit]) -> dict[TopicPartition, tuple[int, int]]:
+    """First and last offset of each partition's splits; fails if they overlap or leave a gap."""
+    by_place: dict[TopicPartition, list[SinkSplit]] = {}
+    for split in splits:
+        by_place.setdefault(split.topic_partition, []).append(split)
+    for pieces in by_place.values():
+        assert all(one.end == other.start for one, other in pairwise(pieces))
+    return {place: (pieces[0].start, pieces[-1].end) for place, pieces in by_place.items()}
+
+
+class TestCut:
+    @pytest.mark.parametrize(
+        ("size", "splits_max", "pieces"),
+        [
+            pytest.param(1, None, 1, id="one record"),
+            pytest.param(SPLIT_RECORDS, None, 1, id="just one split"),
+            pytest.param(SPLIT_RECORDS + 1, None, 2, id="one record more"),
+            pytest.param(10 * SPLIT_RECORDS, None, 10, id="ten"),
+            pytest.param(10 * SPLIT_RECORDS, 4, 4, id="at most four"),
+            pytest.param(10 * SPLIT_RECORDS, 1, 1, id="at most one"),
+        ],
+    )
+    def test_number_of_splits(self, size: int, splits_max: int | None, pieces: int) -> None:
+        assert len(cut([Range(P, 7, 7 + size)], ordered=False, splits_max=splits_max)) == pieces
+
+    def test_a_partition_whose_order_matters_is_one_split(self) -> None:
+        assert cut([Range(P, 7, 10_000_000)], ordered=True) == [SinkSplit("t", 0, 7, 10_000_000)]
+
+    @given(RANGES, st.booleans(), st.none() | st.integers(1, 20))
+    def test_splits_cover_the_ranges_exactly(self, ranges: list[Range], ordered: bool, splits_max: int | None) -> None:
+        expected = {found.place: (found.start, found.end) for found in ranges}
+        assert cover(cut(ranges, ordered=ordered, splits_max=splits_max)) == expected
+
+    @given(RANGES, st.booleans(), st.none() | st.integers(1, 20))
+    def test_no_split_is_empty(self, ranges: list[Range], ordered: bool, splits_max: int | None) -> None:
+        assert all(split.start < split.end for split in cut(ranges, ordered=ordered, splits_max=splits_max))
+
+    @given(RANGES)
+    def test_splits_are_about_equal(self, ranges: list[Range]) -> None:
+        assert all(split.end - split.start <= SPLIT_RECORDS for split in cut(ranges, ordered=False))
+
+    @pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="a range without offsets has 0 pieces")
+    def test_an_empty_range_has_no_splits(self) -> None:
+        assert cut([Range(P, 5, 5)], ordered=False) == []

@@ -1,0 +1,70 @@
+"""A plan being carried out: what is done, what is to do, where a split goes on."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_kconnect.connect.connector import Progress, Split
+from airflow_kconnect.runtime.split_writer import SplitReport
+from airflow_kconnect.runtime.work import Work
+from airflow_kconnect.stores.offsets import OffsetView
+from airflow_kconnect.stores.records import Marker, PlanRecord
+
+SPLITS = tuple(Split({"filename": "/a"}, start, start + 10) for start in (0, 10, 20))
+PLAN = PlanRecord("plan", "run", 3, SPLITS)
+
+
+def work(markers: dict[int, Marker] | None = None, plan: PlanRecord = PLAN) -> Work:
+    view = OffsetView("fs")
+    view.markers = markers or {}
+    return Work(plan, view)
+
+
+DONE = Marker("plan", 20, True, 5)
+HALF = Marker("plan", 14, False, 2)
+OTHERS = Marker("another plan", 20, True, 5)
+BEGUN = Marker("plan", None, False, 0)
+
+
+class TestToDo:
+    @pytest.mark.parametrize(
+        ("markers", "expected"),
+        [
+            ({}, (0, 1, 2)),
+            ({1: DONE}, (0, 2)),
+            ({1: HALF}, (0, 1, 2)),
+            ({1: OTHERS}, (0, 1, 2)),
+            ({0: DONE, 1: DONE, 2: DONE}, ()),
+            ({7: DONE}, (0, 1, 2)),
+        ],
+        ids=["no marker", "done", "half done", "of another plan", "all done", "of no split"],
+    )
+    def test_splits(self, markers: dict[int, Marker], expected: tuple[int, ...]) -> None:
+        assert work(markers).to_do == expected
+
+    def test_tasks_of_a_poll_source_have_no_splits(self) -> None:
+        assert work(plan=PlanRecord("plan", "run", 2)).to_do == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("marker", "expected"),
+    [(None, 10), (HALF, 14), (OTHERS, 10), (BEGUN, 10), (Marker("plan", "", False, 1), "")],
+    ids=["no marker", "half done", "of another plan", "no row yet", "an empty text is a position"],
+)
+def test_resume_point(marker: Marker | None, expected: Progress) -> None:
+    assert work({1: marker} if marker else {}).resume_point(1) == expected
+
+
+@pytest.mark.parametrize(
+    ("reports", "expected"),
+    [
+        ([], (20, True)),
+        ([SplitReport(1, done=True, progress=17)], (20, True)),
+        ([SplitReport(1, done=False, progress=17)], (17, False)),
+        ([SplitReport(1, done=False, progress=None)], (None, False)),
+        ([SplitReport(0, done=False, progress=3)], (20, True)),
+    ],
+    ids=["not run: done before", "done", "stopped", "stopped before its first row", "another split's report"],
+)
+def test_reached(reports: list[SplitReport], expected: tuple[Progress | None, bool]) -> None:
+    assert work().reached(1, reports) == expected

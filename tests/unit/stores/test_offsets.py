@@ -1,0 +1,312 @@
+"""The offset topic as a run sees it, fed with hand-made records."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.connector import Offset, Split
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.kafka.log import LogRecord
+from airflow_kconnect.stores.offsets import OffsetView
+from airflow_kconnect.stores.records import Marker, PlanRecord, facts_key, marker_key, offset_key, plan_key
+
+A = {"filename": "/a"}
+A_KEY, A_ID = offset_key("fs", A), '{"filename":"/a"}'
+AB_KEY, BA_KEY = b'["fs",{"a":1,"b":2}]', b'["fs",{"b":2,"a":1}]'
+AB_ID = '{"a":1,"b":2}'
+PLAN = PlanRecord("p", "r", 1, (Split(A, 0, 10),))
+MARKER = Marker("p", 5, False, 2)
+
+
+def record(
+    key: bytes | None, value: bytes | None, *, at: int = 0, partition: int = 0, ms: int | None = None
+) -> LogRecord:
+    return LogRecord("connect-offsets", partition, at, at if ms is None else ms, key, value)
+
+
+def view_of(records: Iterable[LogRecord], connector: str = "fs") -> OffsetView:
+    view = OffsetView(connector)
+    for each in records:
+        view.add(each)
+    return view
+
+
+def values(key: bytes, *found: bytes | None) -> list[LogRecord]:
+    return [record(key, value, at=at) for at, value in enumerate(found)]
+
+
+class TestOffsets:
+    @pytest.mark.parametrize(
+        ("records", "expected"),
+        [
+            pytest.param([], {}, id="empty topic"),
+            pytest.param(values(A_KEY, b'{"position":1}'), {A_ID: {"position": 1}}, id="one record"),
+            pytest.param(
+                values(A_KEY, b'{"position":1}', b'{"position":2}'), {A_ID: {"position": 2}}, id="the last one wins"
+            ),
+            pytest.param(values(A_KEY, b'{"position":1}', None), {}, id="a tombstone deletes"),
+            pytest.param(values(A_KEY, b'{"position":1}', b"null"), {}, id="JSON null deletes"),
+            pytest.param(values(A_KEY, None), {}, id="a tombstone of nothing"),
+            pytest.param(
+                values(A_KEY, b'{"position":1}', None, b'{"position":3}'),
+                {A_ID: {"position": 3}},
+                id="an offset after a tombstone",
+            ),
+            pytest.param(values(A_KEY, b"{}"), {A_ID: {}}, id="an empty offset"),
+            pytest.param(
+                values(A_KEY, b'{"a":null,"b":true,"c":1.5,"d":"x"}'),
+                {A_ID: {"a": None, "b": True, "c": 1.5, "d": "x"}},
+                id="any primitive",
+            ),
+            pytest.param(
+                [record(A_KEY, b'{"position":1}'), record(offset_key("fs", {"filename": "/b"}), b'{"position":2}', at=1)],
+                {A_ID: {"position": 1}, '{"filename":"/b"}': {"position": 2}},
+                id="each source partition has its own",
+            ),
+            pytest.param(values(offset_key("other", A), b'{"position":1}'), {}, id="another connector's"),
+            pytest.param(values(offset_key("fs2", A), b"rubbish"), {}, id="another connector's rubbish"),
+            pytest.param(values(b' [ "fs" , {"filename": "/a"} ] ', b'{"position":1}'), {A_ID: {"position": 1}},
+                         id="white space in the key"),
+        ],
+    )  # fmt: skip
+    def test_view(self, records: list[LogRecord], expected: dict[str, Offset]) -> None:
+        assert view_of(records).offsets == expected
+
+    def test_committed_gives_partitions_with_their_offsets(self) -> None:
+        view = view_of(values(A_KEY, b'{"position":1}'))
+        assert list(view.committed()) == [(A, {"position": 1})]
+
+    @pytest.mark.xfail(strict=True, reason="the timestamp is compared first, but the clocks of two writers differ")
+    def test_the_last_record_of_a_key_wins_whatever_its_timestamp(self) -> None:
+        older, newer = b'{"position":1}', b'{"position":2}'
+        view = view_of([record(A_KEY, older, at=1, ms=2000), record(A_KEY, newer, at=2, ms=1000)])
+        assert view.offsets == {A_ID: {"position": 2}}
+
+
+class TestForeignRecords:
+    @pytest.mark.parametrize("key", [b"{", b"rubbish", b"\xff\xfe", b"[1,"], ids=repr)
+    def test_a_key_that_is_not_json_is_skipped_with_a_warning(
+        self, key: bytes, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with caplog.at_level(logging.WARNING):
+            view_of([record(key, b"x", partition=3, at=1234)])
+        assert "connect-offsets-3@1234" in caplog.text
+
+    GARBAGE = [None, b"", b"1", b'"fs"', b"{}", b"[]", b'["other"]', b"[1,{}]", b'["other",[]]', b'["other",null]',
+               b'["other",{},{}]']  # fmt: skip
+
+    @pytest.mark.parametrize("key", GARBAGE, ids=repr)
+    def test_a_key_without_sense_changes_nothing(self, key: bytes | None) -> None:
+        view = view_of([record(key, b"x")])
+        assert (view.offsets, view.plan, view.markers, view.facts) == ({}, None, {}, {})
+
+    @pytest.mark.xfail(strict=True, reason="only a key that is not JSON is warned of")
+    @pytest.mark.parametrize("key", GARBAGE, ids=repr)
+    def test_a_key_without_sense_is_skipped_with_a_warning(
+        self, key: bytes | None, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with caplog.at_level(logging.WARNING):
+            view_of([record(key, b"x", partition=3, at=1234)])
+        assert "connect-offsets-3@1234" in caplog.text
+
+    @pytest.mark.xfail(strict=True, raises=RecursionError, reason="json.loads raises RecursionError, no ValueError")
+    def test_a_key_of_a_hundred_thousand_brackets_is_skipped(self) -> None:
+        view_of([record(b"[" * 100_000, b"x")])
+
+    @pytest.mark.parametrize(
+        "key",
+        [
+            offset_key("other", A),
+            plan_key("other"),
+            marker_key("other", 0),
+            facts_key("other", "{}"),
+        ],
+        ids=bytes.decode,
+    )
+    def test_records_of_another_connector_are_no_reason_for_a_warning(
+        self, key: bytes, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with caplog.at_level(logging.WARNING):
+            view_of([record(key, b"rubbish")])
+        assert not caplog.records
+
+    @pytest.mark.xfail(strict=True, raises=DataError, reason="its name is the first member of all keys of our own")
+    @pytest.mark.parametrize("key", [plan_key("other"), marker_key("other", 0), facts_key("other", "{}")])
+    def test_a_connector_may_be_named_kconnect(self, key: bytes) -> None:
+        view_of([record(key, b"{}")], connector="kconnect")
+
+
+class TestOwnBrokenRecords:
+    @pytest.mark.parametrize(
+        "value",
+        [b"", b"{", b"1", b'"x"', b"[]", b'{"position":{}}', b'{"position":[1]}', b"\xff", b"\xac\xed\x00\x05"],
+        ids=repr,
+    )
+    def test_an_offset_that_cannot_be_read_is_an_error(self, value: bytes) -> None:
+        with pytest.raises(DataError):
+            view_of([record(A_KEY, value)])
+
+    def test_the_error_names_the_place(self) -> None:
+        with pytest.raises(DataError, match="at connect-offsets-3@1234 cannot be read"):
+            view_of([record(A_KEY, b"{", partition=3, at=1234)])
+
+    def test_the_error_names_connector_and_source_partition(self) -> None:
+        with pytest.raises(DataError, match=r'connector fs .*source partition {"filename": "/a"}'):
+            view_of([record(A_KEY, b"{")])
+
+    def test_the_error_names_the_cure(self) -> None:
+        with pytest.raises(DataError, match=r"Write the right offset \(or a null value"):
+            view_of([record(A_KEY, b"{")])
+
+    @pytest.mark.parametrize("key", [b'["fs"]', b'["fs",[]]', b'["fs",null]', b'["fs",{},1]', b'["fs","x"]'], ids=repr)
+    def test_a_key_that_is_not_connector_and_map_is_an_error(self, key: bytes) -> None:
+        with pytest.raises(DataError, match=r"its key is not \[connector, source partition\]"):
+            view_of([record(key, b"{}")])
+
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            pytest.param(plan_key("fs"), b"{", id="plan cut off"),
+            pytest.param(plan_key("fs"), b'{"version":2}', id="plan of a later version"),
+            pytest.param(marker_key("fs", 0), b"{}", id="marker without members"),
+            pytest.param(facts_key("fs", A_ID), b"{", id="facts cut off"),
+        ],
+    )
+    def test_a_record_of_our_own_that_cannot_be_read_is_an_error(self, key: bytes, value: bytes) -> None:
+        with pytest.raises(DataError, match="at connect-offsets-3@9 cannot be read: its value is unknown"):
+            view_of([record(key, value, partition=3, at=9)])
+
+    @pytest.mark.xfail(strict=True, reason="AttributeError, ValueError and RecursionError come out as they are")
+    @pytest.mark.parametrize(
+        ("key", "value"),
+        [
+            pytest.param(plan_key("fs"), b'"x"', id="a plan that is a text"),
+            pytest.param(b'["kconnect","split","fs","x"]', b"{}", id="a marker of split x"),
+            pytest.param(A_KEY, b'{"a":' * 100_000, id="an offset of 100,000 levels"),
+        ],
+    )
+    def test_other_broken_records_of_our_own_are_a_data_error_too(self, key: bytes, value: bytes) -> None:
+        with pytest.raises(DataError):
+            view_of([record(key, value)])
+
+
+class TestOtherSpellings:
+    """The same source partition under keys that differ in the order of their members."""
+
+    def both(self, newer: bytes = BA_KEY, value: bytes | None = b'{"n":2}') -> list[LogRecord]:
+        older = AB_KEY if newer == BA_KEY else BA_KEY
+        return [
+            record(older, b'{"n":1}', partition=0, at=70, ms=1000),
+            record(newer, value, partition=1, at=3, ms=2000),
+        ]
+
+    def test_they_are_one_source_partition(self) -> None:
+        assert list(view_of(self.both()).offsets) == [AB_ID]
+
+    @pytest.mark.parametrize("turned", [False, True], ids=["older first", "newer first"])
+    def test_the_newest_wins_whatever_the_order_of_reading(self, turned: bool) -> None:
+        records = self.both()
+        assert view_of(reversed(records) if turned else records).offsets == {AB_ID: {"n": 2}}
+
+    @pytest.mark.parametrize(("newer", "older"), [(AB_KEY, BA_KEY), (BA_KEY, AB_KEY)], ids=["a first", "b first"])
+    def test_the_newest_key_is_used_again_and_the_other_one_is_deleted(self, newer: bytes, older: bytes) -> None:
+        assert view_of(self.both(newer)).offset_keys({"a": 1, "b": 2}) == (newer, [older])
+
+    def test_a_spelling_that_was_deleted_before_is_not_deleted_again(self) -> None:
+        records = [
+            record(AB_KEY, None, at=1, ms=1000),
+            record(BA_KEY, b'{"n":2}', partition=1, at=1, ms=2000),
+        ]
+        assert view_of(records).offset_keys({"a": 1, "b": 2}) == (BA_KEY, [])
+
+    @pytest.mark.xfail(strict=True, reason="the tombstone is the newest record of the source partition: offset lost")
+    def test_deleting_the_old_spelling_keeps_the_offset(self) -> None:
+        """What `SourceRun` writes: in one transaction the offset, then a tombstone for the other spelling."""
+        view = view_of(self.both())
+        current, (outdated,) = view.offset_keys({"a": 1, "b": 2})
+        view.add(record(current, b'{"n":3}', partition=1, at=4, ms=3000))
+        view.add(record(outdated, None, partition=0, at=71, ms=3000))
+        assert view.offsets == {AB_ID: {"n": 3}}
+
+    def test_connects_key_is_used_again_as_it_is(self) -> None:
+        key = b'["fs", {"filename":"/a"}]'
+        assert view_of([record(key, b'{"position":1}')]).offset_keys(A) == (key, [])
+
+    def test_a_partition_without_offset_gets_a_canonical_key(self) -> None:
+        assert view_of([]).offset_keys(A) == (A_KEY, [])
+
+
+class TestOtherPartitioners:
+    """The same key in two partitions of the topic."""
+
+    def test_two_offsets_are_an_error_that_names_both_places(self) -> None:
+        records = [record(A_KEY, b"{}", partition=0, at=5), record(A_KEY, b"{}", partition=3, at=7)]
+        with pytest.raises(DataError, match=r"both at connect-offsets-0@5 and at connect-offsets-3@7"):
+            view_of(records)
+
+    def test_the_error_names_the_cure(self) -> None:
+        records = [record(A_KEY, b"{}", partition=0), record(A_KEY, b"{}", partition=3)]
+        with pytest.raises(DataError, match="Delete the wrong one"):
+            view_of(records)
+
+    def test_an_offset_beside_an_older_tombstone_counts(self) -> None:
+        records = [
+            record(A_KEY, None, partition=0, at=5, ms=1),
+            record(A_KEY, b'{"position":1}', partition=3, at=7, ms=2),
+        ]
+        assert view_of(records).offsets == {A_ID: {"position": 1}}
+
+    CURED = (
+        record(A_KEY, b'{"position":1}', partition=0, at=5, ms=1),
+        record(A_KEY, b'{"position":9}', partition=3, at=7, ms=2),
+        record(A_KEY, None, partition=3, at=8, ms=3),
+    )
+
+    @pytest.mark.xfail(strict=True, reason="raised while reading, and the tombstone counts as the newest offset")
+    @pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0)], ids=str)
+    def test_after_the_wrong_one_was_deleted_the_other_one_counts(self, order: tuple[int, ...]) -> None:
+        assert view_of(self.CURED[n] for n in order).offsets == {A_ID: {"position": 1}}
+
+
+class TestOurOwnRecords:
+    @pytest.mark.parametrize(
+        ("found", "expected"),
+        [
+            pytest.param([PLAN.encode()], PLAN, id="a plan"),
+            pytest.param([PlanRecord("o", "o", 0).encode(), PLAN.encode()], PLAN, id="last wins"),
+            pytest.param([PLAN.encode(), None], None, id="a finished plan"),
+        ],
+    )  # fmt: skip
+    def test_plan(self, found: list[bytes | None], expected: PlanRecord | None) -> None:
+        assert view_of(values(plan_key("fs"), *found)).plan == expected
+
+    @pytest.mark.parametrize(
+        ("found", "expected"),
+        [
+            pytest.param([MARKER.encode()], {7: MARKER}, id="a marker"),
+            pytest.param([MARKER.encode(), Marker("p", 9, True, 4).encode()], {7: Marker("p", 9, True, 4)}, id="last wins"),
+            pytest.param([MARKER.encode(), None], {}, id="a deleted marker"),
+            pytest.param([None], {}, id="a tombstone of nothing"),
+        ],
+    )  # fmt: skip
+    def test_markers(self, found: list[bytes | None], expected: dict[int, Marker]) -> None:
+        assert view_of(values(marker_key("fs", 7), *found)).markers == expected
+
+    @pytest.mark.parametrize(
+        ("found", "expected"),
+        [
+            pytest.param([b'{"size":1}'], {A_ID: {"size": 1}}, id="facts"),
+            pytest.param([b'{"size":1}', b'{"size":2}'], {A_ID: {"size": 2}}, id="last wins"),
+            pytest.param([b'{"size":1}', None], {A_ID: {}}, id="deleted facts"),
+        ],
+    )
+    def test_facts(self, found: list[bytes | None], expected: dict[str, Any]) -> None:
+        assert view_of(values(facts_key("fs", A_ID), *found)).facts == expected
+
+    def test_records_of_our_own_are_no_offsets(self) -> None:
+        records = [record(plan_key("fs"), PLAN.encode()), record(marker_key("fs", 0), MARKER.encode())]
+        assert view_of(records).offsets == {}

@@ -1,0 +1,135 @@
+"""The documentation: links lead somewhere, code compiles, examples of configurations are valid."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from airflow_kconnect.connect import properties
+from airflow_kconnect.connect.canonical import partition_identity
+from airflow_kconnect.connect.connector_config import validate_connector
+from airflow_kconnect.connect.task import SourceTaskContext
+from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.local.preflight import connector_config
+
+REPOSITORY = Path(__file__).parents[2]
+PAGES = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
+_FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+_HEADING = re.compile(r"^#+ +(?P<title>.+?) *$", re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """A fenced block; prints as ``page:line``."""
+
+    page: Path
+    line: int
+    info: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(REPOSITORY)}:{self.line}"
+
+
+def _blocks() -> Iterator[Block]:
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for match in _FENCE.finditer(text):
+            yield Block(page, text.count("\n", 0, match.start()) + 1, match["info"].strip(), match["text"])
+
+
+BLOCKS = list(_blocks())
+
+
+def _of(info: str) -> list[Block]:
+    return [block for block in BLOCKS if block.info == info]
+
+
+def _anchors(page: Path) -> set[str]:
+    """Anchors of headings as web sites make them: lower case, no punctuation, hyphens for blanks."""
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    titles = (match["title"].replace("`", "") for match in _HEADING.finditer(text))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def _broken_links(page: Path) -> Iterator[str]:
+    for match in _LINK.finditer(_FENCE.sub("", page.read_text(encoding="utf-8"))):
+        target, _, anchor = match["target"].partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        path = (page.parent / target).resolve() if target else page
+        missing = not path.exists() or not path.is_relative_to(REPOSITORY)
+        if missing or (anchor and anchor not in _anchors(path)):
+            yield match["target"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_every_relative_link_resolves(page: Path) -> None:
+    assert list(_broken_links(page)) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_every_fence_is_closed(page: Path) -> None:
+    assert len(re.findall(r"^```", page.read_text(encoding="utf-8"), re.MULTILINE)) % 2 == 0
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    found, todo = set(), [REPOSITORY / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page in found or page.suffix != ".md" or not page.exists():
+            continue
+        found.add(page)
+        targets = (match["target"].partition("#")[0] for match in _LINK.finditer(page.read_text(encoding="utf-8")))
+        todo += [(page.parent / target).resolve() for target in targets if target and ":" not in target]
+    assert [str(page) for page in PAGES if page not in found] == [], "link it in docs/index.md"
+
+
+@pytest.mark.parametrize("block", _of("python"), ids=str)
+def test_every_python_block_compiles(block: Block) -> None:
+    compile(block.text, str(block), "exec")
+
+
+@pytest.mark.parametrize("block", _of("json"), ids=str)
+def test_every_connector_example_is_valid(block: Block) -> None:
+    assert validate_connector(connector_config(json.loads(block.text))).warnings == []
+
+
+@pytest.mark.parametrize("block", _of("properties"), ids=str)
+def test_every_worker_example_is_valid(block: Block) -> None:
+    assert WorkerConfig.from_props(properties.parse(block.text)).warnings == ()
+
+
+@pytest.fixture
+def notes() -> dict[str, Any]:
+    """The module of the complete example in "Writing connectors"."""
+    (block,) = [block for block in _of("python") if "class NotesSourceConnector" in block.text]
+    module: dict[str, Any] = {"__name__": "notes_connector"}
+    exec(block.text, module)  # noqa: S102 - our own documentation
+    return module
+
+
+def test_the_example_connector_polls_from_its_offset_until_it_has_caught_up(
+    notes: dict[str, Any], tmp_path: Path
+) -> None:
+    database = tmp_path / "notes.db"
+    with sqlite3.connect(database) as connection:
+        connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)")
+        connection.executemany("INSERT INTO notes VALUES (?, ?)", [(1, "a"), (2, None), (5, "c")])
+    partition = {"database": str(database)}
+    connector = notes["NotesSourceConnector"]({**partition, "topic": "notes"})
+    (props,) = connector.task_configs(1)
+    task = connector.task_class()()
+    task.initialize(SourceTaskContext(props, {partition_identity(partition): {"id": 1}}))
+    task.start(props)
+    facts = [(record.key, record.value["text"], record.source_offset) for record in task.poll()]
+    assert facts == [(2, None, {"id": 2}), (5, "c", {"id": 5})]
+    assert task.poll() is None
+    task.stop()
+    assert {shape.schema for shape in connector.shapes().values} == {notes["ROW"]}
