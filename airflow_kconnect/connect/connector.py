@@ -146,10 +146,13 @@ class NativeSourceConnector(SourceConnector):
         """Called once per run after fencing, unless an unfinished plan is taken up again."""
 
     @abstractmethod
-    def recheck(self, splits: Sequence[Split]) -> bool:
-        """Called when an unfinished plan is taken up again; False drops the plan, and a new one is made.
+    def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
+        """Called when an unfinished plan is taken up again, with the (index, split) pairs that are not done.
 
-        :raises DataError: if the source is no longer the one that was planned on, and the user must decide.
+        Returns the indices of splits to give up because their source was replaced: their source partitions get no
+        offset from this run, so the next one plans them anew.
+
+        :raises DataError: if a source is no longer the one that was planned on, and the user must decide.
         """
 
     @abstractmethod
@@ -164,8 +167,8 @@ class NativeSourceConnector(SourceConnector):
     def offset(self, split: Split, progress: Progress) -> Offset:
         """The source offset that says "everything up to `progress` is done"."""
 
-    def facts(self, source_partition: Mapping[str, Any], offset: Offset) -> dict[str, Any] | None:
-        """What to remember beside a committed offset, to recognise a source that was replaced; None for nothing."""
+    def facts(self, split: Split) -> dict[str, Any] | None:
+        """What to remember beside an offset that a split led to, to recognise a source that was replaced."""
         return None
 
 

@@ -84,7 +84,7 @@ class ConfigResolver:
                 _refuse_unknown(name, made, props, errors)
                 providers[name] = made(props.get(key))
             except ProviderProblem as problem:
-                errors[key] = [str(problem)]
+                errors.setdefault(key, [str(problem)])
         if errors:
             raise ConfigError(errors)
         return cls(providers)

@@ -9,22 +9,22 @@ from airflow_kconnect.connect import errors
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 
 _PREFIX = "\x00"
-_CLASSES = {
-    name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, ConnectError)
-}
+_CLASSES = {name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, ConnectError)}
 
 
 def pack_error(error: ConnectError) -> dict[str, Any]:
     """An error as JSON data."""
-    detail = error.errors if isinstance(error, ConfigError) else None
-    return {"class": type(error).__name__, "message": str(error), "errors": detail}
+    packed = {"class": type(error).__name__, "message": str(error)}
+    return (
+        {**packed, "errors": error.errors, "connector": error.connector} if isinstance(error, ConfigError) else packed
+    )
 
 
 def unpack_error(packed: dict[str, Any]) -> ConnectError:
     """The error again."""
     cls = _CLASSES[packed["class"]]
     if issubclass(cls, ConfigError):
-        return cls(packed["errors"])
+        return cls(packed["errors"], packed["connector"])
     return cls(packed["message"])
 
 

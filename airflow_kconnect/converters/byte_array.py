@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import OPTIONAL_BYTES_SCHEMA, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.base import Converter, Decoded, Encoded, converter_config, decode_as_one_shape
+from airflow_kconnect.converters.base import (
+    Converter,
+    Decoded,
+    Encoded,
+    Let,
+    converter_config,
+    decode_as_one_shape,
+    in_place,
+)
 from airflow_kconnect.converters.types import logical_name
 
 if TYPE_CHECKING:
@@ -36,14 +44,15 @@ class ByteArrayConverter(Converter):
             return Encoded(nothing, F.lit(problem))
         if not shape.schemaless:
             return Encoded(column, None)
-        data = F.try_variant_get(column, "$", "binary")
-        wrong = column.isNotNull() & ~F.is_variant_null(column) & data.isNull()
-        return Encoded(data, F.when(wrong, "ByteArrayConverter is not compatible with objects of this type"))
+        kind = F.schema_of_variant(column)
+        data = F.when(kind == "BINARY", F.try_variant_get(column, "$", "binary"))
+        text = F.concat(F.lit("ByteArrayConverter is not compatible with objects of type "), kind)
+        return Encoded(data, F.when(~kind.isin("BINARY", "VOID"), text))
 
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
         return [SHAPE]
 
-    def decode(self, raw: Column, shapes: Sequence[Shape]) -> Decoded:
+    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place) -> Decoded:
         return decode_as_one_shape(raw, SHAPE, shapes)
 
 

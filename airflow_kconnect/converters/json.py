@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.base import Converter, Decoded, Encoded, converter_config
+from airflow_kconnect.converters.base import Converter, Decoded, Encoded, Let, converter_config, in_place
 from airflow_kconnect.converters.json_envelope import KnownEnvelopes
 from airflow_kconnect.converters.json_schema import from_json_schema, schema_text
 from airflow_kconnect.converters.json_value import BASE64, NUMERIC
@@ -79,19 +79,16 @@ class JsonConverter(Converter):
         return Rules(self.decimal_format, self.config_values["replace.null.with.default"])
 
     def encode(self, shape: Shape, column: Column) -> Encoded:
-        from pyspark.sql import functions as F
-
         from airflow_kconnect.converters import json_write
 
-        if shape.schema is None:
+        schema, rules = shape.schema, self._rules
+        if schema is None:
             return Encoded(json_write.write_schemaless(column, with_envelope=self.schemas_enable), None)
-        document = json_write.write_document(shape.schema, column, self._rules)
-        problem = json_write.write_problem(shape.schema, column, self._rules)
-        schema = schema_text(shape.schema, self.decimal_format) if self.schemas_enable else None
-        text = json_write.bare(document) if schema is None else json_write.envelope(document, schema)
-        if problem is None:
-            return Encoded(text, None)
-        return Encoded(F.when(problem.isNull(), text), problem)
+        problem = json_write.write_problem(schema, column, rules)
+        if not self.schemas_enable:
+            return Encoded(json_write.write_bare(schema, column, rules), problem)
+        text = schema_text(schema, self.decimal_format)
+        return Encoded(json_write.write_enveloped(schema, column, text, rules), problem)
 
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
         if self._content is not None:
@@ -105,14 +102,14 @@ class JsonConverter(Converter):
                 found.append(shape)
         return found
 
-    def decode(self, raw: Column, shapes: Sequence[Shape]) -> Decoded:
+    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place) -> Decoded:
         from airflow_kconnect.converters import json_decode
 
         if self._content is not None:
-            return json_decode.decode_bare(raw, Shape(self._content), shapes, self._rules)
+            return json_decode.decode_bare(raw, Shape(self._content), shapes, self._rules, let)
         if not self.schemas_enable:
-            return json_decode.decode_plain(raw, shapes)
-        return json_decode.decode_envelopes(raw, shapes, self._known, self._rules)
+            return json_decode.decode_plain(raw, shapes, let)
+        return json_decode.decode_envelopes(raw, shapes, self._known, self._rules, let)
 
 
 def _schema_of(content: str | None) -> ConnectSchema | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -10,72 +10,97 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import SCHEMALESS, Shape
-from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded
+from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Let
 from airflow_kconnect.converters.json_envelope import ENVELOPE_REQUIRED, KnownEnvelopes, Pattern
-from airflow_kconnect.converters.json_read import MALFORMED, parse, read_problem, read_value
+from airflow_kconnect.converters.json_read import MALFORMED, parse, plain_text, read_problem, read_value
 from airflow_kconnect.converters.json_rules import Rules
 from airflow_kconnect.converters.types import spark_type
 
 
-def decode_plain(raw: Column, shapes: Sequence[Shape]) -> Decoded:
+def decode_plain(raw: Column, shapes: Sequence[Shape], let: Let) -> Decoded:
     """Messages without envelope: all are schemaless, JSON null and empty messages are null."""
-    text = raw.cast("string")
-    value = F.try_parse_json(text)
+    text = let("text", raw.cast("string"))
+    value = let("parsed", F.try_parse_json(text))
     malformed = raw.isNotNull() & value.isNull() & (F.trim(text) != "")
     return _only(F.when(~F.is_variant_null(value), value), SCHEMALESS, shapes, F.when(malformed, MALFORMED))
 
 
-def decode_bare(raw: Column, shape: Shape, shapes: Sequence[Shape], rules: Rules) -> Decoded:
+def decode_bare(raw: Column, shape: Shape, shapes: Sequence[Shape], rules: Rules, let: Let) -> Decoded:
     """Messages that are payloads of a known schema (`schema.content`)."""
     text = F.when(F.trim(raw.cast("string")) == "", F.lit(b"null")).otherwise(raw)
-    parsed = parse(shape.schema, text)
+    parsed = let("parsed", parse(shape.schema, text))
     problem = F.when(raw.isNotNull(), read_problem(shape.schema, parsed, rules))
     value = F.when(raw.isNotNull(), read_value(shape.schema, parsed, rules))
     return _only(value, shape, shapes, problem, present=raw.isNotNull())
 
 
-def _only(value: Column, shape: Shape, shapes: Sequence[Shape], problem: Column, present: Column | None = None) -> Decoded:
+def _only(
+    value: Column, shape: Shape, shapes: Sequence[Shape], problem: Column, present: Column | None = None
+) -> Decoded:
     """The answer where all messages have one shape; null values have none, unless `present` says so."""
     tag = shapes.index(shape) if shape in shapes else UNKNOWN_SHAPE
     columns = tuple(value if index == tag else _nothing(other) for index, other in enumerate(shapes))
     return Decoded(F.when(value.isNotNull() if present is None else present, tag), columns, problem)
 
 
-def decode_envelopes(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Decoded:
+def decode_envelopes(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules, let: Let) -> Decoded:
     """Messages in envelopes: the bytes around the payload tell the shape, the payload alone is parsed."""
-    columns, problems, cases = [], [], [Case(raw.isNull())]
-    for tag, shape in enumerate(shapes):
-        patterns = known.patterns(shape, rules.decimal_format)
-        parsed = parse(shape.schema, _first_true((_matches(raw, p), _slice(raw, p)) for p in patterns))
-        columns.append(read_value(shape.schema, parsed, rules))
-        problems.append(read_problem(shape.schema, parsed, rules))
-        own_tag = F.when(columns[tag].isNotNull(), tag) if shape.schemaless else F.lit(tag)
-        cases += [Case(_matches(raw, pattern), own_tag) for pattern in patterns]
-    cases += [*_other_known(raw, shapes, known), *_unknown(raw)]
-    problems.append(_first_true((case.condition, case.problem) for case in cases))
-    # Unlike coalesce, greatest evaluates all: what columns and problems have in common is then parsed once.
-    problem = F.greatest(*problems) if shapes else problems[0]
-    return Decoded(_first_true((case.condition, case.tag) for case in cases), tuple(columns), problem)
+    cases = [Case(raw.isNull()), *_known(raw, shapes, known, rules), *_unknown(raw, shapes, known, rules)]
+    case = let("case", _first_true((case.condition, index) for index, case in enumerate(cases)))
+    tag = let("shape", _of_case(case, {index: found.tag for index, found in enumerate(cases)}, "int"))
+    columns: list[Column] = []
+    problems = [_of_case(case, {index: found.problem for index, found in enumerate(cases)}, "string")]
+    shape_tag = tag
+    for index, shape in enumerate(shapes):
+        text = let(f"text_{index}", _payload(raw, known.patterns(shape, rules.decimal_format), shape_tag == index))
+        value, problem = _read(shape, index, text, rules, let)
+        columns.append(value)
+        problems.append(problem)
+        if shape.schemaless:
+            tag = F.when((tag != index) | value.isNotNull(), tag)
+    return Decoded(tag, tuple(columns), F.coalesce(*problems))
+
+
+def _read(shape: Shape, index: int, text: Column, rules: Rules, let: Let) -> tuple[Column, Column]:
+    """Value and problem of BINARY payload texts; null where the text is."""
+    plain = plain_text(shape.schema, text)
+    if plain is None:
+        parsed = let(f"parsed_{index}", parse(shape.schema, text))
+        return let(f"value_{index}", read_value(shape.schema, parsed, rules)), read_problem(shape.schema, parsed, rules)
+    plain = let(f"plain_{index}", plain)
+    parsed = let(f"parsed_{index}", parse(shape.schema, F.when(plain.isNull(), text)))
+    value = F.coalesce(plain, read_value(shape.schema, parsed, rules))
+    return value, read_problem(shape.schema, parsed, rules)
+
+
+def _of_case(case: Column, answers: Mapping[int, int | str | None], kind: str) -> Column:
+    """The answer that belongs to a case; null for most."""
+    given = [(case == index, F.lit(answer)) for index, answer in answers.items() if answer is not None]
+    return _first_true(given) if given else F.lit(None).cast(kind)
 
 
 class Case(NamedTuple):
     """How a message can look, and what it is then; the first case that holds counts."""
 
     condition: Column
-    tag: Column | None = None
+    tag: int | None = None
     problem: str | None = None
 
 
-def _other_known(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes) -> Iterator[Case]:
+def _known(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Iterator[Case]:
+    """Messages that look like some that were seen before."""
+    for tag, shape in enumerate(shapes):
+        for pattern in known.patterns(shape, rules.decimal_format):
+            yield Case(_matches(raw, pattern), tag)
     for pattern, shape in known.shapes.items():
         if shape not in shapes:
-            yield Case(_matches(raw, pattern), F.lit(UNKNOWN_SHAPE))
+            yield Case(_matches(raw, pattern), UNKNOWN_SHAPE)
     for pattern, problem in known.problems.items():
         yield Case(_matches(raw, pattern), problem=problem)
 
 
-def _unknown(raw: Column) -> Iterator[Case]:
-    """Messages that were never seen: only these are parsed as a whole."""
+def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Iterator[Case]:
+    """Other messages; only these are parsed as a whole, and their schemas compared in canonical form."""
     text = raw.cast("string")
     message = F.try_parse_json(text)
     members = F.json_object_keys(F.to_json(message))
@@ -83,17 +108,34 @@ def _unknown(raw: Column) -> Iterator[Case]:
     yield Case(F.trim(text) == "", problem=ENVELOPE_REQUIRED)
     yield Case(message.isNull(), problem=MALFORMED)
     yield Case(~is_envelope, problem=ENVELOPE_REQUIRED)
-    yield Case(F.lit(True), F.lit(UNKNOWN_SHAPE))
+    schema = F.to_json(_member(message, "schema"))
+    for tag, shape in enumerate(shapes):
+        yield Case(schema.isin(known.canonical_texts(shape, rules.decimal_format)), tag)
+    yield Case(F.lit(True), UNKNOWN_SHAPE)
 
 
-def _first_true(branches: Iterable[tuple[Column, Column | str | None]]) -> Column:
+def _payload(raw: Column, patterns: Sequence[Pattern], otherwise: Column) -> Column:
+    """BINARY text of the payload, if a message has one of the patterns, or if `otherwise` says that it has one."""
+    parsed = F.to_json(_member(F.try_parse_json(raw.cast("string")), "payload")).cast("binary")
+    slices = [(_matches(raw, pattern), _slice(raw, pattern)) for pattern in patterns]
+    return _first_true([*slices, (otherwise, parsed)])
+
+
+def _member(message: Column, name: str) -> Column:
+    return F.try_variant_get(message, f"$.{name}", "variant")
+
+
+def _first_true(branches: Iterable[tuple[Column, Column | str | int | None]]) -> Column:
     first, *others = branches
     return reduce(lambda chain, branch: chain.when(*branch), others, F.when(*first))
 
 
 def _matches(raw: Column, pattern: Pattern) -> Column:
-    longer = F.octet_length(raw) > len(pattern.prefix) + len(pattern.suffix)
-    return longer & F.startswith(raw, F.lit(pattern.prefix)) & F.endswith(raw, F.lit(pattern.suffix))
+    before, after = len(pattern.prefix), len(pattern.suffix)
+    # Not startswith and endswith: below from_json, Spark would call them by reflection.
+    starts = F.substring(raw, 1, before) == F.lit(pattern.prefix)
+    ends = F.substring(raw, -after, after) == F.lit(pattern.suffix)
+    return (F.octet_length(raw) > before + after) & starts & ends
 
 
 def _slice(raw: Column, pattern: Pattern) -> Column:

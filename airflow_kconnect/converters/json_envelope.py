@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.json_schema import from_json_schema, schema_text
+from airflow_kconnect.converters.json_schema import from_json_schema, schema_text, to_json_schema
 
 ENVELOPE_REQUIRED = (
     'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional fields. '
@@ -39,10 +39,12 @@ class KnownEnvelopes:
 
     :param shapes: shape of the messages with a pattern.
     :param problems: why the schema in messages with a pattern is none.
+    :param texts: shapes by the JSON of their schemas: compact, members sorted.
     """
 
     shapes: dict[Pattern, Shape] = field(default_factory=dict)
     problems: dict[Pattern, str] = field(default_factory=dict)
+    texts: dict[str, Shape] = field(default_factory=dict)
 
     def learn(self, message: bytes) -> Shape | None:
         """Shape of a message; None if it is no good envelope."""
@@ -58,12 +60,22 @@ class KnownEnvelopes:
         except DataError as error:
             self.problems[pattern] = str(error)
             return None
+        self.texts[_sorted_json(node)] = shape
         return self.shapes.setdefault(pattern, shape)
 
     def patterns(self, shape: Shape, decimal_format: str) -> list[Pattern]:
         """The patterns of a shape; first the one with which JsonConverter itself writes it."""
         own = Pattern(f'{{"schema":{schema_text(shape.schema, decimal_format)},"payload":'.encode())
         return [own, *(pattern for pattern, of in self.shapes.items() if of == shape and pattern != own)]
+
+    def canonical_texts(self, shape: Shape, decimal_format: str) -> list[str]:
+        """The JSON texts of a shape's schema that were seen, and its own, as Spark prints a VARIANT."""
+        own = None if shape.schema is None else to_json_schema(shape.schema, decimal_format)
+        return [_sorted_json(own), *(text for text, of in self.texts.items() if of == shape)]
+
+
+def _sorted_json(node: Any) -> str:
+    return json.dumps(node, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def split_envelope(message: bytes) -> tuple[Pattern, Any] | None:

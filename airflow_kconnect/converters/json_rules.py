@@ -1,4 +1,4 @@
-"""What reading and writing of JsonConverter's payloads share: rules of nulls and defaults, and the search for errors."""
+"""What reading and writing of JSON payloads share: rules of nulls and defaults, and the search for errors."""
 
 from __future__ import annotations
 

@@ -13,13 +13,31 @@ from airflow_kconnect.converters.json_value import NUMERIC, string_keys
 from airflow_kconnect.converters.types import logical_name
 
 _REST = 2**31 - 1
+_WITH_NULLS = {"ignoreNullFields": "false"}
 REQUIRED = "Conversion error: null value for field that is required and has no default value"
 
 
-def write_document(schema: ConnectSchema, column: Column, rules: Rules) -> Column:
-    """BINARY of ``{"payload":...}`` for the values of a column."""
+def write_enveloped(schema: ConnectSchema, column: Column, schema_text: str, rules: Rules) -> Column:
+    """BINARY of envelopes; the schema's text is a literal, never written per row."""
     payload = F.struct(_to_wire(schema, column, rules).alias("payload"))
-    return F.to_json(payload, {"ignoreNullFields": "false"}).cast("binary")
+    document = F.to_json(payload, _WITH_NULLS).cast("binary")
+    return F.concat(F.lit(f'{{"schema":{schema_text},'.encode()), F.substring(document, 2, _REST))
+
+
+def write_bare(schema: ConnectSchema, column: Column, rules: Rules) -> Column:
+    """BINARY of payloads without envelope."""
+    wire = _to_wire(schema, column, rules)
+    is_scalar = schema.type.is_primitive
+    text = F.to_json(wire.cast("variant")) if is_scalar else F.to_json(wire, _WITH_NULLS)
+    return F.coalesce(text, F.lit("null")).cast("binary")
+
+
+def write_schemaless(column: Column, *, with_envelope: bool) -> Column:
+    """BINARY of the JSON text of VARIANT values; no value at all is a tombstone, whatever the envelope."""
+    text = F.to_json(column).cast("binary")
+    if with_envelope:
+        text = F.concat(F.lit(b'{"schema":null,"payload":'), text, F.lit(b"}"))
+    return F.when(~F.is_variant_null(column), text)
 
 
 def write_problem(schema: ConnectSchema, column: Column, rules: Rules) -> Column | None:
@@ -87,22 +105,3 @@ def _differs(schema: ConnectSchema, rules: Rules) -> bool:
         or (schema.type is SchemaType.MAP and not string_keys(schema))
         or any(_differs(child, rules) for child in children)
     )
-
-
-def envelope(document: Column, schema: str) -> Column:
-    """``{"payload":...}`` with the schema put in front; its text is a literal, never written per row."""
-    return F.concat(F.lit(f'{{"schema":{schema},'.encode()), F.substring(document, 2, _REST))
-
-
-def bare(document: Column) -> Column:
-    """What ``{"payload":...}`` holds."""
-    before = len('{"payload":')
-    return F.substring(document, F.lit(before + 1), F.octet_length(document) - F.lit(before + 1))
-
-
-def write_schemaless(column: Column, *, with_envelope: bool) -> Column:
-    """BINARY of the JSON text of VARIANT values; no value at all is a tombstone, whatever the envelope."""
-    text = F.to_json(column).cast("binary")
-    if with_envelope:
-        text = F.concat(F.lit(b'{"schema":null,"payload":'), text, F.lit(b"}"))
-    return F.when(~F.is_variant_null(column), text)

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, Shape
-from airflow_kconnect.converters.base import Converter, Decoded, Encoded, converter_config, decode_as_one_shape
+from airflow_kconnect.converters.base import (
+    Converter,
+    Decoded,
+    Encoded,
+    Let,
+    converter_config,
+    decode_as_one_shape,
+    in_place,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -37,7 +45,7 @@ class StringConverter(Converter):
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
         return [SHAPE]
 
-    def decode(self, raw: Column, shapes: Sequence[Shape]) -> Decoded:
+    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place) -> Decoded:
         from pyspark.sql import functions as F
 
         # What is no UTF-8 becomes U+FFFD, as in Java's new String(bytes, UTF_8).

@@ -95,6 +95,7 @@ class KafkaAdmin:
         except KafkaException as error:
             code = error_of(error).code()
             if code == KafkaError.TOPIC_ALREADY_EXISTS:
+                self._await_metadata(topic)
                 return False
             if code in _BAD_TOPIC:
                 raise ConfigError({"topic.creation": [f"topic {topic}: {error_of(error).str()}"]}) from error
@@ -111,12 +112,17 @@ class KafkaAdmin:
 
     def setting(self, topic: str, name: str) -> str:
         """The value of a topic setting, such as ``cleanup.policy``."""
-        resource = ConfigResource(ResourceType.TOPIC, topic)
-        try:
-            found = self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result()
-        except KafkaException as error:
-            raise translated(error, f"reading the settings of topic {topic}") from error
-        return str(found[name].value)
+        resource, deadline = ConfigResource(ResourceType.TOPIC, topic), time.monotonic() + self._timeout_s
+        while True:
+            try:
+                found = self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result()
+                return str(found[name].value)
+            except KafkaException as error:
+                # Somebody else may have created it a moment ago: not every broker knows it yet.
+                fresh = error_of(error).code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+                if not fresh or time.monotonic() > deadline:
+                    raise translated(error, f"reading the settings of topic {topic}") from error
+                time.sleep(0.05)
 
     def end_offsets(self, topic: str, partitions: Iterable[int], *, committed: bool) -> dict[int, int]:
         """Where each partition ends: for read_committed readers, or with open transactions."""

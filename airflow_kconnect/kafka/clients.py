@@ -35,15 +35,17 @@ _DROPPED = re.compile(
     r"|security\.providers|ssl\.provider|ssl\.protocol|ssl\.enabled\.protocols|ssl\.keymanager\.algorithm"
     r"|ssl\.trustmanager\.algorithm|ssl\.secure\.random\.implementation|ssl\.truststore\.type|ssl\.keystore\.type"
     r"|ssl\.truststore\.password|sasl\.login\..*|auto\.include\.jmx\.reporter|exclude\.internal\.topics"
-    r"|default\.api\.timeout\.ms|enable\.metrics\.push"
+    r"|default\.api\.timeout\.ms|enable\.metrics\.push|metadata\.max\.idle\.ms|compression\.\w+\.level"
+    r"|socket\.connection\.setup\.timeout\.max\.ms|partitioner\.(adaptive|availability)\..*"
+    r"|sasl\.kerberos\.(ticket\.renew.*|min\.time\.before\.relogin)"
 )
 # Would load code or files of the attacker's choice, or break exactly-once.
 _REFUSED = re.compile(
     r"plugin\.library\.paths|ssl\.engine\.(location|factory\.class)|.*callback\.handler\.class|sasl\.login\.class"
-    r"|config\.providers.*"
+    r"|config\.providers.*|sasl\.kerberos\.kinit\.cmd"
 )
 _JAAS = re.compile(r"\s*(?P<module>[\w.$]+)\s+(?:required|requisite|sufficient|optional)\s*(?P<options>.*?);?\s*", re.S)
-_JAAS_OPTION = re.compile(r"(\w+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|(\S+?))\s*(?=\s|;|$)")
+_JAAS_OPTION = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"';]+))""")
 
 
 def _client(worker: Mapping[str, str], overrides: Mapping[str, str], prefix: str, defaults: Config) -> Config:
@@ -94,13 +96,17 @@ def _jaas(value: str, key: str, config: Config, errors: dict[str, list[str]]) ->
             " for others set librdkafka's own `sasl.*` keys (e.g. `sasl.oauthbearer.method`)"
         ]
         return
-    options = {name: quoted or plain for name, quoted, plain in _JAAS_OPTION.findall(match["options"])}
+    options = {name: _unescaped("".join(value)) for name, *value in _JAAS_OPTION.findall(match["options"])}
     missing = [name for name in ("username", "password") if name not in options]
     if missing:
         errors[key] = [f"lacks the option {' and '.join(missing)}"]
         return
     config["sasl.username"] = options["username"]
-    config["sasl.password"] = re.sub(r"\\(.)", r"\1", options["password"])
+    config["sasl.password"] = options["password"]
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text)
 
 
 def _store(key: str, value: str, java: Mapping[str, str], config: Config, errors: dict[str, list[str]]) -> None:
@@ -190,7 +196,11 @@ class ClientConfigs:
     @property
     def transaction_timeout_ms(self) -> int:
         """The producers' ``transaction.timeout.ms``; 60 s unless it is set."""
-        return int(self.producer("x").get("transaction.timeout.ms", 60_000))
+        value = str(self.producer("x").get("transaction.timeout.ms", 60_000))
+        if not value.isdecimal():
+            text = f"Invalid value {value} for configuration transaction.timeout.ms: Not a number of type INT"
+            raise ConfigError({"producer.override.transaction.timeout.ms": [text]})
+        return int(value)
 
 
 def _quiet(config: Config) -> Config:

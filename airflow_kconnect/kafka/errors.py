@@ -15,6 +15,12 @@ _AUTHORIZATION = {
     KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 }
 _TOO_LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
+_REFUSED = {
+    KafkaError.TOPIC_EXCEPTION,
+    KafkaError.POLICY_VIOLATION,
+    KafkaError.UNSUPPORTED_SASL_MECHANISM,
+    KafkaError._UNKNOWN_PARTITION,
+}
 _BAD_VALUE = {KafkaError._INVALID_ARG, KafkaError.INVALID_CONFIG, KafkaError.INVALID_TRANSACTION_TIMEOUT}
 
 
@@ -44,7 +50,13 @@ def translate(error: KafkaError, doing: str) -> ConnectError:
         )
     if code in _BAD_VALUE:
         return ConfigError({"producer.override.*": [text]})
+    if code in _REFUSED:
+        return ConfigError({_key_of(code): [f"{text}; trying again does not help"]})
     return RetriableError(text)
+
+
+def _key_of(code: int) -> str:
+    return "sasl.mechanism" if code == KafkaError.UNSUPPORTED_SASL_MECHANISM else "topic"
 
 
 def translated(exception: KafkaException, doing: str) -> ConnectError:

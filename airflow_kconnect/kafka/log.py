@@ -78,11 +78,12 @@ class CompactedLog:
             consumer.assign([TopicPartition(self._topic, p, starts[p]) for p in behind])
             deadline = time.monotonic() + self._patience_s
             while behind:
+                before = {p: self.positions[p] for p in behind}
                 messages = consumer.consume(10_000, timeout=0.05)
-                if messages:
-                    deadline = time.monotonic() + self._patience_s
                 for message in messages:
                     self._deliver(message, behind, ends, on_record)
+                if any(self.positions[p] != at for p, at in before.items()):
+                    deadline = time.monotonic() + self._patience_s
                 if time.monotonic() > deadline:
                     raise RetriableError(self._stuck(behind, ends))
         except KafkaException as error:

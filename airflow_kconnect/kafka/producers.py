@@ -84,6 +84,9 @@ class TransactionalProducer(_BaseProducer):
     def __init__(self, config: Mapping[str, Any], doing: str, init_timeout_s: float = 60.0) -> None:
         super().__init__(config, doing)
         try:
+            # Asked before there is any connection, librdkafka looks for the coordinator again only 500 ms later.
+            with suppress(KafkaException):  # what is wrong is said by the next call
+                self._producer.cluster_id(min(init_timeout_s, 5.0))
             self._retried(lambda: self._producer.init_transactions(init_timeout_s), attempts=3)
         except BaseException:
             self.close()

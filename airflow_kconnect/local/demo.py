@@ -70,7 +70,7 @@ class Demo:
                 airflow.ask()
                 reports = [
                     self._dag_run(airflow, lines[:first], f"1: {first:,} lines"),
-                    self._dag_run(airflow, lines, f"2: {len(lines) - first:,} more lines"),
+                    self._dag_run(airflow, lines, f"2: {len(lines) - first:,} more"),
                 ]
                 show_runs(self._console, reports)
                 show_offsets(self._console, Offsets.read(self._broker.bootstrap, "weather-source", "weather-sink"))
@@ -109,7 +109,7 @@ class Demo:
             airflow.stop()
 
     def _dag_run(self, airflow: Airflow, lines: list[str], title: str) -> dict[str, Any]:
-        self._say(f"Airflow runs the DAG example_file_pipeline. Run {title} of {DATA_SET}")
+        self._say(f"Airflow runs the DAG example_file_pipeline. {DATA_SET}, run {title}")
         (self._data / "input.csv").write_text("".join(lines), encoding="utf-8")
         connection = {"conn_type": "kafka", "extra": {"bootstrap.servers": self._broker.bootstrap}}
         started_s = time.monotonic()

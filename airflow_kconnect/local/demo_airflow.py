@@ -54,10 +54,10 @@ def _prepare() -> Any:
 
 def _run(dag: Any) -> dict[str, Any]:
     run = dag.test()
-    return {"state": str(run.state), "reports": {task_id: _report(run, task_id) for task_id in dag.task_ids}}
+    return {"state": str(run.state), "reports": {task_id: report_of(run, task_id) for task_id in dag.task_ids}}
 
 
-def _report(run: Any, task_id: str) -> Any:
+def report_of(run: Any, task_id: str) -> Any:
     """What the task returned: its report, as any other task could pull it from XCom."""
     from airflow.models.xcom import XComModel
     from airflow.utils.session import create_session

@@ -65,7 +65,7 @@ def show_runs(console: Console, runs: Sequence[dict[str, Any]]) -> None:
     table = Table(title="Runs of the DAG", title_justify="left")
     for column in ("Run", "Task", "Read", "Written", "Guarantee", "Job s", "Run s"):
         numeric = column not in ("Run", "Task", "Guarantee")
-        table.add_column(column, justify="right" if numeric else "left", no_wrap=column == "Run")
+        table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
     for run in runs:
         title, seconds = run["title"], f"{run['seconds']:.1f}"
         for task, report in run["reports"].items():

@@ -46,10 +46,15 @@ class PartDecoder:
         part = self._part
         shapes = tuple(self._shapes)
         names = tuple(f"{part}_{n}" for n in range(len(shapes)))
-        decoded = self._converter.decode(F.col(part), shapes)
+
+        def let(name: str, expression: Column) -> Column:
+            nonlocal rows
+            rows = rows.withColumn(f"{part}_let_{name}", expression)
+            return F.col(f"{part}_let_{name}")
+
+        decoded = self._converter.decode(F.col(part), shapes, let)
         tag, problem = f"{part}_tag", f"{part}_error"
         columns = dict(zip(names, decoded.columns, strict=True))
-        # A projection of its own: there all that these columns have in common is parsed once.
         rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})
         unknown = F.concat(F.lit(f"{_UNKNOWN}{part} "), F.base64(F.col(part)))
         error = F.coalesce(F.col(problem), F.when(F.col(tag) == UNKNOWN_SHAPE, unknown))

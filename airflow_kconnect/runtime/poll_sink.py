@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,12 +52,13 @@ class TaskWriter(SplitWriter):
         partition = self._split.topic_partition
         with _as_data_error(self.task_class):
             safe = self._task.pre_commit({partition: end})
-        self._end()
+            self._end()
         return {"safe": safe.get(partition, self._split.start)}
 
     def abort(self) -> None:
         if self._task is not None:
-            self._end()
+            with suppress(Exception):  # the error that led here is the one to report
+                self._end()
 
     def _end(self) -> None:
         assert self._task and self._split
@@ -106,10 +108,11 @@ def _records(batch: pa.RecordBatch, split: SinkSplit, key: Union, value: Union) 
 
 
 def _part(batch: pa.RecordBatch, union: Union) -> list[tuple[ConnectSchema | None, Any]]:
-    if union.absent or union.tag is None:
+    if union.absent:
         return [(None, None)] * batch.num_rows
     columns = [batch.column(name).to_pylist() for name in union.columns]
-    return [_data(union, columns, tag, row) for row, tag in enumerate(batch.column(union.tag).to_pylist())]
+    tags = [0] * batch.num_rows if union.tag is None else batch.column(union.tag).to_pylist()
+    return [_data(union, columns, tag, row) for row, tag in enumerate(tags)]
 
 
 def _data(union: Union, columns: list[list[Any]], tag: int | None, row: int) -> tuple[ConnectSchema | None, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections import deque
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from airflow_kconnect.connect.canonical import canonical_json
 from airflow_kconnect.connect.connector import Offset, RecordShapes
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
@@ -216,7 +216,7 @@ def _arrow(columns: pa.Schema, shapes: RecordShapes, records: Sequence[SourceRec
 
 
 def _json_or_none(value: Mapping[str, Any] | None) -> str | None:
-    return None if value is None else canonical_json(dict(value))
+    return None if value is None else json.dumps(dict(value), allow_nan=False)
 
 
 def _part(
@@ -229,7 +229,7 @@ def _part(
         lists[f"{part}_{n}"] = [value if tag == n else None for tag, (_, value) in zip(tags, data, strict=True)]
     free = len(declared)
     lists[f"{part}_{free}"] = [
-        canonical_json(value) if tag == free else None for tag, (_, value) in zip(tags, data, strict=True)
+        json.dumps(value, allow_nan=False) if tag == free else None for tag, (_, value) in zip(tags, data, strict=True)
     ]
     return lists
 

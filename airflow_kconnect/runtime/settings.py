@@ -50,9 +50,7 @@ class TopicCreation:
         return cls(enabled, tuple(_group(props, name) for name in [*names, "default"]))
 
 
-def _group(
-    props: Mapping[str, str], name: str
-) -> tuple[tuple[str, ...], tuple[str, ...], int, int, Mapping[str, str]]:
+def _group(props: Mapping[str, str], name: str) -> tuple[tuple[str, ...], tuple[str, ...], int, int, Mapping[str, str]]:
     prefix, default = f"topic.creation.{name}.", "topic.creation.default."
     own = {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
     include = (".*",) if name == "default" else _patterns(own.get("include", ""))

@@ -83,10 +83,9 @@ def cut(ranges: Iterable[Range], *, ordered: bool, splits_max: int | None = None
     splits: list[SinkSplit] = []
     for found in ranges:
         size = found.end - found.start
+        if size <= 0:
+            continue
         pieces = 1 if ordered else min(-(-size // SPLIT_RECORDS), splits_max or size)
         edges = [found.start + size * n // pieces for n in range(pieces + 1)]
-        splits += [
-            SinkSplit(found.place.topic, found.place.partition, first, last)
-            for first, last in pairwise(edges)
-        ]
+        splits += [SinkSplit(found.place.topic, found.place.partition, first, last) for first, last in pairwise(edges)]
     return splits

@@ -160,12 +160,12 @@ class SinkRun:
         return reached
 
     def _learn_from_samples(self, splits: list[SinkSplit]) -> None:
-        """Look at the first message of each split, so that common shapes are known before the first job."""
+        """Look at the first message of each partition, so that common shapes are known before the first job."""
         wanted = [(decoder, part) for decoder, part in ((self._key, "key"), (self._value, "value")) if decoder]
         if self._rounds or not any(decoder.needs_samples for decoder, _ in wanted):
             return
         self._phases.enter("looking at samples")
-        for split in splits:
+        for split in {split.topic_partition: split for split in reversed(splits)}.values():
             first = SinkSplit(split.topic, split.partition, split.start, min(split.start + 1, split.end))
             config = self._settings.clients.consumer(self._group)
             for messages in read_messages(config, first):
@@ -266,7 +266,7 @@ def contiguous(
     reached: dict[TopicPartition, int] = {}
     for split, report in sorted(zip(splits, reports, strict=True), key=lambda pair: pair[0].start):
         place = split.topic_partition
-        if reached.get(place, split.start) == split.start and report.result is not None:
+        if reached.setdefault(place, split.start) == split.start and report.result is not None:
             accepted.append((split, report))
             reached[place] = report.end
     return accepted, reached
@@ -294,4 +294,3 @@ _CARRIED = ("kafka_offset", "timestamp", "headers", "error")
 
 def _task_columns(union: Union) -> tuple[str, ...]:
     return (*union.columns, *((union.tag,) if union.tag else ()))
-

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import uuid
 from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import replace
 
 from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.connector import (
     NativeSourceConnector,
-    Offset,
     PlanContext,
     PollSourceConnector,
     SourceConnector,
@@ -20,7 +19,7 @@ from airflow_kconnect.runtime.poll_source import PollSettings, poll_frame
 from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.split_writer import SplitReport
-from airflow_kconnect.runtime.work import SourceOffsets, Work
+from airflow_kconnect.runtime.work import NewOffset, Work
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.records import PlanRecord
 
@@ -43,12 +42,8 @@ class SourceKind(ABC):
         """The records of the splits; Spark partition n holds ``splits[n]``."""
 
     @abstractmethod
-    def offsets(self, work: Work, reports: list[SplitReport]) -> SourceOffsets:
+    def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
         """The source offsets that hold after the run."""
-
-    @abstractmethod
-    def facts(self, source_partition: dict[str, Any], offset: Offset) -> dict[str, Any] | None:
-        """What to remember beside an offset."""
 
 
 def kind_of(settings: RunSettings, connector: SourceConnector, session: LazySession) -> SourceKind:
@@ -81,28 +76,29 @@ class NativeKind(SourceKind):
     def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
         if not old.splits:
             return None
-        work = Work(PlanRecord(old.plan_id, self._settings.run_id, old.tasks, old.splits), view, resumed=True)
-        return work if self._connector.recheck([old.splits[k] for k in work.to_do]) else None
+        record = PlanRecord(old.plan_id, self._settings.run_id, old.tasks, old.splits)
+        work = Work(record, view, resumed=True)
+        given_up = self._connector.recheck([(k, old.splits[k]) for k in work.to_do])
+        return replace(work, given_up=frozenset(given_up))
 
     def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
         to_do = [(k, work.plan.splits[k], work.resume_point(k)) for k in splits]
         return self._connector.read(self._session.spark, to_do)
 
-    def offsets(self, work: Work, reports: list[SplitReport]) -> SourceOffsets:
+    def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
         """Of each source partition the end of its last split, or the place where the run was stopped before it."""
-        newest: dict[str, tuple[dict[str, Any], Offset]] = {}
-        stopped: set[str] = set()
-        for k, split in enumerate(work.plan.splits):
+        splits = list(enumerate(work.plan.splits))
+        newest: dict[str, NewOffset] = {}
+        stopped = {partition_identity(split.source_partition) for k, split in splits if k in work.given_up}
+        for k, split in splits:
             identity = partition_identity(split.source_partition)
             progress, done = work.reached(k, reports)
             if identity not in stopped and progress is not None:
-                newest[identity] = (split.source_partition, self._connector.offset(split, progress))
+                offset = self._connector.offset(split, progress)
+                newest[identity] = NewOffset(split.source_partition, offset, self._connector.facts(split))
             if not done:
                 stopped.add(identity)
         return list(newest.values())
-
-    def facts(self, source_partition: dict[str, Any], offset: Offset) -> dict[str, Any] | None:
-        return self._connector.facts(source_partition, offset)
 
 
 class PollKind(SourceKind):
@@ -146,8 +142,5 @@ class PollKind(SourceKind):
         )
         return poll_frame(self._session.spark, settings)
 
-    def offsets(self, work: Work, reports: list[SplitReport]) -> SourceOffsets:
-        return [(partition, offset) for report in reports for partition, offset in report.offsets]
-
-    def facts(self, source_partition: dict[str, Any], offset: Offset) -> dict[str, Any] | None:
-        return None
+    def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
+        return [NewOffset(partition, offset) for report in reports for partition, offset in report.offsets]

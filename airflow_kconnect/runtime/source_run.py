@@ -6,10 +6,9 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from airflow_kconnect.connect.canonical import partition_identity
-from airflow_kconnect.connect.connector import Offset, SourceConnector
+from airflow_kconnect.connect.connector import SourceConnector
 from airflow_kconnect.connect.errors import ConnectError, InternalError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.run import RunReport
@@ -26,7 +25,7 @@ from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.source_kinds import kind_of
 from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
 from airflow_kconnect.runtime.split_writer import SplitReport, WriterSettings
-from airflow_kconnect.runtime.work import SourceOffsets, Work
+from airflow_kconnect.runtime.work import NewOffset, Work
 from airflow_kconnect.stores.offsets import OffsetView, read_view
 from airflow_kconnect.stores.plans import PlanPointer
 from airflow_kconnect.stores.records import PlanRecord, facts_key, marker_key, offset_value, plan_key
@@ -74,7 +73,7 @@ class SourceRun:
             self._phases.enter("planning")
             work = self._plan(view)  # 4
             if work.plan.tasks == 0:
-                return self._report(work, [], 0, list(view.committed()))
+                return self._report(work, [], 0, [NewOffset(*found) for found in view.committed()])
             self._write_plan(producer, work.plan)
             self._log.read(range(partitions), view.add)
             self._phases.enter("moving records")
@@ -198,31 +197,29 @@ class SourceRun:
                 " the source offsets were not committed"
             )
 
-    def _commit(self, producer: AnyProducer, work: Work, offsets: SourceOffsets) -> None:
+    def _commit(self, producer: AnyProducer, work: Work, offsets: list[NewOffset]) -> None:
         name, topic = self._settings.name, self._settings.offset_topic
         producer.begin()
         if not self._kind.poll:  # tasks have committed theirs
-            for partition, offset in offsets:
-                self._produce_offset(producer, work.view, partition, offset)
+            for new in offsets:
+                self._produce_offset(producer, work.view, new)
         for k in range(len(work.plan.splits)):
             producer.produce(topic, None, marker_key(name, k))
         producer.produce(topic, None, plan_key(name))
         failpoint("during-final-commit")
         producer.commit()
 
-    def _produce_offset(
-        self, producer: AnyProducer, view: OffsetView, partition: dict[str, Any], offset: Offset
-    ) -> None:
+    def _produce_offset(self, producer: AnyProducer, view: OffsetView, new: NewOffset) -> None:
         topic = self._settings.offset_topic
-        key, outdated = view.offset_keys(partition)
-        producer.produce(topic, offset_value(offset), key)
+        key, outdated = view.offset_keys(new.partition)
+        producer.produce(topic, offset_value(new.offset), key)
         for old in outdated:
             producer.produce(topic, None, old)
-        facts = self._kind.facts(partition, offset)
-        if facts is not None:
-            producer.produce(topic, offset_value(facts), facts_key(self._settings.name, partition_identity(partition)))
+        if new.facts is not None:
+            facts = facts_key(self._settings.name, partition_identity(new.partition))
+            producer.produce(topic, offset_value(new.facts), facts)
 
-    def _report(self, work: Work, reports: list[SplitReport], read: int, offsets: SourceOffsets) -> RunReport:
+    def _report(self, work: Work, reports: list[SplitReport], read: int, offsets: list[NewOffset]) -> RunReport:
         settings = self._settings
         return RunReport(
             connector=settings.name,
@@ -238,7 +235,7 @@ class SourceRun:
                 "already_done": sum(report.already_done for report in reports),
             },
             topics=sorted({topic for report in reports for topic in report.topics}),
-            offsets=[{"partition": partition, "offset": offset} for partition, offset in offsets],
+            offsets=[{"partition": new.partition, "offset": new.offset} for new in offsets],
             splits=work.plan.tasks,
             resumed_plan=work.resumed,
             complete=all(report.done for report in reports) and not work.notes.get("more"),

@@ -135,17 +135,19 @@ class _ChunkedWriter:
         self._settings, self._report, self._producer, self._topics = settings, report, producer, topics
         self._sender = ProgressSender(settings.progress, report.split)
         self._acks = AckWriter(settings.pointer.plan.plan_id, report.split) if settings.poll else None
-        self._resume = marker.progress if marker else None
         self._before = marker.records if marker else 0
-        report.already_done, report.progress = 0, self._resume
+        self._last_progress = report.progress = marker.progress if marker else None
+        known = settings.pointer.markers.get(report.split)
+        # The reader begins behind the progress that the driver knew; only what came after it is passed over.
+        self._resume = None if marker == known else self._last_progress
         self._open_since: float | None = None
         self._pending = 0
-        self._last_progress = self._resume
         self._last_offsets: dict[str, str] = {}
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> None:
         try:
             for batch in batches:
+                _raise_on_error(batch)
                 rows = self._after_resume_point(batch)
                 if rows.num_rows:
                     self._write_rows(rows)
@@ -170,18 +172,18 @@ class _ChunkedWriter:
         else:
             found = int(pc.index(progress, self._resume).as_py())
             first = batch.num_rows if found < 0 else found + 1
+            self._resume = self._resume if found < 0 else None
         if first < batch.num_rows:
             self._resume = None
         self._report.already_done += first
         return batch.slice(first)
 
     def _write_rows(self, rows: pa.RecordBatch) -> None:
-        good = _raise_on_error(rows)
         if self._open_since is None:
             self._producer.begin()
             self._open_since = time.monotonic()
         self._produce(rows)
-        self._remember_position(good)
+        self._remember_position(rows)
         self._pending += rows.num_rows
         self._producer.poll(0)
         self._sender.send(self._report.written + self._pending)
@@ -233,6 +235,7 @@ class _ChunkedWriter:
     def _commit(self, *, done: bool) -> None:
         if self._open_since is None:
             if self._settings.poll:
+                self._report.done = done
                 return
             self._producer.begin()
             self._open_since = time.monotonic()
@@ -324,13 +327,13 @@ def _produce_when_room(producer: TransactionalProducer | FlushingProducer, *reco
             continue
 
 
-def _raise_on_error(rows: pa.RecordBatch) -> pa.RecordBatch:
+def _raise_on_error(rows: pa.RecordBatch) -> None:
     """``errors.tolerance=none``: the first bad record ends the run, nothing after it is committed."""
     if "error" not in rows.schema.names:
-        return rows
+        return
     errors = rows.column("error")
     if errors.null_count == rows.num_rows:
-        return rows
+        return
     first = pc.index(pc.is_valid(errors), True).as_py()
     raise error_from_column(errors[first].as_py(), _place(rows, first))
 
@@ -340,4 +343,3 @@ def _place(rows: pa.RecordBatch, row: int) -> str:
     if "source_partition" in names:
         return f"source partition {rows.column('source_partition')[row]} offset {rows.column('source_offset')[row]}"
     return f"position {rows.column('progress')[row]}"
-

@@ -10,7 +10,14 @@ from airflow_kconnect.runtime.split_writer import SplitReport
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.records import PlanRecord
 
-SourceOffsets = list[tuple[dict[str, Any], Offset]]
+
+@dataclass(frozen=True)
+class NewOffset:
+    """A source partition's offset after a run, and what to remember beside it."""
+
+    partition: dict[str, Any]
+    offset: Offset
+    facts: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -18,12 +25,14 @@ class Work:
     """One plan being carried out.
 
     :param resumed: whether an earlier run had begun it.
+    :param given_up: splits whose source was replaced meanwhile.
     :param notes: facts of planning for the report.
     """
 
     plan: PlanRecord
     view: OffsetView
     resumed: bool = False
+    given_up: frozenset[int] = frozenset()
     notes: dict[str, Any] = field(default_factory=dict)
 
     def is_done(self, split: int) -> bool:
@@ -34,7 +43,7 @@ class Work:
     @property
     def to_do(self) -> tuple[int, ...]:
         """The splits (or tasks) that are not finished."""
-        return tuple(k for k in range(self.plan.tasks) if not self.is_done(k))
+        return tuple(k for k in range(self.plan.tasks) if not self.is_done(k) and k not in self.given_up)
 
     def resume_point(self, split: int) -> Progress:
         """Where the split goes on: after its last committed row, or at its start."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.connector import Offset
@@ -16,104 +15,107 @@ from airflow_kconnect.stores.records import Marker, PlanRecord, offset_key
 
 log = logging.getLogger(__name__)
 
-
-@dataclass
-class StoredOffset:
-    """The newest offset of a source partition, and the keys under which the topic has it.
-
-    :param keys: key bytes -> the record; more than one if the same map was written with another member order.
-    """
-
-    source_partition: dict[str, Any]
-    offset: Offset | None
-    record: LogRecord
-    keys: dict[bytes, LogRecord] = field(default_factory=dict)
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+_T = TypeVar("_T")
 
 
 class OffsetView:
     """What the offset topic says of one connector; fed by `CompactedLog.read`.
 
-    :raises DataError: (from `add`) when a record of this connector cannot be read. It is never skipped: a run that
-        silently starts from the beginning would double everything. Foreign records that make no sense are skipped
-        with a warning, as Connect does.
+    Of each key the last record counts. A record of this connector that counts and cannot be read is a `DataError`,
+    raised when it is asked for: a run that silently started from the beginning would double everything. Foreign
+    records that make no sense are skipped with a warning, as Connect does.
     """
 
     def __init__(self, connector: str) -> None:
         self._connector = connector
-        self._stored: dict[str, StoredOffset] = {}
+        # source partition -> the last record of each of its keys, by key and Kafka partition
+        self._records: dict[str, dict[tuple[bytes, int], LogRecord]] = {}
+        self._partitions: dict[str, dict[str, Any]] = {}
         self.plan: PlanRecord | None = None
         self.markers: dict[int, Marker] = {}
         self.facts: dict[str, dict[str, Any]] = {}
 
     def add(self, record: LogRecord) -> None:
-        """Take in one record of the topic."""
+        """Take in one record of the topic.
+
+        :raises DataError: a plan, marker or key of this connector cannot be read.
+        """
         match self._parse_key(record):
-            case [str(name), dict(partition)] if name == self._connector:
-                self._add_offset(record, partition)
-            case ["kconnect", "plan", str(name)] if name == self._connector:
-                self.plan = self._decoded(record, PlanRecord.decode)
-            case ["kconnect", "split", str(name), str(split)] if name == self._connector:
-                self._add_marker(record, int(split))
-            case ["kconnect", "facts", str(name), str(identity)] if name == self._connector:
-                self.facts[identity] = self._decoded(record, json.loads) or {}
-            case ["kconnect", "plan" | "split" | "facts", *_]:
-                return  # of another connector
+            case ["kconnect", str(what), str(name), *rest]:
+                if name == self._connector:
+                    self._add_own(record, what, rest)
+            case [str(name), dict(partition)]:
+                if name == self._connector:
+                    self._add_offset(record, partition)
             case [str(name), *_] if name == self._connector:
                 raise DataError(self._unreadable(record, "its key is not [connector, source partition]"))
+            case _:
+                log.warning("ignoring a record whose key is not [connector, source partition]: %s", record)
 
     def _parse_key(self, record: LogRecord) -> Any:
         try:
             return json.loads(record.key or b"null")
-        except ValueError:
-            log.warning("ignoring record with a key that is not JSON: %s", record)
+        except _UNREADABLE:
             return None
 
-    def _decoded(self, record: LogRecord, decode: Any) -> Any:
+    def _add_own(self, record: LogRecord, what: str, rest: list[Any]) -> None:
+        match what, rest:
+            case "plan", []:
+                self.plan = self._decoded(record, PlanRecord.decode)
+            case "split", [str(split)] if split.isdecimal():
+                marker = self._decoded(record, Marker.decode)
+                self.markers.pop(int(split), None)
+                if marker is not None:
+                    self.markers[int(split)] = marker
+            case "facts", [str(identity)]:
+                self.facts[identity] = self._decoded(record, _flat_map) or {}
+            case _:
+                raise DataError(self._unreadable(record, "its key is unknown to this version"))
+
+    def _decoded(self, record: LogRecord, decode: Callable[[bytes], _T | None]) -> _T | None:
         if record.value is None:
             return None
         try:
             return decode(record.value)
-        except (ValueError, TypeError, KeyError) as error:
+        except _UNREADABLE as error:
             raise DataError(self._unreadable(record, f"its value is unknown to this version ({error})")) from error
-
-    def _add_marker(self, record: LogRecord, split: int) -> None:
-        marker = self._decoded(record, Marker.decode)
-        if marker is None:
-            self.markers.pop(split, None)
-        else:
-            self.markers[split] = marker
 
     def _add_offset(self, record: LogRecord, partition: dict[str, Any]) -> None:
         assert record.key is not None
-        offset = self._parse_offset(record, partition)
         identity = partition_identity(partition)
-        known = self._stored.setdefault(identity, StoredOffset(partition, offset, record))
-        twin = known.keys.get(record.key)
-        elsewhere = twin is not None and twin.partition != record.partition
-        if twin is not None and elsewhere and twin.value is not None and record.value is not None:
-            raise DataError(
-                f"the offset of source partition {identity} of connector {self._connector} is both at {twin} and at"
-                f" {record}: they were written with different partitioners. Delete the wrong one (write a null value"
-                " with the same key to its partition), then run again"
-            )
-        known.keys[record.key] = record
-        # Other spellings of the key lie in other partitions, where only time tells which is newer.
-        if (record.timestamp_ms, record.offset) >= (known.record.timestamp_ms, known.record.offset):
-            known.offset, known.record = offset, record
+        self._partitions[identity] = partition
+        self._records.setdefault(identity, {})[record.key, record.partition] = record
 
-    def _parse_offset(self, record: LogRecord, partition: Mapping[str, Any]) -> Offset | None:
-        if record.value is None:
+    def _current(self, identity: str) -> LogRecord | None:
+        """The record that holds the partition's offset.
+
+        The same map can have several keys, with its members in another order, in several Kafka partitions; there only
+        time tells which is newest.
+
+        :raises DataError: one key has values in two Kafka partitions: they were written with different partitioners.
+        """
+        live = [record for record in self._records.get(identity, {}).values() if record.value is not None]
+        by_key: dict[bytes | None, LogRecord] = {}
+        for record in live:
+            twin = by_key.setdefault(record.key, record)
+            if twin is not record:
+                raise DataError(
+                    f"the offset of source partition {identity} of connector {self._connector} is both at {twin} and at"
+                    f" {record}: they were written with different partitioners. Delete the wrong one (write a null"
+                    " value with the same key to its partition), then run again"
+                )
+        return max(live, key=lambda record: (record.timestamp_ms, record.offset), default=None)
+
+    def _offset(self, identity: str) -> Offset | None:
+        record = self._current(identity)
+        if record is None or record.value is None:
             return None
         try:
-            offset = json.loads(record.value)
-        except ValueError:
-            offset = record.value
-        if offset is None:
-            return None
-        if not isinstance(offset, dict) or any(isinstance(value, dict | list) for value in offset.values()):
-            where = f"the offset of source partition {json.dumps(partition)} is not a flat JSON object"
-            raise DataError(self._unreadable(record, where))
-        return offset
+            return _flat_map(record.value)
+        except _UNREADABLE as error:
+            where = f"the offset of source partition {identity} is not a flat JSON object"
+            raise DataError(self._unreadable(record, where)) from error
 
     def _unreadable(self, record: LogRecord, what: str) -> str:
         return (
@@ -123,8 +125,9 @@ class OffsetView:
 
     @property
     def offsets(self) -> dict[str, Offset]:
-        """`partition_identity` -> committed offset."""
-        return {key: stored.offset for key, stored in self._stored.items() if stored.offset is not None}
+        """`partition_identity` -> committed offset. :raises DataError: one cannot be read."""
+        found = {identity: self._offset(identity) for identity in self._records}
+        return {identity: offset for identity, offset in found.items() if offset is not None}
 
     def offset_keys(self, source_partition: Mapping[str, Any]) -> tuple[bytes, list[bytes]]:
         """The key to write this partition's offset with, and the keys of older spellings to delete.
@@ -132,17 +135,28 @@ class OffsetView:
         Connect compares keys byte for byte, and its member order is that of a Java map: a key that is there already
         is used again as it is.
         """
-        stored = self._stored.get(partition_identity(source_partition))
-        if stored is None or stored.record.key is None:
+        identity = partition_identity(source_partition)
+        current = self._current(identity)
+        if current is None or current.key is None:
             return offset_key(self._connector, source_partition), []
-        current = stored.record.key
-        return current, [key for key, record in stored.keys.items() if key != current and record.value is not None]
+        records = self._records[identity].values()
+        outdated = {record.key for record in records if record.value is not None and record.key != current.key}
+        return current.key, sorted(key for key in outdated if key is not None)
 
     def committed(self) -> Iterator[tuple[dict[str, Any], Offset]]:
         """(source partition, offset) pairs."""
-        for stored in self._stored.values():
-            if stored.offset is not None:
-                yield stored.source_partition, stored.offset
+        for identity, offset in self.offsets.items():
+            yield self._partitions[identity], offset
+
+
+def _flat_map(value: bytes) -> dict[str, Any] | None:
+    """A flat JSON object, or None for JSON null. :raises ValueError: it is something else."""
+    data = json.loads(value)
+    if data is None:
+        return None
+    if not isinstance(data, dict) or any(isinstance(member, dict | list) for member in data.values()):
+        raise ValueError("not a flat JSON object")
+    return data
 
 
 def read_view(topic_log: CompactedLog, connector: str, partitions: int) -> OffsetView:

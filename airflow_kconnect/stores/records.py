@@ -68,8 +68,8 @@ class PlanRecord:
     def decode(cls, value: bytes) -> PlanRecord:
         """:raises ValueError, TypeError, KeyError: when the bytes are no plan record."""
         fields = json.loads(value)
-        if fields.pop("version") != 1:
-            raise ValueError("unknown version of a plan record")
+        if not isinstance(fields, dict) or fields.pop("version") != 1:
+            raise ValueError("not a plan record of version 1")
         fields["splits"] = tuple(Split(**split) for split in fields["splits"])
         return cls(**fields)
 

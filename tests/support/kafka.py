@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic, TopicMetadata
 
 from tests.support import unique
 
@@ -29,6 +30,10 @@ def create_topic(bootstrap: str, name: str, partitions: int = 1, config: Mapping
     admin = AdminClient({"bootstrap.servers": bootstrap})
     new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(config or {}))
     admin.create_topics([new], operation_timeout=20)[name].result(30)
+    deadline = time.monotonic() + 20
+    while len(admin.list_topics(timeout=20).topics.get(name, TopicMetadata()).partitions or ()) < partitions:
+        assert time.monotonic() < deadline, f"topic {name} does not show up within 20 s"
+        time.sleep(0.01)
     return name
 
 

@@ -50,8 +50,8 @@ def open_input(key: str, name: str) -> InputFile:
             return InputFile(name, found.st_size)
     except FileNotFoundError:
         problem = "does not exist on the machine where the job runs"
-    except OSError as error:
-        problem = f"cannot be looked at: {error.strerror}"
+    except (OSError, ValueError) as error:
+        problem = f"cannot be looked at: {getattr(error, 'strerror', error)}"
     raise ConfigError({key: [f"{name} {problem}"]})
 
 

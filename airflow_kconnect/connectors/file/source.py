@@ -174,19 +174,20 @@ class FileStreamSourceConnector(NativeSourceConnector):
         for first, last in zip(cuts, [*cuts[1:], end], strict=True):
             yield Split(file.partition, first, last, detail)
 
-    def recheck(self, splits: Sequence[Split]) -> bool:
-        for split in splits:
+    def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
+        replaced = set()
+        for index, split in splits:
             file = open_input("file", split.source_partition["filename"])
             if file.size >= int(split.end) and is_same_file(file.name, split.detail):
                 continue
-            if self.config_values["on.replaced"] == "restart":
-                return False
-            raise DataError(
-                f"file {file.name} was truncated or replaced while a run over its bytes {split.start} to {split.end}"
-                " was unfinished; put the old file back, or set `on.replaced=restart` to read the new one from its"
-                " beginning"
-            )
-        return True
+            if self.config_values["on.replaced"] != "restart":
+                raise DataError(
+                    f"file {file.name} was truncated or replaced while a run over its bytes {split.start} to"
+                    f" {split.end} was unfinished; put the old file back, or set `on.replaced=restart` to read the new"
+                    " one from its beginning"
+                )
+            replaced.add(index)
+        return replaced
 
     def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
         limit = self.config_values["max.line.bytes"]
@@ -211,15 +212,15 @@ class FileStreamSourceConnector(NativeSourceConnector):
     def offset(self, split: Split, progress: Progress) -> Offset:
         return {"position": int(progress)}
 
-    def facts(self, source_partition: Mapping[str, Any], offset: Offset) -> dict[str, Any]:
-        return fingerprint(source_partition["filename"], offset["position"])
+    def facts(self, split: Split) -> dict[str, Any]:
+        return split.detail
 
 
 def _position(name: str, offset: Offset) -> int:
     position = offset.get("position")
     if not isinstance(position, int) or isinstance(position, bool) or position < 0:
         raise DataError(
-            f"the committed offset of file {name} is {offset}, expected {{\"position\": <bytes, at least 0>}};"
+            f'the committed offset of file {name} is {offset}, expected {{"position": <bytes, at least 0>}};'
             " alter or reset the connector's offset"
         )
     return position

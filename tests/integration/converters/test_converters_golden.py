@@ -17,7 +17,7 @@ from tests.golden.deviations import CONVERTERS as DEVIATIONS
 Line = dict[str, Any]
 
 # A plan with a column for each of fifty schemas takes a minute to compile; topics have a few.
-BATCH = 12
+BATCH = 8
 GOLDEN = Path(__file__).parents[2] / "golden" / "converters.jsonl"
 
 

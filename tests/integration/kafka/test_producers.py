@@ -316,7 +316,7 @@ class TestErrors:
 
     def test_a_transaction_timeout_above_the_brokers_is_a_config_error(self, bootstrap: str) -> None:
         worker = {"bootstrap.servers": bootstrap, "producer.transaction.timeout.ms": "3600000"}
-        with pytest.raises(ConfigError, match="(?i)transaction timeout"):
+        with pytest.raises(ConfigError, match=r"(?i)transaction timeout"):
             new_producer(ClientConfigs(worker).producer(unique("id")), "test")
 
     def test_a_broker_that_is_away_is_retriable(self) -> None:

@@ -170,9 +170,7 @@ class TestBadInput:
         with pytest.raises(DataError, match=r"@6.*max\.line\.bytes"):
             run_here(file_source(**{"max.line.bytes": "50"}))
 
-    def test_internal_topic_is_refused(
-        self, file_source: Config, run_here: Run, worker_props: dict[str, str]
-    ) -> None:
+    def test_internal_topic_is_refused(self, file_source: Config, run_here: Run, worker_props: dict[str, str]) -> None:
         with pytest.raises(ConfigError, match="topic"):
             run_here({**file_source(), "topic": worker_props["offset.storage.topic"]})
 

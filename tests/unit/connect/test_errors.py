@@ -51,7 +51,9 @@ def test_pickle_keeps_the_facts_of_a_config_error(error: ConfigError) -> None:
     [
         pytest.param(ConfigError({"a": ["is bad"]}), "Configuration is invalid: `a`: is bad", id="one"),
         pytest.param(
-            ConfigError({"a": ["is bad"]}, "fs"), "Configuration of connector fs is invalid: `a`: is bad", id="connector"
+            ConfigError({"a": ["is bad"]}, "fs"),
+            "Configuration of connector fs is invalid: `a`: is bad",
+            id="connector",
         ),
         pytest.param(
             ConfigError({"a": ["is bad", "is worse"], "b": ["is odd"]}),
@@ -59,7 +61,7 @@ def test_pickle_keeps_the_facts_of_a_config_error(error: ConfigError) -> None:
             id="all of several",
         ),
     ],
-)  # fmt: skip
+)
 def test_the_text_of_a_config_error(error: ConfigError, text: str) -> None:
     assert str(error) == text
 

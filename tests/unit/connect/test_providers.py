@@ -308,7 +308,7 @@ class TestProvidersOfAWorker:
             ({".file.allowed.paths": "/tmp"}, ".file.allowed.paths", "expected one of: class, param.allowed.paths"),
             ({".env.param.allowlist.pattern": "("}, ".env.param.allowlist.pattern", "is not a regular expression"),
             ({".file.param.allowed.paths": "${env:HOME}"}, ".file.param.allowed.paths", "has a variable"),
-            ({"": None}, "", "null"),
+            ({"": None}, "", "Null value"),
         ],
     )
     def test_error(self, worker: dict[str, Any], key: str, message: str) -> None:
@@ -388,7 +388,16 @@ class TestJob:
     def test_variables_of_the_worker_without_value(self) -> None:
         with pytest.raises(ConfigError) as caught:
             run(RunSpec(SOURCE, {"bootstrap.servers": "${env:KC_MISSING}"}, "source"))
-        assert list(caught.value.errors) == ["bootstrap.servers"]
+        assert caught.value.errors == {
+            "bootstrap.servers": [
+                "variable ${env:KC_MISSING} names an environment variable that is not set for the job"
+            ]
+        }
+
+    def test_the_worker_has_values_before_it_is_validated(self) -> None:
+        with pytest.raises(ConfigError) as caught:
+            run(RunSpec({**SOURCE, "tasks.max": "x"}, {"bootstrap.servers": "${env:KC_USER}:9092"}))
+        assert list(caught.value.errors) == ["tasks.max"]
 
     def test_a_worker_that_defines_no_providers_for_connectors(self) -> None:
         with pytest.raises(ConfigError) as caught:

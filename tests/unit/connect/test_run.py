@@ -51,10 +51,15 @@ class TestRunSpec:
         with run_spec_file(SPEC) as path:
             path.unlink()
 
-    @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o777], ids=oct)
-    def test_a_file_that_others_may_read_is_refused(self, tmp_path: Path, mode: int) -> None:
+    @pytest.mark.parametrize("mode", [0o620, 0o602, 0o660, 0o777], ids=oct)
+    def test_a_file_that_others_may_write_is_refused(self, tmp_path: Path, mode: int) -> None:
         path = spec_file(tmp_path, json.dumps({"config": {}, "worker": {}}), mode)
-        assert refusal(path) == f"{path} may be read by others (mode {mode:o}): chmod 600 it"
+        assert refusal(path) == f"{path} may be written by others (mode {mode:o}): chmod 600 it"
+
+    @pytest.mark.parametrize("mode", [0o600, 0o400, 0o640, 0o644], ids=oct)
+    def test_a_file_that_a_resource_manager_shipped_is_read(self, tmp_path: Path, mode: int) -> None:
+        path = spec_file(tmp_path, json.dumps({"config": {}, "worker": {}}), mode)
+        assert RunSpec.read(path) == RunSpec(config={}, worker={})
 
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         path = tmp_path / "none.json"
@@ -105,12 +110,20 @@ class TestEvents:
                 id="progress without an expected number",
             ),
             pytest.param(
-                {"event": "progress", "records": 1, "rate": 1, "tasks_done": 0, "tasks": 1, "elapsed_s": 1, "expected": 2000},
+                {
+                    "event": "progress",
+                    "records": 1,
+                    "rate": 1,
+                    "tasks_done": 0,
+                    "tasks": 1,
+                    "elapsed_s": 1,
+                    "expected": 2000,
+                },
                 "1 of 2,000 records, 1/s, 0/1 splits done, 1 s",
                 id="progress with an expected number",
             ),
         ],
-    )  # fmt: skip
+    )
     def test_description(self, event: dict[str, Any], text: str) -> None:
         assert describe_event(event) == text
 

@@ -43,7 +43,6 @@ def test_a_config_error_keeps_its_keys_on_the_way() -> None:
     assert error.errors == {"a": ["one"]}
 
 
-@pytest.mark.xfail(strict=True, reason="pack_error drops the connector's name")
 def test_a_config_error_keeps_the_name_of_its_connector_on_the_way() -> None:
     error = ConfigError({"a": ["one"]}, connector="fs")
     assert str(unpack_error(pack_error(error))) == str(error)

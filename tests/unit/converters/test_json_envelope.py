@@ -63,7 +63,9 @@ class TestKnownEnvelopes:
     def test_the_form_that_is_written_is_known_from_the_start(self) -> None:
         own = Pattern(b'{"schema":{"type":"string","optional":false},"payload":')
         assert KnownEnvelopes().patterns(Shape(STRING_SCHEMA), "BASE64") == [own]
-        assert KnownEnvelopes().canonical_texts(Shape(STRING_SCHEMA), "BASE64") == ['{"optional":false,"type":"string"}']
+        assert KnownEnvelopes().canonical_texts(Shape(STRING_SCHEMA), "BASE64") == [
+            '{"optional":false,"type":"string"}'
+        ]
 
     def test_no_schema_is_schemaless(self) -> None:
         assert KnownEnvelopes().learn(b'{"schema":null,"payload":{}}') == SCHEMALESS

@@ -77,9 +77,7 @@ class TestText:
                 ConnectSchema(SchemaType.ARRAY, value_schema=INT32_SCHEMA, default=(1, 2)), [1, 2], id="a list"
             ),
             pytest.param(
-                ConnectSchema(
-                    SchemaType.MAP, key_schema=INT32_SCHEMA, value_schema=STRING_SCHEMA, default={1: "a"}
-                ),
+                ConnectSchema(SchemaType.MAP, key_schema=INT32_SCHEMA, value_schema=STRING_SCHEMA, default={1: "a"}),
                 [[1, "a"]],
                 id="a map with other keys is a list of pairs",
             ),

@@ -92,6 +92,11 @@ class TestRun:
 
         assert _seen(spark)["spec"]["worker"]["bootstrap.servers"] == "other:9092"
 
+    def test_the_worker_configuration_alone_will_do(self, spark: FakeSpark) -> None:
+        _source(kafka_conn_id=None, worker_config={"bootstrap.servers": "other:9092"}).execute(_context())
+
+        assert _seen(spark)["spec"]["worker"] == {"bootstrap.servers": "other:9092"}
+
     def test_the_file_is_gone_afterwards(self, spark: FakeSpark) -> None:
         _source().execute(_context())
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import stat
+import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -10,61 +13,81 @@ import pytest
 from airflow_kconnect.runtime.acknowledgements import AckReader, AckWriter
 
 
-@pytest.fixture
-def writer(tmp_path: Path) -> AckWriter:
-    return AckWriter(str(tmp_path), 2, 77, patience_s=0.0)
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
-@pytest.fixture
-def reader(tmp_path: Path) -> AckReader:
-    return AckReader(str(tmp_path), 2, 77)
-
-
-def test_before_the_first_commit_nothing_is_committed(reader: AckReader) -> None:
-    assert reader.read() == (0, False)
-
-
-def test_a_commit_is_seen(writer: AckWriter, reader: AckReader) -> None:
-    writer.committed(10)
-    assert reader.read() == (10, False)
-
-
-def test_the_last_commit_counts(writer: AckWriter, reader: AckReader) -> None:
-    writer.committed(10)
-    writer.committed(25)
-    assert reader.read() == (25, False)
-
-
-def test_the_end_keeps_the_number(writer: AckWriter, reader: AckReader) -> None:
-    writer.committed(10)
-    writer.finished()
-    assert reader.read() == (10, True)
-
-
-def test_the_end_without_a_commit(writer: AckWriter, reader: AckReader) -> None:
-    writer.finished()
-    assert reader.read() == (0, True)
-
-
-@pytest.mark.parametrize(("split", "attempt"), [(3, 77), (2, 78)], ids=["another split", "another attempt"])
-def test_others_do_not_see_it(writer: AckWriter, tmp_path: Path, split: int, attempt: int) -> None:
-    writer.committed(10)
-    assert AckReader(str(tmp_path), split, attempt).read() == (0, False)
-
-
-def test_the_end_does_not_wait_for_a_task_that_is_stopped(tmp_path: Path, reader: AckReader) -> None:
+def finish_seen_by(reader: AckReader, writer: AckWriter) -> tuple[int, bool]:
+    """What a reader sees at the end, which it confirms."""
+    finishing = threading.Thread(target=writer.finished)
+    finishing.start()
+    deadline = time.monotonic() + 5
+    seen = reader.read()
+    while not seen[1] and time.monotonic() < deadline:
+        time.sleep(0.002)
+        seen = reader.read()
     reader.stopped()
-    started = time.monotonic()
-    AckWriter(str(tmp_path), 2, 77, patience_s=30).finished()
-    assert time.monotonic() - started < 5
+    finishing.join(5)
+    return seen
 
 
-def test_the_end_does_not_wait_for_ever(tmp_path: Path) -> None:
-    started = time.monotonic()
-    AckWriter(str(tmp_path), 2, 77, patience_s=0.1).finished()
-    assert 0.1 <= time.monotonic() - started < 5
+class TestCommitted:
+    def test_before_the_first_commit_nothing_is_committed(self) -> None:
+        assert AckReader("plan", 2).read() == (0, False)
+
+    @pytest.mark.parametrize("first", ["reader", "writer"], ids=str)
+    def test_a_commit_is_seen_whoever_came_first(self, first: str) -> None:
+        if first == "reader":
+            AckReader("plan", 2)
+        AckWriter("plan", 2).committed(10)
+        assert AckReader("plan", 2).read() == (10, False)
+
+    def test_the_last_commit_counts(self) -> None:
+        writer = AckWriter("plan", 2)
+        writer.committed(10)
+        writer.committed(25)
+        assert AckReader("plan", 2).read() == (25, False)
+
+    @pytest.mark.parametrize(("plan", "split"), [("plan", 3), ("another", 2)], ids=["another split", "another plan"])
+    def test_others_do_not_see_it(self, plan: str, split: int) -> None:
+        AckWriter("plan", 2).committed(10)
+        assert AckReader(plan, split).read() == (0, False)
 
 
-def test_a_reader_never_sees_half_a_file(writer: AckWriter, tmp_path: Path) -> None:
-    writer.committed(10)
-    assert [path.name for path in tmp_path.iterdir()] == ["ack-2-77"]
+class TestEnd:
+    def test_it_keeps_the_number(self) -> None:
+        writer = AckWriter("plan", 2)
+        writer.committed(10)
+        assert finish_seen_by(AckReader("plan", 2), writer) == (10, True)
+
+    def test_without_a_commit(self) -> None:
+        assert finish_seen_by(AckReader("plan", 2), AckWriter("plan", 2)) == (0, True)
+
+    def test_it_does_not_wait_for_a_task_that_is_stopped(self) -> None:
+        AckReader("plan", 2).stopped()
+        started = time.monotonic()
+        AckWriter("plan", 2, patience_s=30).finished()
+        assert time.monotonic() - started < 5
+
+    def test_it_does_not_wait_for_ever(self) -> None:
+        started = time.monotonic()
+        AckWriter("plan", 2, patience_s=0.1).finished()
+        assert 0.1 <= time.monotonic() - started < 5
+
+    def test_a_task_that_stops_later_is_no_error(self) -> None:
+        reader = AckReader("plan", 2)
+        AckWriter("plan", 2, patience_s=0).finished()
+        reader.stopped()
+
+    def test_nothing_is_left_behind(self, tmp_path: Path) -> None:
+        reader, writer = AckReader("plan", 2), AckWriter("plan", 2)
+        writer.committed(10)
+        finish_seen_by(reader, writer)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_other_users_cannot_look_into_it(tmp_path: Path) -> None:
+    AckWriter("plan", 2)
+    (folder,) = tmp_path.iterdir()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700

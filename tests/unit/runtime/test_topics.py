@@ -76,7 +76,7 @@ class TestUse:
         assert admin.created == [("t", -1, -1, {})]
 
     def test_a_missing_topic_that_may_not_be_created_is_a_config_error(self) -> None:
-        with pytest.raises(ConfigError, match="`topic.creation.enable`: topic t does not exist"):
+        with pytest.raises(ConfigError, match=r"`topic\.creation\.enable`: topic t does not exist"):
             maker(FakeAdmin(), TopicCreation(False)).use("t")
 
     def test_a_topic_that_could_not_be_created_is_not_known(self) -> None:

@@ -95,9 +95,8 @@ class TestOneFile:
     def test_a_name_that_is_too_long(self, tmp_path: Path) -> None:
         assert "cannot be looked at: File name too long" in refusal(tmp_path / ("x" * 300))
 
-    @pytest.mark.xfail(strict=True, raises=ValueError, reason="Path.stat raises ValueError, no OSError")
     def test_a_name_with_a_null_character(self, tmp_path: Path) -> None:
-        assert refusal(f"{tmp_path}/a\0b")
+        assert "cannot be looked at: embedded null" in refusal(f"{tmp_path}/a\0b")
 
 
 class TestManyFiles:
@@ -123,7 +122,7 @@ class TestManyFiles:
         assert find_inputs(str(tmp_path)) == []
 
     def test_a_missing_folder_is_an_error(self, tmp_path: Path) -> None:
-        with pytest.raises(ConfigError, match="`files`: .*none does not exist"):
+        with pytest.raises(ConfigError, match=r"`files`: .*none does not exist"):
             find_inputs(str(tmp_path / "none"))
 
     def test_all_files_that_cannot_be_read_are_named(self, tmp_path: Path) -> None:

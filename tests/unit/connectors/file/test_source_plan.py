@@ -21,6 +21,7 @@ from airflow_kconnect.connectors.file.lines import read_lines
 from airflow_kconnect.connectors.file.source import FileStreamSourceConnector
 
 Ranges = list[tuple[int, int]]
+IndexedSplits = list[tuple[int, Split]]
 
 
 def no_spark() -> SparkSession:
@@ -172,15 +173,17 @@ class TestCut:
 class TestReplaced:
     """The file is not the one that the offset is about."""
 
-    def facts(self, source: Source, position: int) -> dict[str, Any]:
-        return source.connector().facts(source.partition, {"position": position})
+    def facts(self, source: Source) -> dict[str, Any]:
+        """What a run over the file as it is now remembers of it."""
+        (split,) = source.plan().splits
+        return source.connector().facts(split)
 
     def test_a_truncated_file_is_an_error_with_both_numbers(self, source: Source) -> None:
         with pytest.raises(DataError, match="its offset is 900, its size is 4 bytes: it was truncated or replaced"):
             source.write(b"abc\n").plan(900)
 
     def test_a_file_that_begins_differently_is_an_error(self, source: Source) -> None:
-        facts = self.facts(source.write(b"abc\n"), 4)
+        facts = self.facts(source.write(b"abc\n"))
         with pytest.raises(DataError, match="it no longer begins as it did when offset 4 was committed"):
             source.write(b"xyz\nmore\n").plan(4, facts=facts)
 
@@ -190,21 +193,23 @@ class TestReplaced:
 
     @pytest.mark.parametrize("position", [4, 900], ids=["begins differently", "truncated"])
     def test_restart_reads_it_from_the_beginning(self, source: Source, position: int) -> None:
-        facts = self.facts(source.write(b"abc\n"), 4)
+        facts = self.facts(source.write(b"abc\n"))
         plan = source.write(b"xyz\nmore\n").plan(position, facts=facts, on_replaced="restart")
         assert ranges(plan) == [(0, 9)]
 
     def test_restart_does_not_read_a_file_again_that_only_grew(self, source: Source) -> None:
-        facts = self.facts(source.write(b"abc\n"), 4)
+        facts = self.facts(source.write(b"abc\n"))
         plan = source.write(b"abc\nde\n").plan(4, facts=facts, on_replaced="restart")
         assert ranges(plan) == [(4, 7)]
 
     def test_an_offset_of_connect_has_no_facts_and_is_believed(self, source: Source) -> None:
         assert ranges(source.write(b"abc\nde\n").plan(4)) == [(4, 7)]
 
-    @pytest.mark.xfail(strict=True, raises=FileNotFoundError, reason="the file is opened when offsets are committed")
     def test_a_file_that_was_deleted_after_it_was_read_is_no_error(self, source: Source) -> None:
-        assert source.connector().facts(source.partition, {"position": 4}) is None
+        (split,) = source.write(b"abc\n").plan().splits
+        expected = fingerprint(str(source.path), 4)
+        source.path.unlink()
+        assert source.connector().facts(split) == expected
 
 
 class TestMaxRecords:
@@ -271,27 +276,39 @@ class TestRecheck:
     """A plan that was not finished is taken up again."""
 
     @pytest.fixture
-    def splits(self, source: Source) -> tuple[Split, ...]:
-        return source.write(b"abc\nde\n").plan().splits
+    def splits(self, source: Source) -> IndexedSplits:
+        return list(enumerate(source.write(b"abc\nde\n").plan().splits))
 
     @pytest.mark.parametrize("now", [b"abc\nde\n", b"abc\nde\nmore\n"], ids=["unchanged", "appended"])
-    def test_the_same_file_is_fine(self, source: Source, splits: tuple[Split, ...], now: bytes) -> None:
-        source.write(now).connector().recheck(splits)
+    def test_the_same_file_is_fine(self, source: Source, splits: IndexedSplits, now: bytes) -> None:
+        assert source.write(now).connector().recheck(splits) == set()
 
     @pytest.mark.parametrize("now", [b"abc\n", b"", b"xyz\nde\n"], ids=["truncated", "empty", "replaced"])
-    def test_another_file_is_an_error(self, source: Source, splits: tuple[Split, ...], now: bytes) -> None:
+    def test_another_file_can_be_planned_anew(self, source: Source, splits: IndexedSplits, now: bytes) -> None:
+        assert source.write(now).connector(on_replaced="restart").recheck(splits) == {0}
+
+    def test_only_what_is_left_of_the_other_file_is_given_up(self, source: Source, tmp_path: Path) -> None:
+        same = Source(tmp_path / "same.txt").write(b"abc\n").plan().splits
+        replaced = source.write(b"abc\n" * 4).plan(split_bytes="4").splits
+        splits = list(enumerate([*replaced, *same]))
+        assert len(splits) == 5
+        source.write(b"xyz\n" * 4)
+        assert source.connector(on_replaced="restart").recheck(splits[2:]) == {2, 3}
+
+    @pytest.mark.parametrize("now", [b"abc\n", b"", b"xyz\nde\n"], ids=["truncated", "empty", "replaced"])
+    def test_another_file_is_an_error(self, source: Source, splits: IndexedSplits, now: bytes) -> None:
         with pytest.raises(
             DataError, match="was truncated or replaced while a run over its bytes 0 to 7 was unfinished"
         ):
             source.write(now).connector().recheck(splits)
 
-    def test_a_file_that_is_gone_is_named(self, source: Source, splits: tuple[Split, ...]) -> None:
+    def test_a_file_that_is_gone_is_named(self, source: Source, splits: IndexedSplits) -> None:
         source.path.unlink()
         with pytest.raises((ConfigError, DataError), match=r"in\.txt does not exist"):
             source.connector().recheck(splits)
 
     def test_a_plan_without_splits_is_fine(self, source: Source) -> None:
-        source.connector().recheck(())
+        assert source.connector().recheck([]) == set()
 
 
 class TestOffset:
@@ -299,8 +316,8 @@ class TestOffset:
         assert source.connector().offset(Split(source.partition, 0, 7), 7) == {"position": 7}
 
     def test_a_file_is_recognised_by_what_was_read_of_it(self, source: Source) -> None:
-        facts = source.write(b"abc\nde\n").connector().facts(source.partition, {"position": 4})
-        assert facts == fingerprint(str(source.path), 4)
+        (split,) = source.write(b"abc\nde\ntail").plan().splits
+        assert source.connector().facts(split) == fingerprint(str(source.path), 7)
 
 
 class TestCheck:
@@ -309,7 +326,7 @@ class TestCheck:
 
     def test_a_file_that_cannot_be_read_is_a_config_error(self, source: Source) -> None:
         os.mkfifo(source.path)
-        with pytest.raises(ConfigError, match="`file`: .* is not a regular file"):
+        with pytest.raises(ConfigError, match=r"`file`: .* is not a regular file"):
             source.connector().check()
 
     @pytest.mark.parametrize(

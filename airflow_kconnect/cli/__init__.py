@@ -1,0 +1,40 @@
+"""The `kconnect` command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from airflow_kconnect import __version__
+from airflow_kconnect.cli.broker import app as broker
+from airflow_kconnect.cli.reference import reference
+from airflow_kconnect.cli.run import run
+
+app = typer.Typer(
+    name="kconnect",
+    rich_markup_mode="markdown",
+    no_args_is_help=True,
+    # Tracebacks are for bugs; local variables in them may be secrets.
+    pretty_exceptions_enable=False,
+    help="Kafka Connect without a Connect cluster: run connectors on Spark, here or from Airflow.",
+    epilog="Start here: `kconnect broker start`, then `kconnect run connector.json`.",
+)
+app.add_typer(broker, name="broker")
+app.command()(run)
+app.command()(reference)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"kconnect {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Kafka Connect without a Connect cluster: run connectors on Spark, here or from Airflow."""

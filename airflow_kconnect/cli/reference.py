@@ -1,0 +1,219 @@
+"""`kconnect reference`: the configuration keys of connectors, converters and the worker, as Markdown tables.
+
+``python -m airflow_kconnect.cli.reference docs/reference`` writes the pages of the documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from airflow_kconnect.connect import plugins
+from airflow_kconnect.connect.config import ConfigDef, ConfigKey, java_text
+from airflow_kconnect.connect.connector_keys import sink_config, source_config
+from airflow_kconnect.connect.enrichment import TOPIC_CREATION_PREFIX, enrich
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.worker_config import worker_config_def
+
+_MADE_BY = '<!-- Made by "python -m airflow_kconnect.cli.reference docs/reference": do not edit. -->\n\n'
+_HEAD = "| Key | Type | Default | Importance | What it does |\n|---|---|---|---|---|\n"
+# What a group of topic creation is called where any name could stand.
+_ANY_GROUP = "GROUP"
+
+_KINDS = {
+    plugins.CONNECTORS: "connector",
+    plugins.CONVERTERS: "converter",
+    plugins.TRANSFORMS: "transformation",
+    plugins.PREDICATES: "predicate",
+}
+_NOTES = {
+    plugins.CONVERTERS: "Write each key below the record part that it is for: `value.converter.<key>`, "
+    "`key.converter.<key>`. They count only where the class is named too.",
+    plugins.TRANSFORMS: "Write each key below the alias: `transforms.<alias>.<key>`.",
+    plugins.PREDICATES: "Write each key below the alias: `predicates.<alias>.<key>`.",
+}
+
+
+def markdown(name: str) -> str:
+    """The keys of one plugin, of the worker, or of every source or sink connector.
+
+    :param name: a class name of a plugin, full or simple, or `worker`, `source`, `sink`.
+    :raises ConfigError: nothing has that name; the text lists what there is.
+    """
+    if name in _FIXED:
+        return _FIXED[name]()
+    group, full_name = _resolve(name)
+    return _plugin_page(group, full_name)
+
+
+def overview() -> str:
+    """What `markdown` has a page for: the fixed names, then the installed plugins."""
+    lines = ["- `worker`: keys of the worker", "- `source`, `sink`: keys of every source or sink connector"]
+    lines += [f"- `{name}`: {_KINDS[group]}" for group, name in _plugins()]
+    return "\n".join(["# Reference of configuration keys", "", *lines, ""])
+
+
+def reference(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            help="Class name of a connector or converter, full or simple; or `worker`, `source`, `sink`. "
+            "Without it the known names are listed.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Print configuration keys as Markdown tables: name, type, default, importance, documentation."""
+    try:
+        typer.echo(overview() if name is None else markdown(name), nl=False)
+    except ConnectError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(error.exit_code) from error
+
+
+def pages() -> dict[str, str]:
+    """The pages of the documentation: path below the folder -> text. Plugins of other packages have none."""
+    own = [(group, name) for group, name in _plugins() if _load(group, name).__module__.startswith("airflow_kconnect.")]
+    paths = {name: f"{_KINDS[group]}s/{name.rpartition('.')[2]}.md" for group, name in own}
+    texts = {f"{name}.md": page() for name, page in _FIXED.items()}
+    texts |= {paths[name]: _plugin_page(group, name) for group, name in own}
+    texts["index.md"] = _index(paths)
+    return {path: _MADE_BY + text for path, text in texts.items()}
+
+
+def write(folder: Path) -> None:
+    """Write the pages below a folder, and remove pages that this command made for what is no more."""
+    wanted = pages()
+    for path in folder.rglob("*.md"):
+        stale = str(path.relative_to(folder)) not in wanted and path.read_text(encoding="utf-8").startswith(_MADE_BY)
+        if stale:
+            path.unlink()
+    for name, text in wanted.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _worker_page() -> str:
+    intro = (
+        "Keys of a Connect worker that count here. Client settings, converter settings and settings of new internal "
+        "topics are keys of a worker too: `producer.*`, `consumer.*`, `admin.*`, `security.*`, `sasl.*`, `ssl.*`, "
+        "`value.converter.*`, `offset.storage.*`.\n\n"
+    )
+    return "# Worker keys\n\n" + intro + _table(worker_config_def().keys.values())
+
+
+def _source_page() -> str:
+    base = source_config()
+    # Any key below the prefix brings the groups' keys into being.
+    groups = enrich(base, {"topic.creation.groups": _ANY_GROUP, f"{TOPIC_CREATION_PREFIX}{_ANY_GROUP}.partitions": "1"})
+    creation = [key for name, key in groups.keys.items() if name not in base.keys]
+    return (
+        "# Keys of every source connector\n\n"
+        + _sections(base)
+        + "\n## Topic creation groups\n\n"
+        + "As soon as one key `topic.creation.*` is set, the group `default` is needed. `GROUP` stands for a name in "
+        "`topic.creation.groups`. Any other key below the prefix is a topic setting, such as "
+        "`topic.creation.default.cleanup.policy`.\n\n" + _table(creation)
+    )
+
+
+def _sink_page() -> str:
+    return "# Keys of every sink connector\n\n" + _sections(sink_config())
+
+
+_FIXED: dict[str, Callable[[], str]] = {"worker": _worker_page, "source": _source_page, "sink": _sink_page}
+
+
+def _plugin_page(group: str, full_name: str) -> str:
+    plugin = _load(group, full_name)
+    what = _KINDS[group]
+    if group == plugins.CONNECTORS:
+        what = f"{plugin.kind} {what}"
+        note = f"Besides these it has the keys of every {plugin.kind} connector: `kconnect reference {plugin.kind}`."
+    else:
+        note = _NOTES[group]
+    keys = plugin.config().keys.values()
+    return f"# {full_name.rpartition('.')[2]}\n\nClass: `{full_name}` ({what}). {note}\n\n" + _table(keys)
+
+
+def _index(paths: dict[str, str]) -> str:
+    fixed = ["- [Worker keys](worker.md)", "- [Every source connector](source.md)", "- [Every sink connector](sink.md)"]
+    links = [f"- [{name.rpartition('.')[2]}]({path})" for name, path in sorted(paths.items(), key=lambda i: i[1])]
+    limits = "Some keys of Connect are accepted [without effect](../compatibility.md#accepted-without-effect)."
+    return "\n".join(["# Reference of configuration keys", "", limits, "", *fixed, *links, ""])
+
+
+def _resolve(name: str) -> tuple[str, str]:
+    """Group and full name of the plugin that a name stands for."""
+    for group in _KINDS:
+        try:
+            return group, plugins.registry().resolve(group, name, key="NAME")
+        except ConfigError:
+            continue
+    known = ", ".join([*_FIXED, *(full_name for _, full_name in _plugins())])
+    raise ConfigError({"NAME": [f"no single plugin is called {name}; expected one of: {known}"]})
+
+
+def _plugins() -> Iterator[tuple[str, str]]:
+    for group in _KINDS:
+        yield from ((group, name) for name in plugins.registry().names(group))
+
+
+def _load(group: str, full_name: str) -> type[Any]:
+    registry = plugins.registry()
+    finders: dict[str, Callable[[str], type[Any]]] = {
+        plugins.CONNECTORS: registry.connector,
+        plugins.CONVERTERS: registry.converter,
+        plugins.TRANSFORMS: registry.transform,
+        plugins.PREDICATES: registry.predicate,
+    }
+    return finders[group](full_name)
+
+
+def _sections(definition: ConfigDef) -> str:
+    """A table per group, in the order of the groups."""
+    parts = []
+    for group in definition.groups:
+        keys = [key for key in definition.keys.values() if key.group == group]
+        parts.append(f"## {group}\n\n{_table(keys)}")
+    return "\n".join(parts)
+
+
+def _table(keys: Iterable[ConfigKey]) -> str:
+    rows = [_row(key) for key in keys]
+    return _HEAD + "".join(rows) if rows else "No keys.\n"
+
+
+def _row(key: ConfigKey) -> str:
+    cells = (f"`{key.name}`", key.type.value.lower(), _default(key), key.importance.value.lower(), key.documentation)
+    return "| " + " | ".join(_cell(cell) for cell in cells) + " |\n"
+
+
+def _default(key: ConfigKey) -> str:
+    if key.required:
+        return "required"
+    if key.default is None:
+        return "not set"
+    text = ",".join(map(java_text, key.default)) if isinstance(key.default, list) else java_text(key.default)
+    return f"`{text}`" if text else "empty"
+
+
+def _cell(text: str) -> str:
+    """Text that stays in its cell, and in which no browser sees a tag."""
+    outside, *inside = text.split("`")
+    pieces = [_no_tags(outside)]
+    for number, piece in enumerate(inside):
+        pieces.append(piece if number % 2 == 0 else _no_tags(piece))
+    return "`".join(pieces).replace("|", "\\|").replace("\n", " ")
+
+
+def _no_tags(text: str) -> str:
+    return text.replace("<", "&lt;").replace(">", "&gt;")
+
+
+if __name__ == "__main__":
+    typer.run(write)

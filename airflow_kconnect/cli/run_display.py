@@ -1,0 +1,167 @@
+"""What `kconnect run` shows: a progress bar on a terminal, lines elsewhere, and tables at the end."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from airflow_kconnect.connect.run import describe_event
+
+_MAX_OFFSETS = 10
+
+
+class Display(Protocol):
+    """Shows a run while it goes on."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        """Show an event of the job."""
+
+    def line(self, line: str) -> None:
+        """Show another line of its output, or not."""
+
+
+def display_of(console: Console, verbose: bool) -> Display:
+    """The display that suits the console."""
+    return BarDisplay(console, verbose) if console.is_terminal else LineDisplay(console, verbose)
+
+
+class BarDisplay:
+    """A progress bar; it goes away at the end."""
+
+    def __init__(self, console: Console, verbose: bool) -> None:
+        self._verbose = verbose
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30))
+        facts = TextColumn("{task.fields[facts]}")
+        self._progress = Progress(*columns, facts, TimeElapsedColumn(), console=console, transient=True)
+        self._task = self._progress.add_task("starting Spark", total=None, facts="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        if event.get("event") == "phase":
+            self._progress.update(self._task, description=event["name"])
+        elif event.get("event") == "progress":
+            records, expected = event["records"], event.get("expected")
+            facts = f"{records:,} records, {event['rate']:,.0f}/s"
+            self._progress.update(self._task, completed=records, total=expected, facts=facts)
+
+    def line(self, line: str) -> None:
+        if self._verbose:
+            self._progress.console.print(Text(line, style="dim"))
+
+
+class LineDisplay:
+    """Lines for a log; one at least every `silence_s` seconds, so that nobody takes a long run for a dead one."""
+
+    def __init__(self, console: Console, verbose: bool, silence_s: float = 10.0) -> None:
+        self._console, self._verbose, self._silence_s = console, verbose, silence_s
+        self._phase, self._phase_since = "starting Spark", time.monotonic()
+        self._last_said = self._phase_since
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._heartbeat, name="heartbeat", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._say(self._phase)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def event(self, event: Mapping[str, Any]) -> None:
+        if event.get("event") == "phase":
+            self._phase, self._phase_since = event["name"], time.monotonic()
+        if event.get("event") in ("phase", "progress"):
+            self._say(describe_event(event))
+
+    def line(self, line: str) -> None:
+        if self._verbose:
+            self._say(line)
+
+    def _say(self, text: str) -> None:
+        self._last_said = time.monotonic()
+        self._console.print(Text(text), soft_wrap=True)
+
+    def _heartbeat(self) -> None:
+        while not self._stop.wait(min(1.0, self._silence_s)):
+            now = time.monotonic()
+            if now - self._last_said >= self._silence_s:
+                self._say(f"{self._phase}, for {now - self._phase_since:.0f} s")
+
+
+def show_report(console: Console, report: Mapping[str, Any]) -> None:
+    """The report as a small table."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in _facts(report):
+        table.add_row(name, Text(value))
+    console.print(table)
+    for warning in report.get("warnings", ()):
+        console.print(Text.assemble(("Warning: ", "yellow"), warning))
+
+
+def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    records = report["records"]
+    counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in records.items() if count)
+    yield "Connector", f"{report['connector']} ({report['kind']})"
+    yield "Records", counts or "nothing new"
+    if report["topics"]:
+        yield "Topics", ", ".join(report["topics"])
+    yield "Guarantee", report["guarantee"].replace("_", " ")
+    if report["offsets"]:
+        yield "Offsets", _offsets(report["offsets"])
+    durations = report["durations_s"]
+    phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in durations.items() if name != "total")
+    yield "Seconds", f"{durations.get('total', 0.0):.1f}" + (f" ({phases})" if phases else "")
+    if not report["complete"]:
+        yield "More to do", "a bound (`kconnect.max.*`) ended this run; the next one continues"
+
+
+def _offsets(offsets: list[dict[str, Any]]) -> str:
+    lines = [_offset(offset) for offset in offsets[:_MAX_OFFSETS]]
+    if len(offsets) > _MAX_OFFSETS:
+        lines.append(f"and {len(offsets) - _MAX_OFFSETS} more")
+    return "\n".join(lines)
+
+
+def _offset(offset: Mapping[str, Any]) -> str:
+    if "topic" in offset:
+        return f"{offset['topic']}-{offset['partition']}@{offset['offset']}"
+    render: Callable[[Any], str] = json.dumps
+    return f"{render(offset['partition'])} -> {render(offset['offset'])}"
+
+
+def show_error(console: Console, error: Mapping[str, Any], tail: Iterable[str]) -> None:
+    """An error: a table if it is about configuration keys, else its text; Spark's last lines if it is Spark's."""
+    if error["error"] == "SparkError":
+        for line in tail:
+            console.print(Text(line, style="dim"), soft_wrap=True)
+    if not error.get("errors"):
+        console.print(Text.assemble(("Error: ", "bold red"), error["message"]), soft_wrap=True)
+        return
+    table = Table(title="The configuration is invalid", title_justify="left", title_style="bold red")
+    table.add_column("Key", overflow="fold")
+    table.add_column("Problem", overflow="fold")
+    for key, messages in error["errors"].items():
+        for message in messages:
+            table.add_row(Text(key), Text(message))
+    console.print(table)

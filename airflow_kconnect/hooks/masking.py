@@ -1,0 +1,78 @@
+"""Keeps secrets out of logs and of rendered fields: by the name of a key, and by registering its value."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from airflow.sdk.log import mask_secret
+
+from airflow_kconnect.local.submit import SECRET_KEYS
+
+MASK = "***"
+
+_NAMES = SECRET_KEYS.removeprefix("(?i)")
+_SECRET_KEY = re.compile(_NAMES, re.IGNORECASE)
+# What follows the name of a secret in running text. The quantifiers are bounded: a line may be megabytes long.
+_ASSIGNMENT = re.compile(
+    rf"((?:{_NAMES})[\w.-]{{0,80}}[\"']?\s{{0,3}}[=:]\s{{0,3}})(\"[^\"]*\"|'[^']*'|[^\s\"',;]+)", re.IGNORECASE
+)
+# A reference such as ${file:/run/secrets:password} names a secret and is none.
+_REFERENCE = re.compile(r"\s*\$\{[^}]*:[^}]*\}\s*")
+_JAAS_OPTION = re.compile(r"\w*(?:password|secret|token)\w*\s*=\s*\"((?:[^\"\\]|\\.)*)\"", re.IGNORECASE)
+
+
+def is_secret_key(key: str) -> bool:
+    """Whether the value of a configuration key is likely to be a secret."""
+    return _SECRET_KEY.search(key) is not None
+
+
+def register_secrets(config: Mapping[str, Any]) -> None:
+    """Have Airflow mask the values of all secret keys of a configuration, wherever they turn up in this task."""
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            register_secrets(value)
+        elif isinstance(value, str) and is_secret_key(key) and not _REFERENCE.fullmatch(value):
+            for form in _forms(value):
+                mask_secret(form)
+
+
+def _forms(value: str) -> Iterator[str]:
+    """The value as it may be written elsewhere: escaped, in a URL, line by line, inside a JAAS entry."""
+    yield value
+    yield json.dumps(value)[1:-1]
+    yield quote(value, safe="")
+    lines = value.splitlines()
+    if len(lines) > 1:
+        yield from (line for line in lines if not line.startswith("-----"))
+    yield from _JAAS_OPTION.findall(value)
+
+
+def mask_command(command: Sequence[str]) -> list[str]:
+    """A command whose secret values are masked: `--token x`, `--conf my.token=x`, `x:password=...`."""
+    masked: list[str] = []
+    for word in command:
+        follows_option = bool(masked) and re.fullmatch(r"--[\w.-]+", masked[-1]) is not None
+        if follows_option and is_secret_key(masked[-1]) and not word.startswith("--"):
+            masked.append(MASK)
+        else:
+            masked.append(_mask_word(word))
+    return masked
+
+
+def _mask_word(word: str) -> str:
+    key, equals, value = word.partition("=")
+    # The pattern lists the names of secrets; the provider would take what follows it for one.
+    if key == "spark.redaction.regex":
+        return f"{key}=..."
+    if equals and value and re.fullmatch(r"[\w.-]+", key) and is_secret_key(key):
+        return f"{key}={MASK}"
+    return mask_text(word)
+
+
+def mask_text(text: str) -> str:
+    """A line of text in which values that are assigned to secret keys are masked."""
+    return _ASSIGNMENT.sub(rf"\1{MASK}", text)

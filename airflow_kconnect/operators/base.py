@@ -1,0 +1,183 @@
+"""What source and sink operators share: from a connector's JSON to a Spark job, and from its end to a task state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import BaseHook
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_USAGE, RunSpec, run_spec_file
+from airflow_kconnect.hooks.kafka import KafkaWorkerHook
+from airflow_kconnect.hooks.masking import register_secrets
+from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
+from airflow_kconnect.local.preflight import check_configuration, connector_config
+from airflow_kconnect.local.spark import job_path
+from airflow_kconnect.operators.errors import RETRIED, ConnectorRunError
+
+if TYPE_CHECKING:
+    import jinja2
+    from airflow.sdk import Context
+
+
+class ConnectorOperator(SparkSubmitOperator):
+    """Runs a Kafka Connect connector once, as a Spark job, from where its last run stopped.
+
+    Use `KafkaSourceOperator` or `KafkaSinkOperator`. Besides the parameters below it takes those of
+    `SparkSubmitOperator` (`conf`, `jars`, `driver_memory`, `deploy_mode`, ...), which mean the same.
+
+    The task returns the run's report (a small dict: records, offsets, guarantee, durations). In cluster deploy mode
+    the job's output stays on the cluster: then there is no report, and the reason of a failure is in the driver's log.
+
+    Secrets belong into the Kafka connection, or into the configuration by reference (`${file:...}`). They travel to
+    the job in a file that only its owner can read, never on a command line. Should a key of `connector` that looks
+    secret have a literal value, it is masked in logs and in the rendered template.
+
+    :param connector: Connect's JSON: `{"name": ..., "config": {...}}` or the configuration alone, with `name` in it;
+        or the path of a JSON or properties file, absolute or relative to the DAG file. (templated)
+    :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they win over those of the Kafka
+        connection. Not templated, and so never stored with the task.
+    :param kafka_conn_id: Airflow connection of type `kafka`; None if `worker_config` says how to reach Kafka.
+    :param conn_id: Airflow connection of type `spark`: `local[*]`, `spark://host:7077`, `yarn`, `k8s://...`. It must
+        exist.
+    :param application: another path of the job, such as one inside a container image (`local:///...`). (templated)
+    """
+
+    kind: ClassVar[str]
+
+    template_fields: Sequence[str] = ("connector", *SparkSubmitOperator.template_fields)
+    template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json", "conf": "json"}
+    ui_color = "#e8f0fe"
+
+    def __init__(
+        self,
+        *,
+        connector: Mapping[str, Any] | str | Path,
+        worker_config: Mapping[str, Any] | None = None,
+        kafka_conn_id: str | None = "kafka_default",
+        conn_id: str = "spark_default",
+        name: str = "",
+        **kwargs: Any,
+    ) -> None:
+        if "application_args" in kwargs:
+            raise TypeError(f"{type(self).__name__} makes `application_args` itself; remove the parameter")
+        super().__init__(conn_id=conn_id, name=name, **kwargs)
+        self.connector = connector
+        self.worker_config = worker_config
+        self.kafka_conn_id = kafka_conn_id
+        self._run_file: Path | None = None
+
+    def render_template_fields(self, context: Context, jinja_env: jinja2.Environment | None = None) -> None:
+        """Render, and register literal secrets before Airflow stores what was rendered."""
+        super().render_template_fields(context, jinja_env)
+        if isinstance(self.connector, Mapping):
+            register_secrets(self.connector)
+
+    def execute(self, context: Context) -> dict[str, Any] | None:  # type: ignore[override]
+        """Validate, submit, wait; returns the report.
+
+        :raises AirflowFailException: configuration or data are wrong; a retry would not help.
+        :raises ConnectorRunError: anything else, by subclass.
+        """
+        try:
+            cluster = self._deploy_mode_of_connection() == "cluster"
+            config, worker = self._configuration()
+            self._scope_durable_job_to_clear(context)
+            with self._run_spec(RunSpec(config, worker, self.kind, _run_id(context)), cluster):
+                return self._run(context, cluster)
+        except ConnectError as error:
+            raise _failure(error.exit_code, str(error)) from error
+
+    def on_kill(self) -> None:
+        """End the job with all its processes, and remove the file with its configuration."""
+        if self._hook is not None:
+            super().on_kill()
+        if self._run_file is not None:
+            self._run_file.unlink(missing_ok=True)
+
+    def _deploy_mode_of_connection(self) -> str | None:
+        """Deploy mode. Without a Spark connection the provider would submit to YARN and only log it."""
+        try:
+            connection = BaseHook.get_connection(self._conn_id)
+        except AirflowNotFoundException:
+            cure = f"airflow connections add {self._conn_id} --conn-type spark --conn-host 'local[*]'"
+            raise ConfigError(
+                {
+                    "conn_id": [
+                        f"Spark connection `{self._conn_id}` does not exist. Create it: {cure} "
+                        "(or host spark://host:7077, yarn, k8s://...)"
+                    ]
+                }
+            ) from None
+        mode: str | None = self._deploy_mode or connection.extra_dejson.get("deploy-mode")
+        return mode
+
+    def _configuration(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Configuration of connector and worker, both checked: every problem is found before Spark starts."""
+        config = connector_config(self.connector, self._dag_folder())
+        connection = {} if self.kafka_conn_id is None else KafkaWorkerHook(self.kafka_conn_id).worker_config()
+        worker: dict[str, Any] = connection | dict(self.worker_config or {})
+        register_secrets(config)
+        register_secrets(worker)
+        for warning in check_configuration(config, worker, self.kind):
+            self.log.warning("%s", warning)
+        return config, worker
+
+    def _dag_folder(self) -> Path | None:
+        dag = self.get_dag()
+        return None if dag is None else Path(dag.folder)
+
+    def _scope_durable_job_to_clear(self, context: Context) -> None:
+        """Clearing a run leaves Airflow's task state, in which the job of the run before would still be found."""
+        clear_number = getattr(context["dag_run"], "clear_number", 0) or 0
+        self.external_id_key = f"spark_job_id:{clear_number}"
+        self._K8S_DRIVER_STATUS_KEY = f"k8s_driver_status:{clear_number}"
+
+    @contextmanager
+    def _run_spec(self, spec: RunSpec, cluster: bool) -> Iterator[None]:
+        """Hand the run spec to the job: by path where the driver runs here, else as a file that Spark uploads."""
+        with run_spec_file(spec) as path:
+            self._run_file = path
+            self.application = self.application or str(job_path())
+            self.application_args = ["--run", path.name if cluster else str(path)]
+            if cluster:
+                self.files = ",".join(filter(None, [self.files, str(path)]))
+            self.name = self.name or f"kconnect-{spec.config.get('name')}"
+            yield
+
+    def _run(self, context: Context, cluster: bool) -> dict[str, Any] | None:
+        self._hook = hook = self._get_hook()
+        try:
+            super().execute(context)
+        except AirflowException as error:
+            raise self._failure_of(hook, error) from error
+        if hook.report is None and not cluster:
+            raise ConnectorRunError("spark-submit ended without an error, but the job made no report; see the log")
+        return hook.report
+
+    def _failure_of(self, hook: ConnectorSparkSubmitHook, error: AirflowException) -> AirflowException:
+        """The job's own words if it said anything. A failure before it could speak is Spark's, and may be retried."""
+        if hook.error is None:
+            return ConnectorRunError(str(error))
+        return _failure(int(hook.error.get("exit_code", hook.exit_code or 0)), str(hook.error["message"]))
+
+    def _get_hook(self) -> ConnectorSparkSubmitHook:
+        return ConnectorSparkSubmitHook.from_hook(super()._get_hook())
+
+
+def _failure(exit_code: int, message: str) -> AirflowException:
+    if exit_code in (EXIT_CONFIG_OR_DATA, EXIT_USAGE):
+        return AirflowFailException(message)
+    return RETRIED.get(exit_code, ConnectorRunError)(message)
+
+
+def _run_id(context: Context) -> str:
+    """Names the attempt in reports, e.g. `files/scheduled__2026-01-01T00:00:00+00:00/load#1`."""
+    ti = context["ti"]
+    mapped = f"[{ti.map_index}]" if getattr(ti, "map_index", -1) >= 0 else ""
+    return f"{ti.dag_id}/{ti.run_id}/{ti.task_id}{mapped}#{ti.try_number}"

@@ -1,0 +1,55 @@
+"""The operators that run connectors: one for sources, one for sinks."""
+
+from __future__ import annotations
+
+from airflow_kconnect.operators.base import ConnectorOperator
+
+
+class KafkaSourceOperator(ConnectorOperator):
+    """Runs a source connector once: what is new in a file, a table, ... becomes records in Kafka.
+
+    Each run continues where the last one stopped, also after a failure, and moves each record exactly once.
+    Parameters: see `ConnectorOperator`.
+
+    .. code-block:: python
+
+        KafkaSourceOperator(
+            task_id="read_orders",
+            connector={
+                "name": "orders-file",
+                "config": {
+                    "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+                    "file": "/data/orders.csv",
+                    "topic": "orders",
+                },
+            },
+        )
+    """
+
+    kind = "source"
+
+
+class KafkaSinkOperator(ConnectorOperator):
+    """Runs a sink connector once: what is new in its topics goes to files, tables, ...
+
+    Each run continues at the offsets that consumer group `connect-<name>` has committed.
+    Parameters: see `ConnectorOperator`.
+
+    .. code-block:: python
+
+        KafkaSinkOperator(
+            task_id="write_orders",
+            connector={
+                "name": "orders-files",
+                "config": {
+                    "connector.class": "airflow_kconnect.connectors.directory.DirectorySinkConnector",
+                    "topics": "orders",
+                    "directory": "/data/lake",
+                    "format": "parquet",
+                },
+            },
+        )
+    """
+
+    kind = "sink"
+    ui_color = "#e6f4ea"

@@ -1,0 +1,1 @@
+"""Single message transforms over the record frame."""

@@ -1,0 +1,147 @@
+"""The two pipelines, each moved by Kafka Connect and by airflow_kconnect."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.local.connect_worker import ConnectWorker
+from benchmarks.session import spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LINE_BYTES = 200
+_PARTITIONS = 2
+_WARM_UPS = 3
+_JSON = "org.apache.kafka.connect.json.JsonConverter"
+
+
+@dataclass
+class Measured:
+    """Records per second of both sides."""
+
+    path: str
+    connect: float
+    ours: float
+
+
+def write_lines(path: Path, count: int) -> Path:
+    """A text file of `count` lines of 200 bytes, the line feed included."""
+    filler = "the quick brown fox jumps over the lazy dog, " * 5
+    with path.open("w") as out:
+        for n in range(count):
+            out.write(f"{n:010d} {filler}"[: _LINE_BYTES - 1] + "\n")
+    return path
+
+
+class Bench:
+    """Runs everything; Connect first, then it is stopped so that the cores are free."""
+
+    def __init__(self, bootstrap: str, folder: Path, lines: int, schemas: bool, say: Callable[[str], None]) -> None:
+        self._bootstrap, self._folder, self._lines, self._say = bootstrap, folder, lines, say
+        self._converter = {"value.converter": _JSON, "value.converter.schemas.enable": str(schemas).lower()}
+        self._admin = KafkaAdmin({"bootstrap.servers": bootstrap})
+        self._input = write_lines(folder / "input.txt", lines)
+
+    def run(self) -> list[Measured]:
+        """Measure both directions."""
+        with ConnectWorker(self._folder / "connect", bootstrap=self._bootstrap, heap_mb=1024) as connect:
+            sources = [self._connect_source(connect, n) for n in range(_WARM_UPS)]
+            sinks = [self._connect_sink(connect, n) for n in range(_WARM_UPS)]
+        spark = spark_session(self._folder)
+        our_sources = [self._our_source(spark, n) for n in range(_WARM_UPS)]
+        our_sinks = [self._our_sink(spark, n) for n in range(_WARM_UPS)]
+        spark.stop()
+        return [
+            Measured("file -> Kafka (exactly once)", sources[-1], our_sources[-1]),
+            Measured("Kafka -> JSON lines", sinks[-1], our_sinks[-1]),
+        ]
+
+    def _topic(self, name: str) -> str:
+        admin = AdminClient({"bootstrap.servers": self._bootstrap})
+        admin.create_topics([NewTopic(name, _PARTITIONS, 1)])[name].result()
+        return name
+
+    def _connect_source(self, connect: ConnectWorker, attempt: int) -> float:
+        topic = self._topic(f"connect-{attempt}")
+        name = f"source-{attempt}"
+        config = {
+            "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+            "file": str(self._input),
+            "topic": topic,
+            **self._converter,
+        }
+        connect.create(name, config)
+        rate = self._rate(lambda: self._committed(topic), self._lines * 0.99)
+        connect.delete(name)
+        self._say(f"Kafka Connect, file -> Kafka, pass {attempt + 1}: {rate:,.0f} records/s")
+        return rate
+
+    def _connect_sink(self, connect: ConnectWorker, attempt: int) -> float:
+        target, name = self._folder / f"connect-{attempt}.out", f"sink-{attempt}"
+        config = {
+            "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
+            "file": str(target),
+            "topics": f"connect-{_WARM_UPS - 1}",
+            "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+            **self._converter,
+        }
+        connect.create(name, config)
+        written = lambda: target.stat().st_size / _LINE_BYTES if target.exists() else 0  # noqa: E731
+        rate = self._rate(written, self._lines * 0.99)
+        connect.delete(name)
+        target.unlink()
+        self._say(f"Kafka Connect, Kafka -> file, pass {attempt + 1}: {rate:,.0f} records/s")
+        return rate
+
+    def _committed(self, topic: str) -> int:
+        return sum(self._admin.end_offsets(topic, range(_PARTITIONS), committed=True).values())
+
+    @staticmethod
+    def _rate(moved: Callable[[], float], enough: float) -> float:
+        """Records/s between the first records and the last: neither side's start-up counts here."""
+        while moved() == 0:
+            time.sleep(0.01)
+        first, began = moved(), time.monotonic()
+        while (now := moved()) < enough:
+            time.sleep(0.05)
+        return (now - first) / (time.monotonic() - began)
+
+    def _our_source(self, spark: SparkSession, attempt: int) -> float:
+        config = {
+            "name": f"our-source-{attempt}",
+            "connector.class": "FileStreamSource",
+            "file": str(self._input),
+            "topic": self._topic(f"ours-{attempt}"),
+            **self._converter,
+        }
+        return self._ours(spark, config, f"file -> Kafka, pass {attempt + 1}")
+
+    def _our_sink(self, spark: SparkSession, attempt: int) -> float:
+        config = {
+            "name": f"our-sink-{attempt}",
+            "connector.class": "DirectorySink",
+            "directory": str(self._folder / f"ours-{attempt}"),
+            "topics": f"ours-{_WARM_UPS - 1}",
+            **self._converter,
+        }
+        return self._ours(spark, config, f"Kafka -> JSON lines, pass {attempt + 1}")
+
+    def _ours(self, spark: SparkSession, config: dict[str, str], what: str) -> float:
+        """Records/s of a whole run in a running session: fencing, planning and the commit included."""
+        from airflow_kconnect.runtime.job import run
+
+        report: RunReport = run(RunSpec(config=config, worker=worker_config(self._bootstrap)), spark)
+        assert report.records["written"] == self._lines, report
+        rate = report.records["written"] / report.durations_s["total"]
+        self._say(f"airflow_kconnect, {what}: {rate:,.0f} records/s")
+        return rate

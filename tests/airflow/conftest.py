@@ -1,0 +1,33 @@
+"""A migrated Airflow for the tests of this folder; its home is set before anything imports Airflow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.local.broker import EmbeddedBroker
+from tests.support.airflow_home import use_own_airflow_home
+
+HOME = use_own_airflow_home()
+
+
+@pytest.fixture(scope="session")
+def airflow_database() -> Path:
+    """Airflow's home with its database made."""
+    from airflow.utils.db import initdb
+
+    if not (HOME / "airflow.db").exists():
+        initdb()
+    return HOME
+
+
+@pytest.fixture
+def connections(broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """`spark_default` on this machine, `kafka_default` on the test run's broker."""
+    kafka = {"conn_type": "kafka", "extra": {"bootstrap.servers": broker.bootstrap}}
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_DEFAULT", json.dumps(kafka))
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    yield

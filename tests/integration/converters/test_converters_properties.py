@@ -1,0 +1,243 @@
+"""What is written is read back as it was; hypothesis draws the data, few Spark jobs convert them."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark_types
+
+from airflow_kconnect.connect.data import (
+    BOOLEAN_SCHEMA,
+    DATE,
+    DECIMAL,
+    FLOAT64_SCHEMA,
+    INT32_SCHEMA,
+    INT64_SCHEMA,
+    OPTIONAL_BYTES_SCHEMA,
+    OPTIONAL_STRING_SCHEMA,
+    STRING_SCHEMA,
+    TIME,
+    TIMESTAMP,
+    ConnectSchema,
+    SchemaType,
+    Shape,
+    struct,
+)
+from airflow_kconnect.converters.base import Converter
+from airflow_kconnect.converters.byte_array import ByteArrayConverter
+from airflow_kconnect.converters.json import JsonConverter
+from airflow_kconnect.converters.string import StringConverter
+from airflow_kconnect.converters.types import spark_type
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+DECIMALS = ConnectSchema(SchemaType.BYTES, optional=True, name=DECIMAL, version=1, parameters={"scale": "2"})
+RECORD = struct(
+    ("flag", BOOLEAN_SCHEMA),
+    ("small", ConnectSchema(SchemaType.INT8)),
+    ("short", ConnectSchema(SchemaType.INT16)),
+    ("int", INT32_SCHEMA),
+    ("long", INT64_SCHEMA),
+    ("Long", INT64_SCHEMA.as_optional()),
+    ("float", ConnectSchema(SchemaType.FLOAT32)),
+    ("double", FLOAT64_SCHEMA),
+    ("text", OPTIONAL_STRING_SCHEMA),
+    ("a.b `c`", OPTIONAL_BYTES_SCHEMA),
+    ("amount", DECIMALS),
+    ("day", ConnectSchema(SchemaType.INT32, name=DATE, version=1)),
+    ("time", ConnectSchema(SchemaType.INT32, name=TIME, version=1)),
+    ("at", ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1)),
+    ("list", ConnectSchema(SchemaType.ARRAY, value_schema=OPTIONAL_STRING_SCHEMA)),
+    ("amounts", ConnectSchema(SchemaType.ARRAY, value_schema=DECIMALS)),
+    ("by_name", ConnectSchema(SchemaType.MAP, key_schema=STRING_SCHEMA, value_schema=DECIMALS)),
+    ("by_number", ConnectSchema(SchemaType.MAP, key_schema=INT32_SCHEMA, value_schema=OPTIONAL_BYTES_SCHEMA)),
+    ("inner", struct(("z", DECIMALS), optional=True)),
+    name="all.Types",
+)
+
+texts = st.text(st.characters(codec="utf-8"), max_size=12)
+decimals = st.none() | st.integers(-(10**38) + 1, 10**38 - 1).map(lambda unscaled: Decimal(f"{unscaled}E-2"))
+
+
+def integers(bits: int) -> st.SearchStrategy[int]:
+    return st.integers(-(1 << bits - 1), (1 << bits - 1) - 1)
+
+
+records = st.fixed_dictionaries(
+    {
+        "flag": st.booleans(),
+        "small": integers(8),
+        "short": integers(16),
+        "int": integers(32),
+        "long": integers(64),
+        "Long": st.none() | integers(64),
+        "float": st.floats(width=32, allow_nan=False),
+        "double": st.floats(allow_nan=False),
+        "text": st.none() | texts,
+        "a.b `c`": st.none() | st.binary(max_size=20),
+        "amount": decimals,
+        "day": st.dates(date(1, 1, 1), date(9999, 12, 31)),
+        "time": st.integers(0, 86_399_999),
+        "at": st.integers(-2_208_988_800_000, 4_102_444_799_999).map(lambda ms: EPOCH + timedelta(milliseconds=ms)),
+        "list": st.lists(st.none() | texts, max_size=3),
+        "amounts": st.lists(decimals, max_size=3),
+        "by_name": st.dictionaries(texts, decimals, max_size=3),
+        "by_number": st.dictionaries(integers(32), st.none() | st.binary(max_size=5), max_size=3),
+        "inner": st.none() | st.fixed_dictionaries({"z": decimals}),
+    }
+)
+few_jobs = settings(
+    max_examples=3, phases=[Phase.generate], deadline=None, database=None, suppress_health_check=list(HealthCheck)
+)
+
+
+def json_converter(**config: str) -> JsonConverter:
+    return JsonConverter({key.replace("_", "."): value for key, value in config.items()}, is_key=False)
+
+
+def there_and_back(spark: SparkSession, converter: Converter, schema: ConnectSchema, values: list[Any]) -> list[Any]:
+    """The values after encoding and decoding; whoever fails gives an error text."""
+    column = spark_types.StructField("v", spark_type(schema))
+    shape = Shape(schema)
+    rows = spark.createDataFrame(
+        list(enumerate(values)),
+        spark_types.StructType([spark_types.StructField("n", spark_types.IntegerType()), column]),
+    )
+    encoded = converter.encode(shape, F.col("v"))
+    write_error = F.lit(None) if encoded.error is None else encoded.error
+    rows = rows.select("n", encoded.bytes.alias("raw"), write_error.cast("string").alias("write_error"))
+    decoded = converter.decode(F.col("raw"), [shape])
+    rows = rows.select("n", "write_error", decoded.error.alias("error"), decoded.columns[0].alias("v"))
+    found = [row.asDict(recursive=True) for row in sorted(rows.collect(), key=lambda row: row.n)]
+    return [row["write_error"] or row["error"] or _plain(row["v"]) for row in found]
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case bytearray():
+            return bytes(value)
+        case datetime():
+            return value.astimezone(UTC)
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case list():
+            return [_plain(item) for item in value]
+        case _:
+            return value
+
+
+class TestJsonRoundTrip:
+    @few_jobs
+    @given(st.lists(records, min_size=40, max_size=60))
+    @pytest.mark.parametrize("decimal_format", ["BASE64", "NUMERIC"])
+    def test_records(self, spark: SparkSession, decimal_format: str, values: list[Any]) -> None:
+        converter = json_converter(decimal_format=decimal_format)
+        assert there_and_back(spark, converter, RECORD, values) == values
+
+    @few_jobs
+    @given(st.lists(st.none() | texts, min_size=100, max_size=200))
+    def test_texts(self, spark: SparkSession, values: list[Any]) -> None:
+        assert there_and_back(spark, json_converter(), OPTIONAL_STRING_SCHEMA, values) == values
+
+    @few_jobs
+    @given(st.lists(st.none() | integers(64), min_size=100, max_size=200))
+    def test_numbers(self, spark: SparkSession, values: list[Any]) -> None:
+        assert there_and_back(spark, json_converter(), INT64_SCHEMA.as_optional(), values) == values
+
+    @few_jobs
+    @given(st.lists(st.none() | st.binary(max_size=200), min_size=50, max_size=100))
+    def test_bytes(self, spark: SparkSession, values: list[Any]) -> None:
+        assert there_and_back(spark, json_converter(), OPTIONAL_BYTES_SCHEMA, values) == values
+
+    @few_jobs
+    @given(st.lists(records, min_size=10, max_size=20))
+    def test_bare_payloads_of_a_configured_schema(self, spark: SparkSession, values: list[Any]) -> None:
+        from airflow_kconnect.converters.json_schema import schema_text
+
+        writer, reader = json_converter(schemas_enable="false"), json_converter(schema_content=schema_text(RECORD))
+        reader.encode = writer.encode  # type: ignore[method-assign]
+        assert there_and_back(spark, reader, RECORD, values) == values
+
+
+class TestOtherRoundTrips:
+    @few_jobs
+    @given(st.lists(st.none() | texts, min_size=100, max_size=200))
+    def test_string(self, spark: SparkSession, values: list[Any]) -> None:
+        assert there_and_back(spark, StringConverter({}, is_key=False), OPTIONAL_STRING_SCHEMA, values) == values
+
+    @few_jobs
+    @given(st.lists(st.none() | st.binary(max_size=50), min_size=100, max_size=200))
+    def test_byte_array(self, spark: SparkSession, values: list[Any]) -> None:
+        assert there_and_back(spark, ByteArrayConverter({}, is_key=False), OPTIONAL_BYTES_SCHEMA, values) == values
+
+
+class TestAnything:
+    """No message makes a Spark job fail."""
+
+    @few_jobs
+    @given(st.lists(st.binary(max_size=30) | texts.map(str.encode), min_size=100, max_size=200))
+    def test_garbage_is_an_error_or_data(self, through: Any, values: list[bytes]) -> None:
+        for reader in (json_converter(), json_converter(schemas_enable="false"), StringConverter({}, is_key=False)):
+            answers = through(reader, StringConverter({}, is_key=False), values)
+            assert len(answers) == len(values)
+
+    def test_what_is_no_utf8_becomes_the_replacement_character(self, through: Any) -> None:
+        string = StringConverter({}, is_key=False)
+        answers = through(string, string, [b"a\xffb", b"\xe2\x82z"])
+        assert [answer.output.decode() for answer in answers] == [
+            "a\N{REPLACEMENT CHARACTER}b",
+            "\N{REPLACEMENT CHARACTER}z",
+        ]
+
+
+class TestShapes:
+    """Several schemas in one topic, in all the forms in which JSON can be written."""
+
+    MESSAGES = (
+        b'{"schema":{"type":"string","optional":true},"payload":"a"}',
+        b'{"schema":{"type":"int64","optional":false},"payload":1}',
+        b'{"schema":null,"payload":{"a":1}}',
+        b'{"payload": "b", "schema": {"optional": true, "type": "string"}}',
+        b'{ "schema" : {"type":"int64"}, "payload" : 2 }\n',
+        b'{"schema":null,"payload":null}',
+        None,
+    )
+
+    def test_each_message_has_the_tag_of_its_shape(self, through: Any) -> None:
+        answers = through(json_converter(), StringConverter({}, is_key=False), self.MESSAGES)
+        assert [answer.error for answer in answers] == [None] * 7
+        assert [answer.tag for answer in answers] == [0, 1, 2, 0, 1, None, None]
+        assert [answer.output for answer in answers] == [b"a", b"1", b"{a=1}", b"b", b"2", None, None]
+
+    def test_other_forms_of_known_schemas_need_no_samples(self, spark: SparkSession) -> None:
+        shapes = [Shape(OPTIONAL_STRING_SCHEMA), Shape(INT64_SCHEMA)]
+        rows = spark.createDataFrame([(m,) for m in self.MESSAGES[:4]], "raw binary")
+        decoded = json_converter().decode(F.col("raw"), shapes)
+        found = rows.select(decoded.tag.alias("tag"), *decoded.columns, decoded.error.alias("error")).collect()
+        assert [tuple(row) for row in found] == [
+            (0, "a", None, None),
+            (1, None, 1, None),
+            (-1, None, None, None),
+            (0, "b", None, None),
+        ]
+
+    def test_unknown_shapes_are_known_after_a_look_at_them(self, spark: SparkSession) -> None:
+        converter = json_converter()
+        odd = json.dumps({"schema": {"optional": False, "default": 1.0, "type": "double"}, "payload": 2.5}).encode()
+        rows = spark.createDataFrame([(odd,)], "raw binary")
+        shapes = converter.shapes_of([odd])
+        decoded = converter.decode(F.col("raw"), shapes)
+        assert tuple(rows.select(decoded.tag, *decoded.columns, decoded.error).first()) == (0, 2.5, None)
+
+    def test_no_shape_at_all(self, spark: SparkSession) -> None:
+        rows = spark.createDataFrame([(None,), (b"{",), (self.MESSAGES[0],)], "raw binary")
+        decoded = json_converter().decode(F.col("raw"), [])
+        found = rows.select(decoded.tag.alias("tag"), decoded.error.isNull().alias("fine")).collect()
+        assert [tuple(row) for row in found] == [(None, True), (None, False), (-1, True)]
