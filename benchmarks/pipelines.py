@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _LINE_BYTES = 200
 _PARTITIONS = 2
-_WARM_UPS = 3
+_PASSES = 5
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
 
 
@@ -49,17 +49,17 @@ class Bench:
     def __init__(self, bootstrap: str, folder: Path, lines: int, schemas: bool, say: Callable[[str], None]) -> None:
         self._bootstrap, self._folder, self._lines, self._say = bootstrap, folder, lines, say
         self._converter = {"value.converter": _JSON, "value.converter.schemas.enable": str(schemas).lower()}
-        self._admin = KafkaAdmin({"bootstrap.servers": bootstrap})
+        self._admin = KafkaAdmin({"bootstrap.servers": bootstrap, "log_level": 2})
         self._input = write_lines(folder / "input.txt", lines)
 
     def run(self) -> list[Measured]:
         """Measure both directions."""
         with ConnectWorker(self._folder / "connect", bootstrap=self._bootstrap, heap_mb=1024) as connect:
-            sources = [self._connect_source(connect, n) for n in range(_WARM_UPS)]
-            sinks = [self._connect_sink(connect, n) for n in range(_WARM_UPS)]
+            sources = [self._connect_source(connect, n) for n in range(_PASSES)]
+            sinks = [self._connect_sink(connect, n) for n in range(_PASSES)]
         spark = spark_session(self._folder)
-        our_sources = [self._our_source(spark, n) for n in range(_WARM_UPS)]
-        our_sinks = [self._our_sink(spark, n) for n in range(_WARM_UPS)]
+        our_sources = [self._our_source(spark, n) for n in range(_PASSES)]
+        our_sinks = [self._our_sink(spark, n) for n in range(_PASSES)]
         spark.stop()
         return [
             Measured("file -> Kafka (exactly once)", sources[-1], our_sources[-1]),
@@ -91,7 +91,7 @@ class Bench:
         config = {
             "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
             "file": str(target),
-            "topics": f"connect-{_WARM_UPS - 1}",
+            "topics": f"connect-{_PASSES - 1}",
             "key.converter": "org.apache.kafka.connect.storage.StringConverter",
             **self._converter,
         }
@@ -131,7 +131,7 @@ class Bench:
             "name": f"our-sink-{attempt}",
             "connector.class": "DirectorySink",
             "directory": str(self._folder / f"ours-{attempt}"),
-            "topics": f"ours-{_WARM_UPS - 1}",
+            "topics": f"ours-{_PASSES - 1}",
             **self._converter,
         }
         return self._ours(spark, config, f"Kafka -> JSON lines, pass {attempt + 1}")

@@ -24,6 +24,7 @@ def spark_session(folder: Path) -> SparkSession:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "2g",
         "spark.log.level": "ERROR",
+        "spark.python.unix.domain.socket.enabled": "true",
         "spark.local.dir": str(folder / "spark"),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
     }.items():

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.connector_config import load_connector_file, validate_connector
+from airflow_kconnect.connect.connector_config import load_connector_file
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker_config import WorkerConfig
-
-_PROVIDER_REFERENCE = re.compile(r"\$\{[^}]*:[^}]*\}")
+from airflow_kconnect.connect.providers import inspect_without_references
 
 
 def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> dict[str, Any]:
@@ -34,16 +31,16 @@ def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | N
 def check_configuration(config: Mapping[str, Any], worker: Mapping[str, Any], kind: str | None) -> list[str]:
     """Check configurations of connector and worker; nothing is connected to.
 
-    What a config provider will answer is known to the job alone: a configuration with references such as
-    `${file:...}` is checked there.
+    What a config provider will answer is known to the job alone: values with variables such as `${file:...}`, and
+    what depends on them, are checked there.
 
     :returns: warnings.
     :raises ConfigError: with all errors.
     """
-    checked_worker = WorkerConfig.from_props(worker)
-    if any(_PROVIDER_REFERENCE.search(str(value)) for value in config.values()):
-        return []
-    return validate_connector(config, worker=checked_worker, kind=kind).warnings
+    inspection = inspect_without_references(config, worker, kind)
+    if inspection.errors:
+        raise ConfigError(inspection.errors, connector=inspection.props.get("name"))
+    return inspection.warnings
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.connector import Progress
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.errors import ConnectError, DataError
 from airflow_kconnect.connect.task_errors import error_from_column, pack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, new_producer
@@ -155,6 +155,7 @@ class _ChunkedWriter:
                     self._commit(done=False)
                     if self._deadline_is_over():
                         return self._finish()
+            self._refuse_lost_resume_point()
             self._commit(done=True)
             self._finish()
         except BaseException:
@@ -177,6 +178,14 @@ class _ChunkedWriter:
             self._resume = None
         self._report.already_done += first
         return batch.slice(first)
+
+    def _refuse_lost_resume_point(self) -> None:
+        """Numbers tell where they belong; a text that never came means that the source now reads differently."""
+        if isinstance(self._resume, str):
+            raise DataError(
+                f"split {self._report.split} of connector {self._settings.pointer.connector} was committed up to"
+                f" {self._resume!r}, which the source no longer delivers: it changed while the run was unfinished"
+            )
 
     def _write_rows(self, rows: pa.RecordBatch) -> None:
         if self._open_since is None:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
-from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter, encode_union
+from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter, Decoded, encode_union
 
 
 @dataclass(frozen=True)
@@ -22,21 +23,37 @@ class Answer:
     tag: int | None
 
 
+Staged = Callable[[DataFrame, Converter, Sequence[Shape]], tuple[DataFrame, Decoded]]
 Through = Callable[[Converter, Converter, Sequence[bytes | None]], list[Answer]]
 
 
 @pytest.fixture(scope="session")
-def through(spark: SparkSession) -> Through:
+def staged() -> Staged:
+    """Decode the column `raw` as runs do: each intermediate result is a column of its own."""
+
+    def decode(rows: DataFrame, converter: Converter, shapes: Sequence[Shape]) -> tuple[DataFrame, Decoded]:
+        def let(name: str, expression: Column) -> Column:
+            nonlocal rows
+            rows = rows.withColumn(f"let_{name}", expression)
+            return F.col(f"let_{name}")
+
+        decoded = converter.decode(F.col("raw"), shapes, let)
+        return rows, decoded
+
+    return decode
+
+
+@pytest.fixture(scope="session")
+def through(spark: SparkSession, staged: Staged) -> Through:
     """Decode messages with one converter, encode the data with another."""
 
     def convert(reader: Converter, writer: Converter, messages: Sequence[bytes | None]) -> list[Answer]:
         shapes = tuple(reader.shapes_of(messages))
         names = tuple(f"value_{n}" for n in range(len(shapes)))
-        decoded = reader.decode(F.col("raw"), shapes)
+        rows = spark.createDataFrame(list(enumerate(messages)), "n int, raw binary")
+        rows, decoded = staged(rows, reader, shapes)
         values = [column.alias(name) for column, name in zip(decoded.columns, names, strict=True)]
-        rows = spark.createDataFrame(list(enumerate(messages)), "n int, raw binary").select(
-            "n", decoded.tag.alias("tag"), decoded.error.alias("read_error"), *values
-        )
+        rows = rows.select("n", decoded.tag.alias("tag"), decoded.error.alias("read_error"), *values)
         union = Union(shapes, names, "tag")
         written, error = encode_union(RecordFrame(rows, union), union, writer)
         problem = F.coalesce("read_error", F.lit(None) if error is None else error)

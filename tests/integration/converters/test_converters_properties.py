@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -102,7 +103,19 @@ def json_converter(**config: str) -> JsonConverter:
     return JsonConverter({key.replace("_", "."): value for key, value in config.items()}, is_key=False)
 
 
-def there_and_back(spark: SparkSession, converter: Converter, schema: ConnectSchema, values: list[Any]) -> list[Any]:
+@pytest.fixture(scope="session")
+def there_and_back(spark: SparkSession, staged: Any) -> Callable[[Converter, ConnectSchema, list[Any]], list[Any]]:
+    """Encodes values and decodes them again."""
+
+    def convert(converter: Converter, schema: ConnectSchema, values: list[Any]) -> list[Any]:
+        return _there_and_back(spark, staged, converter, schema, values)
+
+    return convert
+
+
+def _there_and_back(
+    spark: SparkSession, staged: Any, converter: Converter, schema: ConnectSchema, values: list[Any]
+) -> list[Any]:
     """The values after encoding and decoding; whoever fails gives an error text."""
     column = spark_types.StructField("v", spark_type(schema))
     shape = Shape(schema)
@@ -113,7 +126,7 @@ def there_and_back(spark: SparkSession, converter: Converter, schema: ConnectSch
     encoded = converter.encode(shape, F.col("v"))
     write_error = F.lit(None) if encoded.error is None else encoded.error
     rows = rows.select("n", encoded.bytes.alias("raw"), write_error.cast("string").alias("write_error"))
-    decoded = converter.decode(F.col("raw"), [shape])
+    rows, decoded = staged(rows, converter, [shape])
     rows = rows.select("n", "write_error", decoded.error.alias("error"), decoded.columns[0].alias("v"))
     found = [row.asDict(recursive=True) for row in sorted(rows.collect(), key=lambda row: row.n)]
     return [row["write_error"] or row["error"] or _plain(row["v"]) for row in found]
@@ -137,45 +150,45 @@ class TestJsonRoundTrip:
     @few_jobs
     @given(st.lists(records, min_size=40, max_size=60))
     @pytest.mark.parametrize("decimal_format", ["BASE64", "NUMERIC"])
-    def test_records(self, spark: SparkSession, decimal_format: str, values: list[Any]) -> None:
+    def test_records(self, there_and_back: Any, decimal_format: str, values: list[Any]) -> None:
         converter = json_converter(decimal_format=decimal_format)
-        assert there_and_back(spark, converter, RECORD, values) == values
+        assert there_and_back(converter, RECORD, values) == values
 
     @few_jobs
     @given(st.lists(st.none() | texts, min_size=100, max_size=200))
-    def test_texts(self, spark: SparkSession, values: list[Any]) -> None:
-        assert there_and_back(spark, json_converter(), OPTIONAL_STRING_SCHEMA, values) == values
+    def test_texts(self, there_and_back: Any, values: list[Any]) -> None:
+        assert there_and_back(json_converter(), OPTIONAL_STRING_SCHEMA, values) == values
 
     @few_jobs
     @given(st.lists(st.none() | integers(64), min_size=100, max_size=200))
-    def test_numbers(self, spark: SparkSession, values: list[Any]) -> None:
-        assert there_and_back(spark, json_converter(), INT64_SCHEMA.as_optional(), values) == values
+    def test_numbers(self, there_and_back: Any, values: list[Any]) -> None:
+        assert there_and_back(json_converter(), INT64_SCHEMA.as_optional(), values) == values
 
     @few_jobs
     @given(st.lists(st.none() | st.binary(max_size=200), min_size=50, max_size=100))
-    def test_bytes(self, spark: SparkSession, values: list[Any]) -> None:
-        assert there_and_back(spark, json_converter(), OPTIONAL_BYTES_SCHEMA, values) == values
+    def test_bytes(self, there_and_back: Any, values: list[Any]) -> None:
+        assert there_and_back(json_converter(), OPTIONAL_BYTES_SCHEMA, values) == values
 
     @few_jobs
     @given(st.lists(records, min_size=10, max_size=20))
-    def test_bare_payloads_of_a_configured_schema(self, spark: SparkSession, values: list[Any]) -> None:
+    def test_bare_payloads_of_a_configured_schema(self, there_and_back: Any, values: list[Any]) -> None:
         from airflow_kconnect.converters.json_schema import schema_text
 
         writer, reader = json_converter(schemas_enable="false"), json_converter(schema_content=schema_text(RECORD))
         reader.encode = writer.encode  # type: ignore[method-assign]
-        assert there_and_back(spark, reader, RECORD, values) == values
+        assert there_and_back(reader, RECORD, values) == values
 
 
 class TestOtherRoundTrips:
     @few_jobs
     @given(st.lists(st.none() | texts, min_size=100, max_size=200))
-    def test_string(self, spark: SparkSession, values: list[Any]) -> None:
-        assert there_and_back(spark, StringConverter({}, is_key=False), OPTIONAL_STRING_SCHEMA, values) == values
+    def test_string(self, there_and_back: Any, values: list[Any]) -> None:
+        assert there_and_back(StringConverter({}, is_key=False), OPTIONAL_STRING_SCHEMA, values) == values
 
     @few_jobs
     @given(st.lists(st.none() | st.binary(max_size=50), min_size=100, max_size=200))
-    def test_byte_array(self, spark: SparkSession, values: list[Any]) -> None:
-        assert there_and_back(spark, ByteArrayConverter({}, is_key=False), OPTIONAL_BYTES_SCHEMA, values) == values
+    def test_byte_array(self, there_and_back: Any, values: list[Any]) -> None:
+        assert there_and_back(ByteArrayConverter({}, is_key=False), OPTIONAL_BYTES_SCHEMA, values) == values
 
 
 class TestAnything:
@@ -216,10 +229,10 @@ class TestShapes:
         assert [answer.tag for answer in answers] == [0, 1, 2, 0, 1, None, None]
         assert [answer.output for answer in answers] == [b"a", b"1", b"{a=1}", b"b", b"2", None, None]
 
-    def test_other_forms_of_known_schemas_need_no_samples(self, spark: SparkSession) -> None:
+    def test_other_forms_of_known_schemas_need_no_samples(self, spark: SparkSession, staged: Any) -> None:
         shapes = [Shape(OPTIONAL_STRING_SCHEMA), Shape(INT64_SCHEMA)]
         rows = spark.createDataFrame([(m,) for m in self.MESSAGES[:4]], "raw binary")
-        decoded = json_converter().decode(F.col("raw"), shapes)
+        rows, decoded = staged(rows, json_converter(), shapes)
         found = rows.select(decoded.tag.alias("tag"), *decoded.columns, decoded.error.alias("error")).collect()
         assert [tuple(row) for row in found] == [
             (0, "a", None, None),
@@ -228,16 +241,16 @@ class TestShapes:
             (0, "b", None, None),
         ]
 
-    def test_unknown_shapes_are_known_after_a_look_at_them(self, spark: SparkSession) -> None:
+    def test_unknown_shapes_are_known_after_a_look_at_them(self, spark: SparkSession, staged: Any) -> None:
         converter = json_converter()
         odd = json.dumps({"schema": {"optional": False, "default": 1.0, "type": "double"}, "payload": 2.5}).encode()
         rows = spark.createDataFrame([(odd,)], "raw binary")
         shapes = converter.shapes_of([odd])
-        decoded = converter.decode(F.col("raw"), shapes)
+        rows, decoded = staged(rows, converter, shapes)
         assert tuple(rows.select(decoded.tag, *decoded.columns, decoded.error).first()) == (0, 2.5, None)
 
-    def test_no_shape_at_all(self, spark: SparkSession) -> None:
+    def test_no_shape_at_all(self, spark: SparkSession, staged: Any) -> None:
         rows = spark.createDataFrame([(None,), (b"{",), (self.MESSAGES[0],)], "raw binary")
-        decoded = json_converter().decode(F.col("raw"), [])
+        rows, decoded = staged(rows, json_converter(), [])
         found = rows.select(decoded.tag.alias("tag"), decoded.error.isNull().alias("fine")).collect()
         assert [tuple(row) for row in found] == [(None, True), (None, False), (-1, True)]
