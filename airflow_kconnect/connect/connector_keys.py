@@ -63,14 +63,14 @@ _DOCS = {
     "topic.creation.groups": "Groups of settings for the topics that the connector creates; the first match wins.",
     "exactly.once.support": "`required`: refuse a configuration that cannot be exactly once; or `requested`.",
     "transaction.boundary": "When a transaction ends: after each `poll`, each `interval`, or as the `connector` says.",
-    "transaction.boundary.interval.ms": "The interval; default: the worker's `offset.flush.interval.ms`.",
+    "transaction.boundary.interval.ms": "How often a long split commits, in ms; default here: 10 s.",
     "offsets.storage.topic": "An offsets topic for this connector alone; default: the worker's.",
     "topics": "Topics to read, comma-separated.",
     "topics.regex": "Regular expression (Java's) of the topics to read; either this or `topics`.",
     "kconnect.max.records": "Most records that one run handles; not set: all that are there.",
     "kconnect.max.duration.ms": "A run stops at the next commit after this time; not set: when it has caught up.",
-    "kconnect.splits.max": "Most parallel splits of one run; 1 keeps the order of a whole source partition; "
-    "not set: chosen from size and cores.",
+    "kconnect.splits.max": "Most parallel splits per source partition (file) or topic-partition; 1 keeps its order; "
+    "not set: chosen from the size.",
 }
 
 
@@ -245,4 +245,4 @@ def _define_kconnect(definition: ConfigDef) -> None:
     positive = nullable(Range.at_least(1))
     keys.add("kconnect.max.records", "Records per run", Type.LONG, None, _MEDIUM, Width.SHORT, positive)
     keys.add("kconnect.max.duration.ms", "Time per run", Type.LONG, None, _MEDIUM, Width.SHORT, positive)
-    keys.add("kconnect.splits.max", "Splits per run", Type.INT, None, _MEDIUM, Width.SHORT, positive)
+    keys.add("kconnect.splits.max", "Splits per partition", Type.INT, None, _MEDIUM, Width.SHORT, positive)

@@ -17,9 +17,14 @@ from airflow_kconnect.connect.enrichment import TOPIC_CREATION_PREFIX, aliases
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.override_policy import OVERRIDE_PREFIXES, violation
 from airflow_kconnect.connect.validation import CONNECTOR_CLASS, Inspection
+from airflow_kconnect.connect.worker_config import SIMPLE_HEADER_CONVERTER
 
 DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
 KAFKA_TOPICS = ("__consumer_offsets", "__transaction_state")
+
+# What Connect's default may be called; here it needs no class, because headers are not converted.
+_SIMPLE_HEADERS = ("SimpleHeaderConverter", "SimpleHeader")
+_HEADERS_PASSED = "`header.converter` has no effect: headers are passed through as bytes in this version"
 
 _OPERATORS = {"source": "KafkaSourceOperator", "sink": "KafkaSinkOperator"}
 
@@ -127,11 +132,16 @@ def _check_converter(inspection: Inspection, kind: str) -> None:
     name = inspection.props.get(key)
     if name is None:
         return
+    if kind == "header" and name in (SIMPLE_HEADER_CONVERTER, *_SIMPLE_HEADERS):
+        inspection.warnings.append(_HEADERS_PASSED)
+        return
     try:
         converter = plugins.registry().converter(name, key=key)
     except ConfigError as error:
         inspection.add(key, *error.errors[key])
         return
+    if kind == "header":
+        inspection.warnings.append(_HEADERS_PASSED)
     prefix = f"{key}."
     props = inspection.props.items()
     settings = {key.removeprefix(prefix): text for key, text in props if key.startswith(prefix)}

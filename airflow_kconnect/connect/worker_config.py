@@ -34,7 +34,7 @@ REPLICATION_TEXT = (
 PARTITIONS_TEXT = "Number of partitions must be positive, or -1 to use the broker's default"
 
 _JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
-_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+SIMPLE_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 
 # Handed to the Kafka clients, to converters and to config providers as they are.
 _PASS_THROUGH = re.compile(
@@ -134,7 +134,7 @@ def _define_kafka(definition: ConfigDef) -> None:
 
 
 def _define_converters(definition: ConfigDef) -> None:
-    for kind, default in (("key", _JSON_CONVERTER), ("value", _JSON_CONVERTER), ("header", _HEADER_CONVERTER)):
+    for kind, default in (("key", _JSON_CONVERTER), ("value", _JSON_CONVERTER), ("header", SIMPLE_HEADER_CONVERTER)):
         definition.define(
             f"{kind}.converter",
             Type.CLASS,

@@ -33,11 +33,9 @@ class PartDecoder:
         """Whether shapes depend on the data."""
         return not self._shapes
 
-    def learn(self, samples: Iterable[bytes | None]) -> bool:
-        """Look at messages; returns whether they have a shape that is new."""
-        fresh = [shape for shape in self._converter.shapes_of(samples) if shape not in self._shapes]
-        self._shapes += fresh
-        return bool(fresh)
+    def learn(self, samples: Iterable[bytes | None]) -> None:
+        """Look at messages: the next decoding knows their shapes, or what is wrong with them."""
+        self._shapes += [shape for shape in self._converter.shapes_of(samples) if shape not in self._shapes]
 
     def decode(self, rows: DataFrame) -> tuple[DataFrame, Union, Column]:
         """Replace the bytes by one column per shape; returns the rows, the union and the error column."""

@@ -52,6 +52,7 @@ class SinkRun:
         self._value = PartDecoder("value", converter_of(settings, "value"))
         self._written = self._rounds = self._splits = 0
         self._learned = False
+        self._seen: set[tuple[str, bytes]] = set()
         self._warnings: list[str] = []
         self._notes: dict[str, Any] = {}
 
@@ -213,18 +214,14 @@ class SinkRun:
         errors = [unpack_error(report.error) for report in reports if report.error]
         if errors:
             raise min(errors, key=lambda error: error.exit_code)
-        samples = [sample for report in reports for sample in samples_of(report)]
+        samples = {sample for report in reports for sample in samples_of(report)}
         self._learned = bool(samples)
-        if not samples:
-            return
-        decoders = {"key": self._key, "value": self._value}
-        learned = [
-            decoder.learn([data for found, data in samples if found == part])
-            for part, decoder in decoders.items()
-            if decoder is not None
-        ]
-        if not any(learned):
+        if samples and samples <= self._seen:
             raise unknown_even_then(self._settings.name, samples)
+        self._seen |= samples
+        for part, decoder in (("key", self._key), ("value", self._value)):
+            if decoder is not None:
+                decoder.learn([data for found, data in samples if found == part])
 
     def _report(self, ranges: list[Range], left: list[Range]) -> RunReport:
         remaining = {found.place: found.start for found in left}

@@ -442,6 +442,25 @@ class TestConverters:
         (warning,) = warnings_of({**SOURCE, "value.converter.schemas.enable": "perhaps"})
         assert warning.startswith("`value.converter.schemas.enable` has no effect")
 
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "org.apache.kafka.connect.storage.SimpleHeaderConverter",
+            "SimpleHeaderConverter",
+            "SimpleHeader",
+            "org.acme.FakeConverter",
+        ],
+    )
+    def test_header_converter_is_accepted_and_headers_are_said_to_stay_bytes(self, name: str) -> None:
+        expected = "`header.converter` has no effect: headers are passed through as bytes in this version"
+        assert warnings_of({**SOURCE, "header.converter": name}) == [expected]
+
+    def test_unknown_header_converter_is_an_error(self) -> None:
+        assert list(errors_of({**SOURCE, "header.converter": "Nope"})) == ["header.converter"]
+
+    def test_simple_header_converter_converts_only_headers(self) -> None:
+        assert list(errors_of({**SOURCE, "value.converter": "SimpleHeaderConverter"})) == ["value.converter"]
+
     def test_chosen_converter_has_its_own_settings(self) -> None:
         config = {**SOURCE, "key.converter": "Fake", "key.converter.schemas.enable": "false"}
         validated = validate_connector(config)
