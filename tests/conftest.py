@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
@@ -40,9 +41,11 @@ def topic(bootstrap: str) -> Callable[..., str]:
 
 @pytest.fixture(scope="session")
 def worker_topics(bootstrap: str) -> str:
-    """Creates the topics of a Connect worker once, and returns the name of the offset topic."""
+    """Makes sure of the topics of a Connect worker, and returns the name of the offset topic."""
+    existing = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=30).topics
     for name, partitions in (("connect-offsets", 5), ("connect-configs", 1), ("connect-status", 5)):
-        create_topic(bootstrap, name, partitions, {"cleanup.policy": "compact"})
+        if name not in existing:
+            create_topic(bootstrap, name, partitions, {"cleanup.policy": "compact"})
     return "connect-offsets"
 
 

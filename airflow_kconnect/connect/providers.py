@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from airflow_kconnect.connect.config import coerce, java_trim
 from airflow_kconnect.connect.connector_config import Inspection, inspect_connector
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.provider_classes import CLASSES, DEFAULTS, MAX_BYTES, Provider, ProviderProblem, printable
 from airflow_kconnect.connect.validation import inspect_connector as inspect_keys
 from airflow_kconnect.connect.worker_config import WorkerConfig
@@ -120,12 +120,16 @@ class ConfigResolver:
 
     @contextmanager
     def hidden_in_errors(self) -> Iterator[None]:
-        """Validation quotes what is wrong; errors that leave the block quote the variable and not its value."""
+        """Errors quote what is wrong; those that leave the block quote the variable and not its value."""
         try:
             yield
         except ConfigError as error:
             errors = {key: [self.hide(message) for message in messages] for key, messages in error.errors.items()}
             raise ConfigError(errors, error.connector) from None
+        except ConnectError as error:
+            if self._variable_of:
+                raise type(error)(self.hide(str(error))) from None
+            raise
 
     def _substitute(self, key: str, text: str, errors: dict[str, list[str]]) -> str:
         pieces, at, left = [], 0, False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
@@ -16,8 +16,11 @@ from airflow_kconnect.kafka.errors import error_of, translate, translated
 log = logging.getLogger(__name__)
 
 _BAD_TOPIC = (KafkaError.INVALID_REPLICATION_FACTOR, KafkaError.INVALID_PARTITIONS, KafkaError.INVALID_CONFIG)
-# A new broker makes its group topic at the first request; the answer is there a moment later.
-_COORDINATOR_MOVES = (
+# Not every broker knows a topic of a moment ago, and a new one makes its group topic at the first request.
+_UNSETTLED = (
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.NOT_COORDINATOR,
@@ -112,17 +115,12 @@ class KafkaAdmin:
 
     def setting(self, topic: str, name: str) -> str:
         """The value of a topic setting, such as ``cleanup.policy``."""
-        resource, deadline = ConfigResource(ResourceType.TOPIC, topic), time.monotonic() + self._timeout_s
-        while True:
-            try:
-                found = self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result()
-                return str(found[name].value)
-            except KafkaException as error:
-                # Somebody else may have created it a moment ago: not every broker knows it yet.
-                fresh = error_of(error).code() == KafkaError.UNKNOWN_TOPIC_OR_PART
-                if not fresh or time.monotonic() > deadline:
-                    raise translated(error, f"reading the settings of topic {topic}") from error
-                time.sleep(0.05)
+        resource = ConfigResource(ResourceType.TOPIC, topic)
+        found = self._settled(
+            f"reading the settings of topic {topic}",
+            lambda: self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result(),
+        )
+        return str(found[name].value)
 
     def end_offsets(self, topic: str, partitions: Iterable[int], *, committed: bool) -> dict[int, int]:
         """Where each partition ends: for read_committed readers, or with open transactions."""
@@ -137,26 +135,39 @@ class KafkaAdmin:
         wanted = {TopicPartition(topic, p): spec for p in partitions}
         if not wanted:
             return {}
-        futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s, **options)
-        try:
+
+        def ask() -> dict[int, int]:
+            futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s, **options)
             return {tp.partition: future.result().offset for tp, future in futures.items()}
-        except KafkaException as error:
-            raise translated(error, f"reading the offsets of topic {topic}") from error
+
+        offsets: dict[int, int] = self._settled(f"reading the offsets of topic {topic}", ask)
+        return offsets
 
     def group_state(self, group: str) -> tuple[str, int]:
         """State (``EMPTY``, ``STABLE``, ``DEAD`` ...) and number of members of a consumer group."""
-        deadline = time.monotonic() + self._timeout_s
-        while True:
+
+        def ask() -> tuple[str, int]:
             try:
                 found = self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)[group].result()
                 return found.state.name, len(found.members)
             except KafkaException as error:
-                code = error_of(error).code()
-                if code == KafkaError.GROUP_ID_NOT_FOUND:
+                if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
                     return "DEAD", 0
-                if code not in _COORDINATOR_MOVES or time.monotonic() > deadline:
-                    raise translated(error, f"looking up consumer group {group}") from error
-                time.sleep(0.2)
+                raise
+
+        state: tuple[str, int] = self._settled(f"looking up consumer group {group}", ask)
+        return state
+
+    def _settled(self, doing: str, request: Callable[[], Any]) -> Any:
+        """The answer to a request, asked again while the cluster is still taking in what is new."""
+        deadline = time.monotonic() + self._timeout_s
+        while True:
+            try:
+                return request()
+            except KafkaException as error:
+                if error_of(error).code() not in _UNSETTLED or time.monotonic() > deadline:
+                    raise translated(error, doing) from error
+                time.sleep(0.05)
 
     def _call(self, doing: str, request: Any) -> Any:
         try:

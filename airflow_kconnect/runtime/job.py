@@ -73,14 +73,18 @@ def run(spec: RunSpec, session: SparkSession | None = None) -> RunReport:
     :param session: a running Spark session to use; without it one is started if there is something to do.
     :raises ConnectError: whatever went wrong; see its class for what to do.
     """
+    resolver = ConfigResolver.from_worker(spec.worker)
+    with resolver.hidden_in_errors():
+        return _run(spec, resolver, session)
+
+
+def _run(spec: RunSpec, resolver: ConfigResolver, session: SparkSession | None) -> RunReport:
     from airflow_kconnect.runtime.sink_run import SinkRun
     from airflow_kconnect.runtime.source_run import SourceRun
 
-    resolver = ConfigResolver.from_worker(spec.worker)
-    with resolver.hidden_in_errors():
-        worker = WorkerConfig.from_props(resolver.resolve(spec.worker))
-        config = validate_connector(resolver.resolve(spec.config), worker=worker, kind=spec.kind)
-        settings = run_settings(config, worker, spec.run_id or uuid.uuid4().hex[:12])
+    worker = WorkerConfig.from_props(resolver.resolve(spec.worker))
+    config = validate_connector(resolver.resolve(spec.config), worker=worker, kind=spec.kind)
+    settings = run_settings(config, worker, spec.run_id or uuid.uuid4().hex[:12])
     for warning in (*worker.warnings, *settings.config.warnings):
         log.warning("%s", warning)
     connector = registry().connector(config.connector_class)(config.props)

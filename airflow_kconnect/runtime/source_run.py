@@ -238,8 +238,8 @@ class SourceRun:
             offsets=[{"partition": new.partition, "offset": new.offset} for new in offsets],
             splits=work.plan.tasks,
             resumed_plan=work.resumed,
-            complete=all(report.done for report in reports) and not work.notes.get("more"),
-            notes=work.notes,
+            complete=all(report.done for report in reports) and not work.notes.get("more") and not work.given_up,
+            notes={**work.notes, "given_up_splits": sorted(work.given_up)} if work.given_up else work.notes,
             warnings=list(settings.config.warnings),
             durations_s=self._phases.durations(),
         )
