@@ -102,6 +102,7 @@ class PlanContext:
     :param facts: what `NativeSourceConnector.facts` said when that offset was committed.
     :param max_records: at most so many records in this run; None is no bound.
     :param splits_max: at most so many splits per source partition; None lets the connector choose.
+    :param parallelism: how many splits Spark can run at once; asks Spark's configuration.
     :param spark: starts the Spark session on first use: a run with nothing to do should not call it.
     """
 
@@ -109,6 +110,7 @@ class PlanContext:
     facts: Mapping[str, Mapping[str, Any]]
     max_records: int | None
     splits_max: int | None
+    parallelism: Callable[[], int]
     spark: Callable[[], SparkSession]
 
     def offset(self, source_partition: Mapping[str, Any]) -> Offset | None:

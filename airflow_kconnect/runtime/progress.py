@@ -82,6 +82,7 @@ class ProgressMonitor:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
+        self._socket.sendto(b"0", self._socket.getsockname())  # wake the thread: it should not be waited for
         self._thread.join()
         self._socket.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -39,6 +40,20 @@ class LazySession:
                 {"spark.speculation": ["is true: two attempts of one split would fence each other; set it to false"]}
             )
         return spark
+
+    def parallelism(self) -> int:
+        """How many tasks run at once. Does not start the session."""
+        from pyspark import SparkConf
+
+        if self._given is not None:
+            return int(self._given.sparkContext.defaultParallelism)
+        conf = SparkConf()
+        local = re.fullmatch(r"local(?:\[(\d+|\*)(?:,.*)?\])?", conf.get("spark.master", "") or "")
+        if local:
+            return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
+        cores = int(conf.get("spark.cores.max", "0") or 0)
+        each = int(conf.get("spark.executor.cores", "1") or 1)
+        return cores or int(conf.get("spark.executor.instances", "8") or 8) * each
 
     @property
     def driver_host(self) -> str:

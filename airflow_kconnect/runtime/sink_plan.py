@@ -78,14 +78,22 @@ def bounded(ranges: Iterable[Range], most: int) -> list[Range]:
     return taken
 
 
-def cut(ranges: Iterable[Range], *, ordered: bool, splits_max: int | None = None) -> list[SinkSplit]:
-    """Splits of the ranges; one per partition if its order matters."""
+def records_per_split(ranges: Iterable[Range], parallelism: int) -> int:
+    """So many that partitions of about the same size are read in one wave, if that is not too fine."""
+    total = sum(found.end - found.start for found in ranges)
+    return min(max(SPLIT_RECORDS, total * 5 // (4 * parallelism)), 4 * SPLIT_RECORDS)
+
+
+def cut(
+    ranges: Iterable[Range], *, ordered: bool, splits_max: int | None = None, per_split: int = SPLIT_RECORDS
+) -> list[SinkSplit]:
+    """Splits of the ranges, of at most `per_split` offsets; one per partition if its order matters."""
     splits: list[SinkSplit] = []
     for found in ranges:
         size = found.end - found.start
         if size <= 0:
             continue
-        pieces = 1 if ordered else min(-(-size // SPLIT_RECORDS), splits_max or size)
+        pieces = 1 if ordered else min(-(-size // per_split), splits_max or size)
         edges = [found.start + size * n // pieces for n in range(pieces + 1)]
         splits += [SinkSplit(found.place.topic, found.place.partition, first, last) for first, last in pairwise(edges)]
     return splits

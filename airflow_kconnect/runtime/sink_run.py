@@ -29,7 +29,15 @@ from airflow_kconnect.runtime.poll_sink import TaskWriter
 from airflow_kconnect.runtime.progress import ProgressMonitor
 from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
-from airflow_kconnect.runtime.sink_plan import ROUND_RECORDS, Range, bounded, chosen_topics, cut, start_offset
+from airflow_kconnect.runtime.sink_plan import (
+    ROUND_RECORDS,
+    Range,
+    bounded,
+    chosen_topics,
+    cut,
+    records_per_split,
+    start_offset,
+)
 from airflow_kconnect.runtime.sink_writer import SinkReport, SinkWriterSettings, samples_of, sink_writer
 from airflow_kconnect.runtime.spark_jobs import run_job
 from airflow_kconnect.runtime.split_writer import REPORT_SCHEMA
@@ -135,7 +143,9 @@ class SinkRun:
         while left and budget != 0 and (deadline is None or time.monotonic() < deadline):
             size = ROUND_RECORDS if budget is None else min(ROUND_RECORDS, budget)
             taken = bounded(left, size)
-            done = self._round(producer, cut(taken, ordered=self._ordered, splits_max=settings.splits_max))
+            per_split = records_per_split(taken, self._session.parallelism())
+            splits = cut(taken, ordered=self._ordered, splits_max=settings.splits_max, per_split=per_split)
+            done = self._round(producer, splits)
             moved = sum(done.get(found.place, found.start) - found.start for found in taken)
             budget = None if budget is None else budget - moved
             held_back += [r for r in _advanced(taken, done) if r.end > r.start and not self._learned]

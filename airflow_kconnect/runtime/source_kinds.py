@@ -67,8 +67,13 @@ class NativeKind(SourceKind):
         # A run that may be stopped by time must be able to say how far it came in one plain offset.
         splits_max = settings.splits_max if settings.max_duration_ms is None else 1
         context = PlanContext(
-            view.offsets, view.facts, settings.max_records, splits_max, lambda: self._session.spark
-        )  # fmt: skip
+            offsets=view.offsets,
+            facts=view.facts,
+            max_records=settings.max_records,
+            splits_max=splits_max,
+            parallelism=self._session.parallelism,
+            spark=lambda: self._session.spark,
+        )
         plan = self._connector.plan(context)
         record = PlanRecord(uuid.uuid4().hex, settings.run_id, len(plan.splits), plan.splits)
         return Work(record, view, notes=plan.notes)

@@ -82,10 +82,10 @@ class FileStreamSourceConnector(NativeSourceConnector):
             .define(
                 "split.bytes",
                 Type.LONG,
-                default=32 * 1024 * 1024,
+                default=64 * 1024 * 1024,
                 validator=Range.at_least(1),
                 importance=Importance.LOW,
-                documentation="A run's part of a file is read in parallel pieces of about this size. Within a piece"
+                documentation="A run reads its part of a file in parallel pieces of one to two times this size. Within one,"
                 " lines keep their order; `kconnect.splits.max=1` keeps the order of the whole file.",
             )
             .define(
@@ -136,7 +136,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 end, lines = position_after_lines(file.name, start, end, left)
                 left, more = left - lines, more or end < full_end
             if end > start:
-                splits += self._cut(file, start, end, context.splits_max)
+                splits += self._cut(file, start, end, context)
         notes: dict[str, Any] = {"held_back_bytes": held_back} if held_back else {}
         return SourcePlan(tuple(splits), {**notes, "more": True} if more else notes)
 
@@ -160,11 +160,19 @@ class FileStreamSourceConnector(NativeSourceConnector):
             " connector's offset"
         )
 
-    def _cut(self, file: InputFile, start: int, end: int, splits_max: int | None) -> Iterator[Split]:
-        """Cut a range at line starts: enough pieces to run in parallel, few enough to keep their cost small."""
+    def _pieces(self, size: int, context: PlanContext) -> int:
+        """Whole waves of parallel pieces, each of one to two times `split.bytes`: no core waits for a last one."""
+        piece: int = self.config_values["split.bytes"]
+        if size < 2 * piece:
+            return 1
+        parallel = context.parallelism()
+        return min(size // piece, parallel * -(-size // (2 * piece * parallel)))
+
+    def _cut(self, file: InputFile, start: int, end: int, context: PlanContext) -> Iterator[Split]:
+        """Cut a range at line starts."""
         from airflow_kconnect.connectors.file.lines import line_start_at_or_after
 
-        pieces = min(max((end - start) // self.config_values["split.bytes"], 1), splits_max or _SPLITS_MAX)
+        pieces = min(self._pieces(end - start, context), context.splits_max or _SPLITS_MAX)
         cuts = [start]
         for piece in range(1, pieces):
             cut = line_start_at_or_after(file.name, start + (end - start) * piece // pieces, end)

@@ -61,6 +61,7 @@ class Source:
                 facts={identity: facts} if facts else {},
                 max_records=max_records,
                 splits_max=splits_max,
+                parallelism=lambda: 4,
                 spark=no_spark,
             )
         )
@@ -113,7 +114,7 @@ class TestRange:
 
     def test_an_offset_of_another_connector_is_an_error(self, source: Source) -> None:
         source.write(b"abc\n")
-        context = PlanContext({partition_identity(source.partition): {"seqno": 5}}, {}, None, None, no_spark)
+        context = PlanContext({partition_identity(source.partition): {"seqno": 5}}, {}, None, None, lambda: 4, no_spark)
         with pytest.raises(DataError, match="alter or reset the connector's offset"):
             source.connector().plan(context)
 
@@ -250,7 +251,7 @@ class TestSeveralFiles:
                 partition_identity({"filename": str(tmp_path / name)}): offset
                 for name, offset in (offsets or {}).items()
             }
-            splits: Sequence[Split] = connector.plan(PlanContext(known, {}, most, None, no_spark)).splits
+            splits: Sequence[Split] = connector.plan(PlanContext(known, {}, most, None, lambda: 4, no_spark)).splits
             return [(Path(s.source_partition["filename"]).name, int(s.start), int(s.end)) for s in splits]
 
         return make
