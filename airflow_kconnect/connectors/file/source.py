@@ -85,8 +85,8 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 default=64 * 1024 * 1024,
                 validator=Range.at_least(1),
                 importance=Importance.LOW,
-                documentation="A run reads its part of a file in parallel pieces of one to two times this size. Within one,"
-                " lines keep their order; `kconnect.splits.max=1` keeps the order of the whole file.",
+                documentation="A run reads its part of a file in parallel pieces of one to two times this size."
+                " Within one, lines keep their order; `kconnect.splits.max=1` keeps the order of the whole file.",
             )
             .define(
                 "on.replaced",
