@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,13 +22,14 @@ pytestmark = pytest.mark.spark_submit
 _LINES = 60_000
 _SPLIT = {"split.bytes": "300000"}
 
-# Where the run is killed; whether records had been sent (aborted or committed) by then.
+# Where the run is killed; whether records had been sent (aborted or committed) by then. At the beginning of a commit
+# they may or may not have left the client's queue.
 _KILL_POINTS = [
     ("before-fencing", "block", False),
     ("after-reading-offsets", "block", False),
     ("mid-produce", "block", True),
     ("after-last-produce", "block", True),
-    ("during-commit", "touch", True),
+    ("during-commit", "touch", None),
     ("during-final-commit", "touch", True),
     ("after-final-commit", "block", True),
 ]
@@ -37,7 +39,7 @@ _KILL_POINTS = [
 def test_killed_run_loses_and_doubles_nothing(
     point: str,
     action: str,
-    produced: bool,
+    produced: bool | None,
     numbered: NumberedFile,
     file_source: Callable[..., dict[str, str]],
     worker_props: dict[str, str],
@@ -49,15 +51,18 @@ def test_killed_run_loses_and_doubles_nothing(
     config = file_source(**_SPLIT)
     job = start_job(config, worker_props, tmp_path, failpoint=point, action=action)
     job.wait_for_failpoint()
+    if produced and action == "block":
+        time.sleep(1)  # longer than the producer lingers: the broker has the records
     job.kill()
     job.close()
+    assert job.process.returncode == -signal.SIGKILL
     topic_exists = KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(config["topic"]) > 0
     sent = len(read_all(bootstrap, config["topic"], committed=False)) if topic_exists else 0
     run_here(config)
     numbered.append(100)
     run_here(config)
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
-    assert (sent > 0) is produced
+    assert produced is None or (sent > 0) is produced
 
 
 def test_killing_the_jvm_alone_ends_the_python_driver_before_it_commits(
