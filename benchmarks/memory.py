@@ -19,18 +19,19 @@ from benchmarks.pipelines import write_lines
 
 
 def memory_of_runs(bootstrap: str, folder: Path, lines: int, say: Callable[[str], None]) -> dict[str, Any]:
-    """Peak memory in MB by process kind, for `lines` and ten times as many."""
+    """Peak memory in MB by kind of process, for `lines` and ten times as many."""
     figures: dict[str, Any] = {}
     for times in (1, 10):
         source = write_lines(folder / f"memory-{times}.txt", lines * times)
-        config = {
-            "name": f"memory-{times}",
-            "connector.class": "FileStreamSource",
-            "file": str(source),
-            "topic": f"memory-{times}",
+        topic, target = f"memory-{times}", str(folder / f"memory-{times}")
+        configs = {
+            "source": {"connector.class": "FileStreamSource", "file": str(source), "topic": topic},
+            "sink": {"connector.class": "DirectorySink", "topics": topic, "directory": target},
         }
-        figures[f"peak MB, {lines * times:,} lines"] = _peaks(config, worker_config(bootstrap))
-        say(f"memory with {lines * times:,} lines: {figures[f'peak MB, {lines * times:,} lines']}")
+        for kind, config in configs.items():
+            name = f"{kind}, {lines * times:,} lines"
+            figures[name] = _peaks(config | {"name": f"memory-{kind}-{times}"}, worker_config(bootstrap))
+            say(f"peak memory in MB, {name}: {figures[name]}")
         source.unlink()
     return figures
 

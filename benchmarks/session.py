@@ -7,6 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from airflow_kconnect.local.spark import find_spark_submit
+from airflow_kconnect.local.submit import spark_conf
+from airflow_kconnect.runtime.session import WORKER_DAEMON
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -16,17 +20,13 @@ def spark_session(folder: Path) -> SparkSession:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[*]").appName("benchmarks")
-    for key, value in {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
+    own = {
         "spark.driver.memory": "2g",
         "spark.log.level": "ERROR",
-        "spark.python.unix.domain.socket.enabled": "true",
         "spark.local.dir": str(folder / "spark"),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
-    }.items():
+        "spark.python.daemon.module": WORKER_DAEMON,
+    }
+    builder = SparkSession.builder.master("local[*]").appName("benchmarks")
+    for key, value in spark_conf(own, master="local[*]", spark=find_spark_submit()).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

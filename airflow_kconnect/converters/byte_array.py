@@ -52,7 +52,9 @@ class ByteArrayConverter(Converter):
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
         return [SHAPE]
 
-    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place) -> Decoded:
+    def decode(
+        self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, quotes: Column | None = None
+    ) -> Decoded:
         return decode_as_one_shape(raw, SHAPE, shapes)
 
 

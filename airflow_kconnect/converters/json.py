@@ -102,14 +102,20 @@ class JsonConverter(Converter):
                 found.append(shape)
         return found
 
-    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place) -> Decoded:
+    @property
+    def wants_quotes(self) -> bool:
+        return self._content is None and self.schemas_enable
+
+    def decode(
+        self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, quotes: Column | None = None
+    ) -> Decoded:
         from airflow_kconnect.converters import json_decode
 
         if self._content is not None:
             return json_decode.decode_bare(raw, Shape(self._content), shapes, self._rules, let)
         if not self.schemas_enable:
             return json_decode.decode_plain(raw, shapes, let)
-        return json_decode.decode_envelopes(raw, shapes, self._known, self._rules, let)
+        return json_decode.decode_envelopes(raw, shapes, self._known, self._rules, let, quotes)
 
 
 def _schema_of(content: str | None) -> ConnectSchema | None:

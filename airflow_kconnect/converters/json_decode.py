@@ -9,10 +9,10 @@ from typing import NamedTuple
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from airflow_kconnect.connect.data import SCHEMALESS, Shape
+from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Let
 from airflow_kconnect.converters.json_envelope import ENVELOPE_REQUIRED, KnownEnvelopes, Pattern
-from airflow_kconnect.converters.json_read import MALFORMED, parse, plain_text, read_problem, read_value
+from airflow_kconnect.converters.json_read import MALFORMED, parse, parse_text, read_problem, read_value, unquoted
 from airflow_kconnect.converters.json_rules import Rules
 from airflow_kconnect.converters.types import spark_type
 
@@ -43,17 +43,29 @@ def _only(
     return Decoded(F.when(value.isNotNull() if present is None else present, tag), columns, problem)
 
 
-def decode_envelopes(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules, let: Let) -> Decoded:
+def decode_envelopes(
+    raw: Column,
+    shapes: Sequence[Shape],
+    known: KnownEnvelopes,
+    rules: Rules,
+    let: Let,
+    quotes: Column | None,
+) -> Decoded:
     """Messages in envelopes: the bytes around the payload tell the shape, the payload alone is parsed."""
     cases = [Case(raw.isNull()), *_known(raw, shapes, known, rules), *_unknown(raw, shapes, known, rules)]
     case = let("case", _first_true((case.condition, index) for index, case in enumerate(cases)))
     tag = let("shape", _of_case(case, {index: found.tag for index, found in enumerate(cases)}, "int"))
     columns: list[Column] = []
     problems = [_of_case(case, {index: found.problem for index, found in enumerate(cases)}, "string")]
-    shape_tag = tag
     for index, shape in enumerate(shapes):
-        text = let(f"text_{index}", _payload(raw, known.patterns(shape, rules.decimal_format), shape_tag == index))
-        value, problem = _read(shape, index, text, rules, let)
+        text = let(f"text_{index}", _payload(raw, case, cases, index))
+        let_own = _numbered(let, index)
+        if shape.schema is not None and shape.schema.type is SchemaType.STRING:
+            value, problem = _read_string(shape.schema, text, rules, let_own, _is_plain(case, cases, index, quotes))
+        else:
+            parsed = let_own("parsed", parse(shape.schema, text))
+            value = let_own("value", read_value(shape.schema, parsed, rules))
+            problem = read_problem(shape.schema, parsed, rules)
         columns.append(value)
         problems.append(problem)
         if shape.schemaless:
@@ -61,16 +73,23 @@ def decode_envelopes(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes
     return Decoded(tag, tuple(columns), F.coalesce(*problems))
 
 
-def _read(shape: Shape, index: int, text: Column, rules: Rules, let: Let) -> tuple[Column, Column]:
-    """Value and problem of BINARY payload texts; null where the text is."""
-    plain = plain_text(shape.schema, text)
-    if plain is None:
-        parsed = let(f"parsed_{index}", parse(shape.schema, text))
-        return let(f"value_{index}", read_value(shape.schema, parsed, rules)), read_problem(shape.schema, parsed, rules)
-    plain = let(f"plain_{index}", plain)
-    parsed = let(f"parsed_{index}", parse(shape.schema, F.when(plain.isNull(), text)))
-    value = F.coalesce(plain, read_value(shape.schema, parsed, rules))
-    return value, read_problem(shape.schema, parsed, rules)
+def _numbered(let: Let, index: int) -> Let:
+    return lambda name, expression: let(f"{name}_{index}", expression)
+
+
+def _read_string(schema: ConnectSchema, text: Column, rules: Rules, let: Let, plain: Column) -> tuple[Column, Column]:
+    """Value and problem of the payload texts of strings: plain ones are cut out, only the others are parsed."""
+    cut_out = let("plain", unquoted(text, plain))
+    parsed = parse_text(let("rest", F.when(cut_out.isNull(), text)), let)
+    return F.coalesce(cut_out, read_value(schema, parsed, rules)), read_problem(schema, parsed, rules)
+
+
+def _is_plain(case: Column, cases: Sequence[Case], tag: int, quotes: Column | None) -> Column:
+    """Whether a payload of the shape has just two quotes, and nothing in need of parsing."""
+    patterns = {index: found.pattern for index, found in enumerate(cases) if found.tag == tag and found.pattern}
+    if quotes is None:
+        return F.lit(False)
+    return _first_true((case == index, quotes == pattern.quotes + 2) for index, pattern in patterns.items())
 
 
 def _of_case(case: Column, answers: Mapping[int, int | str | None], kind: str) -> Column:
@@ -80,18 +99,22 @@ def _of_case(case: Column, answers: Mapping[int, int | str | None], kind: str) -
 
 
 class Case(NamedTuple):
-    """How a message can look, and what it is then; the first case that holds counts."""
+    """How a message can look, and what it is then; the first case that holds counts.
+
+    :param pattern: what is known to stand around the payload.
+    """
 
     condition: Column
     tag: int | None = None
     problem: str | None = None
+    pattern: Pattern | None = None
 
 
 def _known(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Iterator[Case]:
     """Messages that look like some that were seen before."""
     for tag, shape in enumerate(shapes):
         for pattern in known.patterns(shape, rules.decimal_format):
-            yield Case(_matches(raw, pattern), tag)
+            yield Case(_matches(raw, pattern), tag, pattern=pattern)
     for pattern, shape in known.shapes.items():
         if shape not in shapes:
             yield Case(_matches(raw, pattern), UNKNOWN_SHAPE)
@@ -114,11 +137,11 @@ def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules:
     yield Case(F.lit(True), UNKNOWN_SHAPE)
 
 
-def _payload(raw: Column, patterns: Sequence[Pattern], otherwise: Column) -> Column:
-    """BINARY text of the payload, if a message has one of the patterns, or if `otherwise` says that it has one."""
+def _payload(raw: Column, case: Column, cases: Sequence[Case], tag: int) -> Column:
+    """BINARY text of the payload of messages of one shape; null for all others."""
     parsed = F.to_json(_member(F.try_parse_json(raw.cast("string")), "payload")).cast("binary")
-    slices = [(_matches(raw, pattern), _slice(raw, pattern)) for pattern in patterns]
-    return _first_true([*slices, (otherwise, parsed)])
+    of_shape = [(index, found.pattern) for index, found in enumerate(cases) if found.tag == tag]
+    return _first_true((case == index, _slice(raw, pattern) if pattern else parsed) for index, pattern in of_shape)
 
 
 def _member(message: Column, name: str) -> Column:

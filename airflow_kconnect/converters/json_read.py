@@ -10,6 +10,7 @@ from pyspark.sql import types as spark
 
 from airflow_kconnect.connect.canonical import canonical_json
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.converters.base import Let
 from airflow_kconnect.converters.decimals import decimal_of_bytes
 from airflow_kconnect.converters.json_rules import Rules, first_of, first_problem
 from airflow_kconnect.converters.json_value import DAY_MS, TIME_RANGE, string_keys, to_json_value
@@ -32,17 +33,25 @@ def parse(schema: ConnectSchema | None, text: Column) -> Column:
     return F.from_json(document, wrapper, _OPTIONS)
 
 
-def plain_text(schema: ConnectSchema | None, text: Column) -> Column | None:
-    """The string in BINARY payload texts that need no parsing; null where they do. None if no such text is a string.
-
-    Written as JSON again, what stands between the quotes must give just this text. That is a quarter of the time that
-    parsing takes (measured with texts of 200 bytes).
+def parse_text(text: Column, let: Let) -> Column:
+    """What `parse` gives for a STRING, of expressions that whole-stage code generation takes in: from_json would end it
+    for all rows, also for those that need no parsing (measured: 2.3 instead of 1.0 CPU seconds for 1 M strings).
     """
-    if schema is None or schema.type is not SchemaType.STRING:
-        return None
-    between = F.substring(text, F.lit(2), F.octet_length(text) - F.lit(2)).cast("string")
-    again = F.to_json(F.array(between)).cast("binary")
-    return F.when(again == F.concat(F.lit(b"["), text, F.lit(b"]")), between)
+    document = F.concat(F.lit(b"["), text, F.lit(b"]")).cast("string")
+    list_ = let("list", F.try_parse_json(document))
+    payload = F.try_variant_get(list_, "$", "array<string>").alias("payload")
+    corrupt = F.when(list_.isNull(), document).alias("corrupt")
+    return F.when(text.isNotNull(), F.struct(payload, corrupt))
+
+
+def unquoted(text: Column, plain: Column) -> Column:
+    """The string in BINARY payload texts that are nothing but a string in quotes; null elsewhere.
+
+    :param plain: whether there are just two quotes, no backslashes and no control characters.
+    """
+    quoted = (F.substring(text, 1, 1) == F.lit(b'"')) & (F.substring(text, -1, 1) == F.lit(b'"'))
+    between = F.substring(text, F.lit(2), F.octet_length(text) - F.lit(2))
+    return F.when(plain & quoted, between.cast("string"))
 
 
 def read_value(schema: ConnectSchema | None, parsed: Column, rules: Rules) -> Column:

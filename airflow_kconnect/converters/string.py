@@ -45,7 +45,9 @@ class StringConverter(Converter):
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
         return [SHAPE]
 
-    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place) -> Decoded:
+    def decode(
+        self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, quotes: Column | None = None
+    ) -> Decoded:
         from pyspark.sql import functions as F
 
         # What is no UTF-8 becomes U+FFFD, as in Java's new String(bytes, UTF_8).

@@ -29,9 +29,9 @@ class PartDecoder:
         self._shapes: list[Shape] = list(converter.shapes_of([]))
 
     @property
-    def needs_samples(self) -> bool:
-        """Whether shapes depend on the data."""
-        return not self._shapes
+    def columns(self) -> frozenset[str]:
+        """The reader's columns that it decodes from."""
+        return frozenset({self._part, f"{self._part}_quotes"} if self._converter.wants_quotes else {self._part})
 
     def learn(self, samples: Iterable[bytes | None]) -> None:
         """Look at messages: the next decoding knows their shapes, or what is wrong with them."""
@@ -50,7 +50,8 @@ class PartDecoder:
             rows = rows.withColumn(f"{part}_let_{name}", expression)
             return F.col(f"{part}_let_{name}")
 
-        decoded = self._converter.decode(F.col(part), shapes, let)
+        quotes = F.col(f"{part}_quotes") if self._converter.wants_quotes else None
+        decoded = self._converter.decode(F.col(part), shapes, let, quotes)
         tag, problem = f"{part}_tag", f"{part}_error"
         columns = dict(zip(names, decoded.columns, strict=True))
         rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -20,12 +22,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _BATCH = 10_000
+_SAMPLES = 100
 _PATIENCE_S = 120.0
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 _COLUMNS = {
     "kafka_offset": pa.int64(),
     "value": pa.binary(),
+    "value_quotes": pa.int32(),
     "key": pa.binary(),
+    "key_quotes": pa.int32(),
     "timestamp": pa.int64(),
     "headers": _HEADERS,
     "error": pa.string(),
@@ -82,6 +87,35 @@ def _read_split(settings: ReaderSettings, split: SinkSplit) -> Iterator[pa.Recor
         yield pa.RecordBatch.from_arrays(arrays, schema=settings.schema)
 
 
+def read_samples(consumer_config: Mapping[str, Any], ranges: Iterable[SinkSplit]) -> list[Message]:
+    """Some messages from the beginning of each range; a range without messages gives none.
+
+    :raises RetriableError: the broker is away, or nothing comes for two minutes.
+    """
+    missing = {(found.topic, found.partition): found for found in ranges}
+    consumer = Consumer(dict(consumer_config))
+    samples: list[Message] = []
+    deadline = time.monotonic() + _PATIENCE_S
+    try:
+        consumer.assign([TopicPartition(r.topic, r.partition, r.start) for r in missing.values()])
+        while missing:
+            if time.monotonic() > deadline:
+                raise RetriableError(f"reading samples: nothing arrived for {_PATIENCE_S:.0f} s")
+            by_place = defaultdict(list)
+            for message in consumer.consume(_SAMPLES, timeout=0.1):
+                by_place[message.topic(), message.partition()].append(message)
+            for place in by_place.keys() & missing.keys():
+                good, reached = _within(by_place[place], missing[place], f"reading {missing[place].topic_partition}")
+                samples += good
+                if good or reached:
+                    del missing[place]
+    except KafkaException as error:
+        raise translated(error, "reading samples") from error
+    finally:
+        consumer.close()
+    return samples
+
+
 def read_messages(consumer_config: Mapping[str, Any], split: SinkSplit) -> Iterator[Sequence[Message]]:
     """The messages of a split, in order.
 
@@ -129,13 +163,39 @@ def _within(messages: list[Message], split: SinkSplit, where: str) -> tuple[list
 
 def _arrow(schema: pa.Schema, messages: Sequence[Message]) -> pa.RecordBatch:
     """Columns by mapping C functions over the messages: measured to be twice as fast as a loop."""
-    return pa.RecordBatch.from_arrays([_column(field, messages) for field in schema], schema=schema)
+    arrays: dict[str, pa.Array] = {}
+    for field in schema:
+        part = field.name.removesuffix("_quotes")
+        arrays[field.name] = _column(field, messages) if part == field.name else _quotes(arrays[part])
+    return pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
+
+
+def _quotes(texts: pa.Array) -> pa.Array:
+    """How many quotes the values have; null for those with backslashes or control characters, or not in UTF-8.
+
+    It looks at a batch as one text, which is far quicker than at each value; so one wrong byte beyond ASCII makes all
+    values of the batch null.
+    """
+    _, offsets, data = texts.buffers()
+    edges = np.frombuffer(offsets, np.int32)[: len(texts) + 1]
+    text = np.frombuffer(data or b"", np.uint8)[: edges[-1]]
+    counts = np.diff(np.searchsorted(np.flatnonzero(text == 0x22), edges)).astype(np.int32)
+    unknown = np.zeros(len(texts), np.bool_)
+    if len(text) and (text.min() < 0x20 or (text == 0x5C).any()):
+        special = np.flatnonzero((text < 0x20) | (text == 0x5C))
+        unknown[np.searchsorted(edges, special, side="right") - 1] = True
+    if len(text) and text.max() >= 0x80:
+        try:
+            texts.cast(pa.string())
+        except pa.ArrowInvalid:
+            unknown[:] = True
+    return pa.array(counts, mask=unknown)
 
 
 def _column(field: pa.Field, messages: Sequence[Message]) -> pa.Array:
     match field.name:
         case "kafka_offset":
-            return pa.array(list(map(Message.offset, messages)), field.type)
+            return _offsets(messages)
         case "value":
             return pa.array(list(map(Message.value, messages)), field.type)
         case "key":
@@ -145,6 +205,13 @@ def _column(field: pa.Field, messages: Sequence[Message]) -> pa.Array:
         case "headers":
             return pa.array([_headers(message) for message in messages], field.type)
     return pa.nulls(len(messages), field.type)
+
+
+def _offsets(messages: Sequence[Message]) -> pa.Array:
+    first, last = messages[0].offset(), messages[-1].offset()
+    if last - first == len(messages) - 1:
+        return pa.array(np.arange(first, last + 1))
+    return pa.array(list(map(Message.offset, messages)), pa.int64())
 
 
 def _headers(message: Message) -> list[dict[str, Any]] | None:

@@ -14,6 +14,8 @@ from airflow_kconnect.converters.types import SESSION_CONF
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+WORKER_DAEMON = "airflow_kconnect.runtime.worker_daemon"
+
 
 class LazySession:
     """Starts Spark on first use: a run that finds nothing new is over before Spark would be up.
@@ -32,7 +34,8 @@ class LazySession:
 
         # On a local master the workers are this Python, whatever `python3` is first on the PATH.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        spark = self._given or SparkSession.builder.appName(self._app_name).getOrCreate()
+        builder = SparkSession.builder.appName(self._app_name).config("spark.python.daemon.module", WORKER_DAEMON)
+        spark = self._given or builder.getOrCreate()
         for key, value in SESSION_CONF.items():
             spark.conf.set(key, value)
         if str(spark.conf.get("spark.speculation", "false")).lower() == "true":

@@ -11,7 +11,8 @@ from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.validators import java_pattern
 
-SPLIT_RECORDS = 250_000
+SMALLEST = 100_000
+LARGEST = 1_000_000
 ROUND_RECORDS = 5_000_000
 
 
@@ -78,22 +79,37 @@ def bounded(ranges: Iterable[Range], most: int) -> list[Range]:
     return taken
 
 
-def records_per_split(ranges: Iterable[Range], parallelism: int) -> int:
-    """So many that partitions of about the same size are read in one wave, if that is not too fine."""
-    total = sum(found.end - found.start for found in ranges)
-    return min(max(SPLIT_RECORDS, total * 5 // (4 * parallelism)), 4 * SPLIT_RECORDS)
-
-
 def cut(
-    ranges: Iterable[Range], *, ordered: bool, splits_max: int | None = None, per_split: int = SPLIT_RECORDS
+    ranges: Iterable[Range], *, ordered: bool, splits_max: int | None = None, parallelism: int = 1
 ) -> list[SinkSplit]:
-    """Splits of the ranges, of at most `per_split` offsets; one per partition if its order matters."""
-    splits: list[SinkSplit] = []
-    for found in ranges:
+    """Splits of the ranges; one per partition if its order matters.
+
+    Laid end to end, the ranges are cut into equal parts, one or more per core, and where a partition ends. The largest
+    come first, so that the small ones fill up the cores at the end (longest processing time first).
+
+    :param splits_max: at most so many splits per partition; these are equal.
+    :param parallelism: cores.
+    """
+    taken = [found for found in ranges if found.end > found.start]
+    if ordered:
+        return [_split(found, found.start, found.end) for found in taken]
+    part = _part(sum(found.end - found.start for found in taken), parallelism)
+    splits, before = [], 0
+    for found in taken:
         size = found.end - found.start
-        if size <= 0:
-            continue
-        pieces = 1 if ordered else min(-(-size // per_split), splits_max or size)
-        edges = [found.start + size * n // pieces for n in range(pieces + 1)]
-        splits += [SinkSplit(found.place.topic, found.place.partition, first, last) for first, last in pairwise(edges)]
-    return splits
+        edges = [found.start, *range(found.start + part - before % part, found.end, part), found.end]
+        if splits_max is not None and len(edges) - 1 > splits_max:
+            edges = [found.start + size * n // splits_max for n in range(splits_max + 1)]
+        splits += [_split(found, first, last) for first, last in pairwise(edges)]
+        before += size
+    return sorted(splits, key=lambda split: split.start - split.end)
+
+
+def _part(total: int, parallelism: int) -> int:
+    """Records of a part: as few waves of parts as `LARGEST` allows, if that makes none smaller than `SMALLEST`."""
+    waves = -(-total // (parallelism * LARGEST))
+    return max(-(-total // (parallelism * max(waves, 1))), SMALLEST)
+
+
+def _split(found: Range, first: int, last: int) -> SinkSplit:
+    return SinkSplit(found.place.topic, found.place.partition, first, last)

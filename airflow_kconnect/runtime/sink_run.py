@@ -23,7 +23,7 @@ from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.decoding import PartDecoder, decoded_frame, unknown_even_then
 from airflow_kconnect.runtime.encoding import converter_of
 from airflow_kconnect.runtime.failpoints import failpoint
-from airflow_kconnect.runtime.kafka_reader import ReaderSettings, read_messages, read_splits
+from airflow_kconnect.runtime.kafka_reader import ReaderSettings, read_samples, read_splits
 from airflow_kconnect.runtime.phases import Phases
 from airflow_kconnect.runtime.poll_sink import TaskWriter
 from airflow_kconnect.runtime.progress import ProgressMonitor
@@ -35,11 +35,10 @@ from airflow_kconnect.runtime.sink_plan import (
     bounded,
     chosen_topics,
     cut,
-    records_per_split,
     start_offset,
 )
 from airflow_kconnect.runtime.sink_writer import SinkReport, SinkWriterSettings, samples_of, sink_writer
-from airflow_kconnect.runtime.spark_jobs import run_job
+from airflow_kconnect.runtime.spark_jobs import run_job, use_batches_of
 from airflow_kconnect.runtime.split_writer import REPORT_SCHEMA
 
 log = logging.getLogger(__name__)
@@ -58,6 +57,8 @@ class SinkRun:
         self._phases = Phases()
         self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
         self._value = PartDecoder("value", converter_of(settings, "value"))
+        self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
+        self._record_bytes = 0
         self._written = self._rounds = self._splits = 0
         self._learned = False
         self._seen: set[tuple[str, bytes]] = set()
@@ -143,8 +144,8 @@ class SinkRun:
         while left and budget != 0 and (deadline is None or time.monotonic() < deadline):
             size = ROUND_RECORDS if budget is None else min(ROUND_RECORDS, budget)
             taken = bounded(left, size)
-            per_split = records_per_split(taken, self._session.parallelism())
-            splits = cut(taken, ordered=self._ordered, splits_max=settings.splits_max, per_split=per_split)
+            cores = self._session.parallelism()
+            splits = cut(taken, ordered=self._ordered, splits_max=settings.splits_max, parallelism=cores)
             done = self._round(producer, splits)
             moved = sum(done.get(found.place, found.start) - found.start for found in taken)
             budget = None if budget is None else budget - moved
@@ -171,21 +172,21 @@ class SinkRun:
         return reached
 
     def _learn_from_samples(self, splits: list[SinkSplit]) -> None:
-        """Look at the first message of each partition, so that common shapes are known before the first job."""
-        wanted = [(decoder, part) for decoder, part in ((self._key, "key"), (self._value, "value")) if decoder]
-        if self._rounds or not any(decoder.needs_samples for decoder, _ in wanted):
+        """Look at the first messages of each partition, so that common shapes and sizes are known to the first job."""
+        if self._rounds:
             return
         self._phases.enter("looking at samples")
-        for split in {split.topic_partition: split for split in reversed(splits)}.values():
-            first = SinkSplit(split.topic, split.partition, split.start, min(split.start + 1, split.end))
-            config = self._settings.clients.consumer(self._group)
-            for messages in read_messages(config, first):
-                for decoder, part in wanted:
-                    decoder.learn([getattr(message, part)() for message in messages])
+        firsts = {split.topic_partition: split for split in sorted(splits, key=lambda split: -split.start)}
+        messages = read_samples(self._settings.clients.consumer(self._group), firsts.values())
+        for part, decoder in self._decoders:
+            decoder.learn([getattr(message, part)() for message in messages])
+        self._record_bytes = max((len(message.value() or b"") for message in messages), default=0)
 
     def _write(self, splits: list[SinkSplit]) -> list[SinkReport]:
         spark = self._session.spark
-        reader = ReaderSettings(self._consumer_config, tuple(splits), self._columns)
+        use_batches_of(spark, self._record_bytes)
+        columns = self._columns.union(*(decoder.columns for _, decoder in self._decoders))
+        reader = ReaderSettings(self._consumer_config, tuple(splits), columns)
         frame = decoded_frame(read_splits(spark, reader), self._key, self._value)
         expected = sum(split.end - split.start for split in splits)
         with ProgressMonitor(self._session.driver_host, len(splits), expected) as monitor:
@@ -229,9 +230,8 @@ class SinkRun:
         if samples and samples <= self._seen:
             raise unknown_even_then(self._settings.name, samples)
         self._seen |= samples
-        for part, decoder in (("key", self._key), ("value", self._value)):
-            if decoder is not None:
-                decoder.learn([data for found, data in samples if found == part])
+        for part, decoder in self._decoders:
+            decoder.learn([data for found, data in samples if found == part])
 
     def _report(self, ranges: list[Range], left: list[Range]) -> RunReport:
         remaining = {found.place: found.start for found in left}

@@ -98,7 +98,7 @@ class TestOnKill:
             operator.on_kill()
             thread.join(60)
 
-        assert any("pyspark.daemon" in name for name in names)
+        assert any("worker_daemon" in name for name in names)
         assert any("connector_job.py" in name for name in names)
         assert not [process for process in tree if process.is_running()]
         assert operator._run_file is not None

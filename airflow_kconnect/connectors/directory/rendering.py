@@ -24,11 +24,19 @@ _WIDER: Sequence[Sequence[T.DataType]] = (
 
 
 def json_lines(frame: RecordFrame) -> DataFrame:
-    """Column ``line`` (BINARY): the value as JSON and a line feed; ``null`` if there is no value."""
+    """Column ``line`` (BINARY): the value as JSON and a line feed; ``null`` if there is no value.
+
+    Where all values are strings, column ``string``: the writer puts a whole batch into quotes in no time.
+    """
     shapes, df = frame.value.shapes, frame.df
+    if len(shapes) == 1 and shapes[0].schema is not None and shapes[0].schema.type is SchemaType.STRING:
+        return df.select(df[frame.value.columns[0]].alias("string"), "kafka_offset", "error")
     texts = {n: _json(shapes[n].schema, df[column]) for n, column in enumerate(frame.value.columns)}
-    line = F.concat(F.coalesce(_choose(frame, texts), F.lit(b"null")), F.lit(b"\n"))
-    return df.select(line.alias("line"), "kafka_offset", "error")
+    # A column of its own: what is cut out of it below names it twice, and would be written twice.
+    df = df.withColumn("text", _choose(frame, texts))
+    brackets = _choose(frame, {n: F.lit(_in_brackets(shape.schema)) for n, shape in enumerate(shapes)})
+    bare = F.when(brackets, F.substring("text", F.lit(2), F.octet_length("text") - 2)).otherwise(F.col("text"))
+    return df.select(F.concat(F.coalesce(bare, F.lit(b"null")), F.lit(b"\n")).alias("line"), "kafka_offset", "error")
 
 
 def parquet_rows(frame: RecordFrame) -> DataFrame:
@@ -47,16 +55,19 @@ Member = tuple[Column, T.DataType]
 
 
 def _json(schema: ConnectSchema | None, column: Column) -> Column:
-    """JSON text as BINARY; null stays null."""
+    """JSON text as BINARY, perhaps `_in_brackets`."""
     if schema is None:
         return F.to_json(column).cast("binary")
     if schema.type in _NESTED:
         return F.to_json(column, _KEEP_NULLS).cast("binary")
-    if schema.type in _PLAIN and schema.name is None:
-        return column.cast("string").cast("binary")
-    # Spark writes only nested data: put the value into brackets, and take them off again.
-    text = F.to_json(F.array(column), _KEEP_NULLS).cast("binary")
-    return F.substring(text, F.lit(2), F.octet_length(text) - 2)
+    if _in_brackets(schema):
+        return F.to_json(F.array(column), _KEEP_NULLS).cast("binary")
+    return column.cast("string").cast("binary")
+
+
+def _in_brackets(schema: ConnectSchema | None) -> bool:
+    """Whether the text is a list of one value, as Spark writes only nested data."""
+    return schema is not None and schema.type not in _NESTED and (schema.type not in _PLAIN or schema.name is not None)
 
 
 def _members(schema: ConnectSchema | None, df: DataFrame, name: str) -> dict[str, Member]:

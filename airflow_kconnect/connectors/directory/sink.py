@@ -63,7 +63,7 @@ class DirectorySinkConnector(NativeSinkConnector):
             .define("format", Type.STRING, "json", Importance.HIGH, "`json` (a line per record) or `parquet`.",
                     validator=ValidString.in_("json", "parquet"))
             .define("flush.size", Type.INT, 1_000_000, Importance.MEDIUM, "A file has at most so many records. A run "
-                    "also starts a new file at each split (250 000 to 1 000 000 offsets).", validator=Range.at_least(1))
+                    "also starts a new file at each split (100 000 to 1 000 000 offsets).", validator=Range.at_least(1))
             .define("compression", Type.STRING, None, Importance.LOW,
                     "For json: `none` (default) or `gzip`; for parquet: `snappy` (default), `zstd`, `gzip` or `none`.",
                     validator=nullable(ValidString.in_("none", "gzip", "snappy", "zstd")))

@@ -8,7 +8,9 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
@@ -16,6 +18,9 @@ from airflow_kconnect.connectors.directory.layout import Layout
 from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
 
 _ROW_GROUP_BYTES = 64 * 1024 * 1024
+_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_ESCAPES = str.maketrans({chr(code): f"\\u{code:04X}" for code in range(0x20)} | _SHORT_ESCAPES)
+"""As Jackson writes them in rows that come as lines."""
 
 
 class Encoder(Protocol):
@@ -27,18 +32,34 @@ class Encoder(Protocol):
 
 
 class JsonEncoder:
-    """The column ``line`` has the text already; the same rows give the same bytes, also compressed."""
+    """The column ``line`` has the text already, or ``string`` is put into quotes.
+
+    The same rows give the same bytes, also compressed.
+    """
 
     def __init__(self, file: BinaryIO, compression: str) -> None:
         self._zip = gzip.GzipFile("", "wb", 6, file, mtime=0) if compression == "gzip" else None
         self._out = self._zip or file
 
     def write(self, rows: pa.RecordBatch) -> None:
-        self._out.write(text_buffer(rows.column("line")))
+        is_text = rows.schema.names[0] == "line"
+        self._out.write(text_buffer(rows.column("line") if is_text else json_strings(rows.column("string"))))
 
     def finish(self) -> None:
         if self._zip:
             self._zip.close()
+
+
+def json_strings(column: pa.Array) -> pa.Array:
+    """Texts as lines of JSON; nulls as ``null``."""
+    if _needs_escapes(column):
+        column = pa.array([None if text is None else text.translate(_ESCAPES) for text in column.to_pylist()])
+    return pc.coalesce(pc.binary_join_element_wise('"', column, '"\n', ""), "null\n")
+
+
+def _needs_escapes(column: pa.Array) -> bool:
+    text = np.frombuffer(text_buffer(column), np.uint8)
+    return len(text) > 0 and bool(text.min() < 0x20 or (text == 0x22).any() or (text == 0x5C).any())
 
 
 class ParquetEncoder:

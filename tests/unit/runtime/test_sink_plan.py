@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.runtime.sink_plan import SPLIT_RECORDS, Range, bounded, chosen_topics, cut, start_offset
+from airflow_kconnect.runtime.sink_plan import LARGEST, SMALLEST, Range, bounded, chosen_topics, cut, start_offset
 
 P = TopicPartition("t", 0)
 OFFSETS = st.integers(0, 10**7)
@@ -126,6 +126,7 @@ def cover(splits: list[SinkSplit]) -> dict[TopicPartition, tuple[int, int]]:
     for split in splits:
         by_place.setdefault(split.topic_partition, []).append(split)
     for pieces in by_place.values():
+        pieces.sort(key=lambda split: split.start)
         assert all(one.end == other.start for one, other in pairwise(pieces))
     return {place: (pieces[0].start, pieces[-1].end) for place, pieces in by_place.items()}
 
@@ -135,15 +136,21 @@ class TestCut:
         ("size", "splits_max", "pieces"),
         [
             pytest.param(1, None, 1, id="one record"),
-            pytest.param(SPLIT_RECORDS, None, 1, id="just one split"),
-            pytest.param(SPLIT_RECORDS + 1, None, 2, id="one record more"),
-            pytest.param(10 * SPLIT_RECORDS, None, 10, id="ten"),
-            pytest.param(10 * SPLIT_RECORDS, 4, 4, id="at most four"),
-            pytest.param(10 * SPLIT_RECORDS, 1, 1, id="at most one"),
+            pytest.param(SMALLEST, None, 1, id="too few to be cut"),
+            pytest.param(3 * SMALLEST, None, 2, id="one for each core"),
+            pytest.param(2 * LARGEST, None, 2, id="as many as a split may have"),
+            pytest.param(2 * LARGEST + 1, None, 4, id="two waves"),
+            pytest.param(20 * LARGEST, 4, 4, id="at most four"),
+            pytest.param(20 * LARGEST, 1, 1, id="at most one"),
         ],
     )
-    def test_number_of_splits(self, size: int, splits_max: int | None, pieces: int) -> None:
-        assert len(cut([Range(P, 7, 7 + size)], ordered=False, splits_max=splits_max)) == pieces
+    def test_number_of_splits_on_two_cores(self, size: int, splits_max: int | None, pieces: int) -> None:
+        assert len(cut([Range(P, 7, 7 + size)], ordered=False, splits_max=splits_max, parallelism=2)) == pieces
+
+    def test_uneven_partitions_keep_both_cores_busy_to_the_end(self) -> None:
+        ranges = [Range(P, 0, 300_000), Range(TopicPartition("t", 1), 0, 700_000)]
+        sizes = [split.end - split.start for split in cut(ranges, ordered=False, parallelism=2)]
+        assert sizes == [500_000, 300_000, 200_000]
 
     def test_a_partition_whose_order_matters_is_one_split(self) -> None:
         assert cut([Range(P, 7, 10_000_000)], ordered=True) == [SinkSplit("t", 0, 7, 10_000_000)]
@@ -158,8 +165,8 @@ class TestCut:
         assert all(split.start < split.end for split in cut(ranges, ordered=ordered, splits_max=splits_max))
 
     @given(RANGES)
-    def test_splits_are_about_equal(self, ranges: list[Range]) -> None:
-        assert all(split.end - split.start <= SPLIT_RECORDS for split in cut(ranges, ordered=False))
+    def test_no_split_is_too_large(self, ranges: list[Range]) -> None:
+        assert all(split.end - split.start <= LARGEST for split in cut(ranges, ordered=False))
 
     def test_an_empty_range_has_no_splits(self) -> None:
         assert cut([Range(P, 5, 5)], ordered=False) == []
