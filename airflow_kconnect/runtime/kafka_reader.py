@@ -166,11 +166,11 @@ def _arrow(schema: pa.Schema, messages: Sequence[Message]) -> pa.RecordBatch:
     arrays: dict[str, pa.Array] = {}
     for field in schema:
         part = field.name.removesuffix("_quotes")
-        arrays[field.name] = _column(field, messages) if part == field.name else _quotes(arrays[part])
+        arrays[field.name] = _column(field, messages) if part == field.name else count_quotes(arrays[part])
     return pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
 
 
-def _quotes(texts: pa.Array) -> pa.Array:
+def count_quotes(texts: pa.Array) -> pa.Array:
     """How many quotes the values have; null for those with backslashes or control characters, or not in UTF-8.
 
     It looks at a batch as one text, which is far quicker than at each value; so one wrong byte beyond ASCII makes all

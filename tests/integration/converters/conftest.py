@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter, Decoded, encode_union
+from airflow_kconnect.runtime.kafka_reader import count_quotes
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ def staged() -> Staged:
             rows = rows.withColumn(f"let_{name}", expression)
             return F.col(f"let_{name}")
 
-        decoded = converter.decode(F.col("raw"), shapes, let)
+        quotes = F.col("quotes") if "quotes" in rows.columns else None
+        decoded = converter.decode(F.col("raw"), shapes, let, quotes)
         return rows, decoded
 
     return decode
@@ -50,7 +53,9 @@ def through(spark: SparkSession, staged: Staged) -> Through:
     def convert(reader: Converter, writer: Converter, messages: Sequence[bytes | None]) -> list[Answer]:
         shapes = tuple(reader.shapes_of(messages))
         names = tuple(f"value_{n}" for n in range(len(shapes)))
-        rows = spark.createDataFrame(list(enumerate(messages)), "n int, raw binary")
+        quotes = count_quotes(pa.array(messages, pa.binary())).to_pylist()
+        numbered = [(n, message, quotes[n]) for n, message in enumerate(messages)]
+        rows = spark.createDataFrame(numbered, "n int, raw binary, quotes int")
         rows, decoded = staged(rows, reader, shapes)
         values = [column.alias(name) for column, name in zip(decoded.columns, names, strict=True)]
         rows = rows.select("n", decoded.tag.alias("tag"), decoded.error.alias("read_error"), *values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connectors.directory import writers
 from airflow_kconnect.connectors.directory.layout import Layout
-from airflow_kconnect.connectors.directory.writers import DirectoryWriter
+from airflow_kconnect.connectors.directory.writers import DirectoryWriter, json_strings
 
 SPLIT = SinkSplit("t", 3, 10, 100)
 
@@ -143,3 +146,13 @@ class TestErrors:
         (tmp_path / "t").write_text("")
         with pytest.raises(DataError, match=r"cannot write .*/t/partition=3: "):
             json_writer(tmp_path).open(SPLIT)
+
+
+@given(st.lists(st.none() | st.text(alphabet='a"\\\n\x1f é😀', max_size=6), max_size=8))
+def test_lines_of_strings_are_their_json(texts: list[str | None]) -> None:
+    lines = b"".join(json_strings(pa.array(texts, pa.string())).cast(pa.binary()).to_pylist())
+    assert [json.loads(line) for line in lines.splitlines()] == texts
+
+
+def test_control_characters_are_escaped_as_jackson_does() -> None:
+    assert json_strings(pa.array(["\x1f\b"])).to_pylist() == ['"\\u001F\\b"\n']
