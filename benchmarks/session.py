@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.local.spark import find_spark_submit
 from airflow_kconnect.local.submit import spark_conf
-from airflow_kconnect.runtime.session import WORKER_DAEMON
+from airflow_kconnect.runtime.session import START_CONF
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,7 +24,7 @@ def spark_session(folder: Path) -> SparkSession:
         "spark.driver.memory": "2g",
         "spark.log.level": "ERROR",
         "spark.local.dir": str(folder / "spark"),
-        "spark.python.daemon.module": WORKER_DAEMON,
+        **START_CONF,
     }
     builder = SparkSession.builder.master("local[*]").appName("benchmarks")
     for key, value in spark_conf(own, master="local[*]", spark=find_spark_submit()).items():

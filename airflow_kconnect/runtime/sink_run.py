@@ -157,7 +157,7 @@ class SinkRun:
     def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
         """Write the splits and commit; returns the new offset of each partition."""
         self._learn_from_samples(splits)
-        self._phases.enter("moving records")
+        self._phases.enter("preparing the Spark job")
         reports = self._write(splits)
         accepted, reached = contiguous(splits, reports)
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
@@ -198,6 +198,7 @@ class SinkRun:
                 rows, writers = _for_tasks(frame, self._connector, self._settings.tasks_max, len(splits))
             settings = SinkWriterSettings(tuple(splits), writers, monitor.address)
             reported = rows.mapInArrow(sink_writer(settings), REPORT_SCHEMA)
+            self._phases.enter("moving records")
             found = [SinkReport(**json.loads(row.report)) for row in run_job(spark, reported)]
         return sorted(found, key=lambda report: report.index)
 

@@ -76,7 +76,7 @@ class SourceRun:
                 return self._report(work, [], 0, [NewOffset(*found) for found in view.committed()])
             self._write_plan(producer, work.plan)
             self._log.read(range(partitions), view.add)
-            self._phases.enter("moving records")
+            self._phases.enter("preparing the Spark job")
             reports, read = self._move(work, partitions)  # 5-7
             self._phases.enter("committing offsets")
             self._reconcile(reports, read)
@@ -151,6 +151,7 @@ class SourceRun:
             counted, count = observed(frame.df)
             rows = encoded(frame.with_df(counted), self._key, self._value)
             writer = self._writer_settings(work, pointer, splits, frame, deadline, monitor.address)
+            self._phases.enter("moving records")
             return collect_reports(spark, rows, writer), count()
 
     def _writer_settings(

@@ -54,7 +54,8 @@ def json_strings(column: pa.Array) -> pa.Array:
     """Texts as lines of JSON; nulls as ``null``."""
     if _needs_escapes(column):
         column = pa.array([None if text is None else text.translate(_ESCAPES) for text in column.to_pylist()])
-    return pc.coalesce(pc.binary_join_element_wise('"', column, '"\n', ""), "null\n")
+    lines = pc.binary_join_element_wise('"', column, '"\n', "")
+    return pc.coalesce(lines, "null\n") if column.null_count else lines
 
 
 def _needs_escapes(column: pa.Array) -> bool:

@@ -1,0 +1,1 @@
+"""Predicates of transformations."""
