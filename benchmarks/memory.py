@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import threading
@@ -53,12 +54,10 @@ def _peaks(config: dict[str, str], worker: dict[str, str]) -> dict[str, int]:
 
 def _watch(process: psutil.Popen, peaks: dict[str, int]) -> None:
     while process.poll() is None:
-        for part in [process, *process.children(recursive=True)]:
-            try:
+        with contextlib.suppress(psutil.Error):
+            for part in [process, *process.children(recursive=True)]:
                 kind = "jvm" if "java" in part.name() else _python_kind(part)
                 peaks[kind] = max(peaks.get(kind, 0), part.memory_info().rss >> 20)
-            except psutil.Error:
-                continue
         threading.Event().wait(0.2)
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect import errors
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 
 _PREFIX = "\x00"
+_STAGE, _PART, _EXCEPTION = "\x02", "\x1e", "\x1f"
+
+DROPPED = "\x03"
+"""The ``error`` cell of a record that a filter has dropped."""
+
+DATA_EXCEPTION = "org.apache.kafka.connect.errors.DataException"
 _CLASSES = {name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, ConnectError)}
 
 
@@ -33,6 +40,44 @@ def error_cell(error: ConnectError) -> str:
     return _PREFIX + json.dumps(pack_error(error))
 
 
+@dataclass(frozen=True)
+class RecordError:
+    """Why a record failed, as Connect's dead-letter headers name it.
+
+    :param stage: ``VALUE_CONVERTER``, ``TRANSFORMATION``, ...
+    :param executing: Java name of the converter or transformation.
+    :param exception: Java name of the exception that Connect throws.
+    """
+
+    stage: str
+    executing: str
+    exception: str
+    message: str
+
+
+def stage_prefix(stage: str, executing: str) -> str:
+    """What a stage puts before the text of an error in an ``error`` column."""
+    return f"{_STAGE}{stage}{_PART}{executing}{_PART}"
+
+
+def with_exception(class_name: str, message: str) -> str:
+    """A text of an error with the Java name of its exception; without one it is a DataException."""
+    return f"{class_name}{_EXCEPTION}{message}"
+
+
+def record_error(cell: str) -> RecordError | None:
+    """What the cell of an ``error`` column says of a record; None if it is about something else."""
+    if not cell.startswith(_STAGE):
+        return None
+    stage, executing, text = cell[len(_STAGE) :].split(_PART, 2)
+    exception, found, message = text.partition(_EXCEPTION)
+    return (
+        RecordError(stage, executing, exception, message)
+        if found
+        else RecordError(stage, executing, DATA_EXCEPTION, text)
+    )
+
+
 def error_from_column(cell: str, place: str) -> ConnectError:
     """The error for a cell of an ``error`` column: one made by `error_cell`, or the text of a bad record.
 
@@ -40,4 +85,7 @@ def error_from_column(cell: str, place: str) -> ConnectError:
     """
     if cell.startswith(_PREFIX):
         return unpack_error(json.loads(cell[len(_PREFIX) :]))
-    return DataError(f"bad record at {place}: {cell}")
+    found = record_error(cell)
+    if found is None:
+        return DataError(f"bad record at {place}: {cell}")
+    return DataError(f"bad record at {place}: {found.stage} by {found.executing}: {found.message}")

@@ -180,7 +180,6 @@ class ClientConfigs:
             "auto.offset.reset": "error",
             "fetch.wait.max.ms": 50 if bulk else 10,
             "fetch.queue.backoff.ms": 5,
-            "fetch.message.max.bytes": 4_194_304 if bulk else 1_048_576,
             # More in the queue is no quicker, and each reader would hold hundreds of megabytes (measured).
             "queued.min.messages": 100_000,
             "queued.max.messages.kbytes": 16_384,

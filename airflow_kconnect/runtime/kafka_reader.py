@@ -17,6 +17,7 @@ from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
 from airflow_kconnect.connect.task_errors import error_cell
 from airflow_kconnect.kafka.errors import translate, translated
+from airflow_kconnect.runtime.memory import give_memory_back
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -73,6 +74,7 @@ def _reader(settings: ReaderSettings) -> Callable[[Iterator[pa.RecordBatch]], It
                     yield from _read_split(settings, settings.splits[split])
         finally:
             gc.enable()
+            give_memory_back()
 
     return read
 

@@ -17,8 +17,10 @@ import airflow_kconnect.connectors.file.segments
 import airflow_kconnect.runtime.kafka_reader
 import airflow_kconnect.runtime.sink_writer
 import airflow_kconnect.runtime.split_writer  # noqa: F401
+from airflow_kconnect.runtime.memory import use_few_arenas
 
 if __name__ == "__main__":
+    use_few_arenas()
     # What is there now lives as long as the workers: none of them has to look through it again.
     gc.freeze()
     manager()

@@ -1,0 +1,24 @@
+"""Keeping the memory of Python workers flat: what C libraries free must go back to the system."""
+
+from __future__ import annotations
+
+import ctypes
+
+_M_ARENA_MAX = -8  # malloc.h
+
+
+def use_few_arenas() -> None:
+    """Let all threads share two pools of memory (glibc; elsewhere nothing happens).
+
+    Each Kafka client starts threads, and each new thread would have a pool of its own that never shrinks.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(_M_ARENA_MAX, 2)
+
+
+def give_memory_back() -> None:
+    """Return what was freed to the system (glibc): a worker reads many splits, and would keep the peak of each."""
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)
