@@ -74,10 +74,12 @@ def _unescape(number: int, text: str) -> str:
 
 
 def _escape(text: str, always: str = "") -> str:
-    """Escape a key (blanks everywhere) or a value (only leading blanks would be lost)."""
-    stripped = text.lstrip(" ")
-    escaped = "\\ " * (len(text) - len(stripped)) + "".join(map(_escape_char, stripped))
-    return re.sub(r"(?<!\\) ", r"\\ ", escaped) if always else escaped
+    """Escape a text; blanks that lead it, and those that are in `always`, would be lost otherwise."""
+    leading = len(text) - len(text.lstrip(" "))
+    return "".join(
+        f"\\{char}" if char in always or (char == " " and at < leading) else _escape_char(char)
+        for at, char in enumerate(text)
+    )
 
 
 def _escape_char(char: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -49,6 +49,7 @@ def test_pairs_keep_repeated_keys() -> None:
     assert pairs("a=1\na=2") == [("a", "1"), ("a", "2")]
 
 
+@example({"\\ ": ""})
 @given(st.dictionaries(st.text(), st.text()))
 def test_what_is_written_is_read_again(mapping: dict[str, str]) -> None:
     assert parse(dump(mapping)) == mapping
