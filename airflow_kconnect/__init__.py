@@ -5,13 +5,15 @@ Importing this package imports neither Airflow nor Spark; the operators are load
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
+    from airflow_kconnect.runtime.preview import preview
 
-__all__ = ["KafkaSinkOperator", "KafkaSourceOperator", "__version__"]
+__all__ = ["KafkaSinkOperator", "KafkaSourceOperator", "__version__", "preview"]
 
 try:
     __version__ = version("airflow-kconnect")
@@ -25,6 +27,9 @@ def __getattr__(name: str) -> Any:
         from airflow_kconnect.operators import kafka_connect
 
         return getattr(kafka_connect, name)
+    if name == "preview":
+        # By name: whoever imports this package, such as the command line, must not depend on the data plane.
+        return import_module("airflow_kconnect.runtime.preview").preview
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -22,6 +22,7 @@ app = typer.Typer(add_completion=False)
 def main(
     lines: Annotated[int, typer.Option(help="Lines of 200 bytes to move.")] = 1_000_000,
     schemas: Annotated[bool, typer.Option(help="JsonConverter with the envelope (Connect's default).")] = True,
+    transforms: Annotated[bool, typer.Option(help="With transformations on both ways.")] = False,
     memory: Annotated[bool, typer.Option(help="Also compare the memory of 1x and 10x the lines.")] = False,
     output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file too.")] = None,
 ) -> None:
@@ -31,7 +32,7 @@ def main(
         broker = EmbeddedBroker(Path(folder) / "broker", heap_mb=1024, progress=console.print)
         broker.start()
         try:
-            bench = Bench(broker.bootstrap, Path(folder), lines, schemas, console.print)
+            bench = Bench(broker.bootstrap, Path(folder), lines, schemas, console.print, transforms=transforms)
             measured = bench.run()
             figures = memory_of_runs(broker.bootstrap, Path(folder), lines, console.print) if memory else {}
         finally:

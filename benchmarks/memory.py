@@ -54,8 +54,11 @@ def _peaks(config: dict[str, str], worker: dict[str, str]) -> dict[str, int]:
 
 def _watch(process: psutil.Popen, peaks: dict[str, int]) -> None:
     while process.poll() is None:
+        children: list[psutil.Process] = []
         with contextlib.suppress(psutil.Error):
-            for part in [process, *process.children(recursive=True)]:
+            children = process.children(recursive=True)
+        for part in (process, *children):
+            with contextlib.suppress(psutil.Error):
                 kind = "jvm" if "java" in part.name() else _python_kind(part)
                 peaks[kind] = max(peaks.get(kind, 0), part.memory_info().rss >> 20)
         threading.Event().wait(0.2)

@@ -23,6 +23,20 @@ _LINE_BYTES = 200
 _PARTITIONS = 2
 _PASSES = 5
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
+_ROUTED = "-routed"
+# What Connect's file sink prints besides the line itself when it is a struct.
+_STRUCT_LINE = "Struct{text=,source=,sink=benchmark}\n"
+_SOURCE_CHAIN = {
+    "hoist": {"type": "HoistField$Value", "field": "line"},
+    "insert": {"type": "InsertField$Value", "static.field": "source", "static.value": "benchmark"},
+    "mask": {"type": "MaskField$Value", "fields": "source"},
+    "cast": {"type": "Cast$Value", "spec": "source:string"},
+    "route": {"type": "RegexRouter", "regex": "(.*)", "replacement": f"$1{_ROUTED}"},
+}
+_SINK_CHAIN = {
+    "insert": {"type": "InsertField$Value", "static.field": "sink", "static.value": "benchmark"},
+    "rename": {"type": "ReplaceField$Value", "renames": "line:text"},
+}
 
 
 @dataclass
@@ -47,10 +61,34 @@ def write_lines(path: Path, count: int) -> Path:
     return path
 
 
-class Bench:
-    """Runs everything; Connect first, then it is stopped so that the cores are free."""
+def _chain(links: dict[str, dict[str, str]]) -> dict[str, str]:
+    """The keys of a chain of transformations, with Java's full names, so that both sides take them."""
+    keys = {"transforms": ",".join(links)}
+    for alias, own in links.items():
+        keys |= {f"transforms.{alias}.{key}": value for key, value in own.items()}
+        keys[f"transforms.{alias}.type"] = f"org.apache.kafka.connect.transforms.{own['type']}"
+    return keys
 
-    def __init__(self, bootstrap: str, folder: Path, lines: int, schemas: bool, say: Callable[[str], None]) -> None:
+
+class Bench:
+    """Runs everything; Connect first, then it is stopped so that the cores are free.
+
+    :param transforms: whether records pass five transformations on their way to Kafka, and two on their way out.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str,
+        folder: Path,
+        lines: int,
+        schemas: bool,
+        say: Callable[[str], None],
+        *,
+        transforms: bool = False,
+    ) -> None:
+        self._source_chain = _chain(_SOURCE_CHAIN) if transforms else {}
+        self._sink_chain = _chain(_SINK_CHAIN) if transforms else {}
+        self._suffix = _ROUTED if transforms else ""
         self._bootstrap, self._folder, self._lines, self._say = bootstrap, folder, lines, say
         self._converter = {"value.converter": _JSON, "value.converter.schemas.enable": str(schemas).lower()}
         self._admin = KafkaAdmin({"bootstrap.servers": bootstrap, "log_level": 2})
@@ -76,16 +114,17 @@ class Bench:
         return name
 
     def _connect_source(self, connect: ConnectWorker, attempt: int) -> float:
-        topic = self._topic(f"connect-{attempt}")
+        topic, routed = f"connect-{attempt}", self._topic(f"connect-{attempt}{self._suffix}")
         name = f"source-{attempt}"
         config = {
             "connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
             "file": str(self._input),
             "topic": topic,
             **self._converter,
+            **self._source_chain,
         }
         connect.create(name, config)
-        rate = self._rate(lambda: self._committed(topic), self._lines * 0.99)
+        rate = self._rate(lambda: self._committed(routed), self._lines * 0.99)
         connect.delete(name)
         self._say(f"Kafka Connect, file -> Kafka, pass {attempt + 1}: {rate:,.0f} records/s")
         return rate
@@ -95,12 +134,14 @@ class Bench:
         config = {
             "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
             "file": str(target),
-            "topics": f"connect-{_PASSES - 1}",
+            "topics": f"connect-{_PASSES - 1}{self._suffix}",
             "key.converter": "org.apache.kafka.connect.storage.StringConverter",
             **self._converter,
+            **self._sink_chain,
         }
         connect.create(name, config)
-        written = lambda: target.stat().st_size / _LINE_BYTES if target.exists() else 0  # noqa: E731
+        line_bytes = len(_STRUCT_LINE) + _LINE_BYTES - 1 if self._sink_chain else _LINE_BYTES
+        written = lambda: target.stat().st_size / line_bytes if target.exists() else 0  # noqa: E731
         rate = self._rate(written, self._lines * 0.99)
         connect.delete(name)
         target.unlink()
@@ -125,8 +166,9 @@ class Bench:
             "name": f"our-source-{attempt}",
             "connector.class": "FileStreamSource",
             "file": str(self._input),
-            "topic": self._topic(f"ours-{attempt}"),
+            "topic": self._topic(f"ours-{attempt}{self._suffix}").removesuffix(self._suffix),
             **self._converter,
+            **self._source_chain,
         }
         return self._ours(spark, config, f"file -> Kafka, pass {attempt + 1}")
 
@@ -135,8 +177,9 @@ class Bench:
             "name": f"our-sink-{attempt}",
             "connector.class": "DirectorySink",
             "directory": str(self._folder / f"ours-{attempt}"),
-            "topics": f"ours-{_PASSES - 1}",
+            "topics": f"ours-{_PASSES - 1}{self._suffix}",
             **self._converter,
+            **self._sink_chain,
         }
         return self._ours(spark, config, f"Kafka -> JSON lines, pass {attempt + 1}")
 

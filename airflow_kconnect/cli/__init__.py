@@ -8,6 +8,8 @@ import typer
 
 from airflow_kconnect import __version__
 from airflow_kconnect.cli.broker import app as broker
+from airflow_kconnect.cli.dlq import app as dlq
+from airflow_kconnect.cli.preview import preview
 from airflow_kconnect.cli.reference import reference
 from airflow_kconnect.cli.run import run
 
@@ -21,7 +23,9 @@ app = typer.Typer(
     epilog="Start here: `kconnect broker start`, then `kconnect run connector.json`.",
 )
 app.add_typer(broker, name="broker")
+app.add_typer(dlq, name="dlq")
 app.command()(run)
+app.command()(preview)
 app.command()(reference)
 
 

@@ -64,10 +64,25 @@ def run(
     Exit codes: 0 done; 1 configuration or data are wrong; 2 wrong usage; 3 something outside is away, try again;
     4 a newer run has taken over; 5 a bug; 130 interrupted.
     """
+    run_once(connector, worker, bootstrap_servers, master, conf or (), as_json=as_json, verbose=verbose)
+
+
+def run_once(
+    connector: Path,
+    worker: Path | None,
+    bootstrap_servers: str | None,
+    master: str,
+    conf: Sequence[str],
+    *,
+    as_json: bool,
+    verbose: bool,
+    replay: bool = False,
+) -> None:
+    """Run the connector, show how it went, and exit."""
     console = Console(stderr=as_json)
-    settings = _spark_settings(conf or ())
+    settings = _spark_settings(conf)
     try:
-        outcome = _run(connector, _worker_config(worker, bootstrap_servers), master, settings, console, verbose)
+        outcome = _run(connector, _worker_config(worker, bootstrap_servers), master, settings, console, verbose, replay)
     except ConnectError as error:
         errors = error.errors if isinstance(error, ConfigError) else None
         outcome = Outcome(error.exit_code, error=_error(error, str(error), error.exit_code, errors))
@@ -89,7 +104,13 @@ class Outcome:
 
 
 def _run(
-    file: Path, worker: Mapping[str, str], master: str, conf: Mapping[str, str], console: Console, verbose: bool
+    file: Path,
+    worker: Mapping[str, str],
+    master: str,
+    conf: Mapping[str, str],
+    console: Console,
+    verbose: bool,
+    replay: bool,
 ) -> Outcome:
     config = connector_config(file)
     warnings = check_configuration(config, worker, None)
@@ -98,7 +119,10 @@ def _run(
     spark = find_spark_submit()
     outcome = Outcome(EXIT_OK)
     name = f"kconnect {config.get('name')}"
-    with run_spec_file(RunSpec(config, worker)) as path, display_of(console, verbose) as display:
+    with (
+        run_spec_file(RunSpec(config, worker, replay_dead_letters=replay)) as path,
+        display_of(console, verbose) as display,
+    ):
         command = submit_command(spark, path, master=master, conf=conf, name=name)
 
         def on_event(event: dict[str, Any]) -> None:

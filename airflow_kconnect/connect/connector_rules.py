@@ -6,8 +6,10 @@ Texts are those of AbstractHerder, DistributedHerder and SinkConnectorConfig.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from difflib import get_close_matches
+from typing import Any
 
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import java_pattern
@@ -17,14 +19,10 @@ from airflow_kconnect.connect.enrichment import TOPIC_CREATION_PREFIX, aliases
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.override_policy import OVERRIDE_PREFIXES, violation
 from airflow_kconnect.connect.validation import CONNECTOR_CLASS, Inspection
-from airflow_kconnect.connect.worker_config import SIMPLE_HEADER_CONVERTER
 
 DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
 KAFKA_TOPICS = ("__consumer_offsets", "__transaction_state")
 
-# What Connect's default may be called; here it needs no class, because headers are not converted.
-_SIMPLE_HEADERS = ("SimpleHeaderConverter", "SimpleHeader")
-_HEADERS_PASSED = "`header.converter` has no effect: headers are passed through as bytes in this version"
 
 _OPERATORS = {"source": "KafkaSourceOperator", "sink": "KafkaSinkOperator"}
 
@@ -105,6 +103,10 @@ def _check_own(inspection: Inspection, plugin: type[Connector]) -> None:
 
 def _check_stages(inspection: Inspection) -> None:
     known = aliases(inspection.props, "predicates")
+    registry = plugins.registry()
+    for key, lookup in (("transforms", registry.transform), ("predicates", registry.predicate)):
+        for alias in aliases(inspection.props, key):
+            _check_plugin(inspection, f"{key}.{alias}.", lookup)
     for alias in aliases(inspection.props, "transforms"):
         negate, predicate = f"transforms.{alias}.negate", f"transforms.{alias}.predicate"
         given = inspection.props.get(predicate)
@@ -114,6 +116,16 @@ def _check_stages(inspection: Inspection) -> None:
         if given is not None and given not in known:
             text = f"'{given}' is not in `predicates`, which has: {', '.join(known) or 'nothing'}"
             inspection.add(predicate, text)
+
+
+def _check_plugin(inspection: Inspection, prefix: str, lookup: Callable[..., type[Any]]) -> None:
+    """The stage's own rules; where single keys are wrong it would only stumble over them."""
+    if any(key.startswith(prefix) for key in inspection.errors):
+        return
+    plugin = lookup(inspection.props[f"{prefix}type"], key=f"{prefix}type")
+    own = {key.removeprefix(prefix): text for key, text in inspection.props.items() if key.startswith(prefix)}
+    for key, messages in plugin.validate(own).items():
+        inspection.add(prefix + key, *messages)
 
 
 def _check_overrides(inspection: Inspection) -> None:
@@ -132,16 +144,14 @@ def _check_converter(inspection: Inspection, kind: str) -> None:
     name = inspection.props.get(key)
     if name is None:
         return
-    if kind == "header" and name in (SIMPLE_HEADER_CONVERTER, *_SIMPLE_HEADERS):
-        inspection.warnings.append(_HEADERS_PASSED)
-        return
     try:
         converter = plugins.registry().converter(name, key=key)
     except ConfigError as error:
         inspection.add(key, *error.errors[key])
         return
-    if kind == "header":
-        inspection.warnings.append(_HEADERS_PASSED)
+    if kind != "header" and getattr(converter, "for_headers_only", False):
+        inspection.add(key, f"Invalid value {name} for configuration {key}: it converts only headers")
+        return
     prefix = f"{key}."
     props = inspection.props.items()
     settings = {key.removeprefix(prefix): text for key, text in props if key.startswith(prefix)}

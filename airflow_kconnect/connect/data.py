@@ -61,7 +61,7 @@ class ConnectSchema:
 
     type: SchemaType
     optional: bool = False
-    default: Any = None
+    default: Any = field(default=None, hash=False)  # of a struct it is a dict
     name: str | None = None
     version: int | None = None
     doc: str | None = None

@@ -114,6 +114,12 @@ class PluginRegistry:
             raise invalid(key, name, f"More than one class matches; write the full name, one of: {found}")
         return candidates[0]
 
+    def name_of(self, group: str, plugin: type[Any]) -> str:
+        """Full name of an installed class; of another one its Python name."""
+        target = f"{plugin.__module__}:{plugin.__qualname__}"
+        found = (name for name, targets in self._groups.get(group, {}).items() if target in targets)
+        return next(found, f"{plugin.__module__}.{plugin.__qualname__}")
+
     def names(self, group: str) -> list[str]:
         """Full names of all plugins of a group, sorted."""
         return sorted(self._groups.get(group, {}))

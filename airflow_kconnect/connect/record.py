@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow_kconnect.connect.data import ConnectSchema
 
-Headers = tuple[tuple[str, bytes | None], ...]
+Headers = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class SourceRecord:
     :param value_schema: its schema; None with a value means schemaless.
     :param kafka_partition: the partition it goes to; None lets Kafka's murmur2 of the key decide.
     :param timestamp: ms since the epoch; None means now.
-    :param headers: (name, bytes) pairs, passed through as they are.
+    :param headers: (name, value) pairs; bytes and None pass as they are, other values the header converter writes as
+        schemaless data.
     """
 
     source_partition: Mapping[str, Any] | None
@@ -44,6 +45,7 @@ class SinkRecord:
 
     :param kafka_offset: its offset in topic-partition.
     :param value: Python data as in `SourceRecord`; schemaless data are plain dicts and lists.
+    :param headers: (name, value) pairs, read by the header converter; dates are `datetime` objects, decimals `Decimal`.
     """
 
     topic: str

@@ -28,12 +28,14 @@ class RunSpec:
     :param worker: worker keys: ``bootstrap.servers``, ``group.id``, ``security.*`` ...
     :param kind: ``source`` or ``sink``: what the caller expects the connector to be; None for "either".
     :param run_id: shown in reports and in the plan record.
+    :param replay_dead_letters: a sink reads its dead-letter topic instead of its topics.
     """
 
     config: Mapping[str, Any]
     worker: Mapping[str, Any]
     kind: str | None = None
     run_id: str = ""
+    replay_dead_letters: bool = False
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.record import SinkRecord, SourceRecord, TopicPartition
@@ -65,12 +65,26 @@ class SourceTask(ABC):
         ``task.shutdown.graceful.timeout.ms`` after the last `poll`."""
 
 
+class ErrantRecordReporter(Protocol):
+    """Takes records that a sink task cannot write (KIP-610)."""
+
+    def report(self, record: SinkRecord, error: Exception) -> None:
+        """Pass over a record of the current `SinkTask.put`: it is logged, and becomes a dead letter, as configured.
+
+        :raises DataError: ``errors.tolerance`` is ``none``; it ends the run, whatever the task does about it.
+        """
+
+
 @dataclass(frozen=True)
 class SinkTaskContext:
-    """What a sink task may ask of its run: its configuration and the partitions that it is given."""
+    """What a sink task may ask of its run: its configuration and the partitions that it is given.
+
+    :param errant_record_reporter: None unless errors are logged or there is a dead-letter topic, as in Connect.
+    """
 
     configs: Mapping[str, str]
     assignment: tuple[TopicPartition, ...] = ()
+    errant_record_reporter: ErrantRecordReporter | None = None
 
 
 class SinkTask(ABC):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, nullable
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.plugins import CONVERTERS, registry
 from airflow_kconnect.converters.types import spark_type
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from airflow_kconnect.connect.frame import RecordFrame, Union
 
-Role = Literal["key", "value"]
+Role = Literal["key", "value", "header"]
 
 UNKNOWN_SHAPE = -1
 """Tag of a row whose shape is not among those that were asked for."""
@@ -71,6 +71,8 @@ class Converter(ABC):
     :param is_key: whether it converts keys.
     """
 
+    for_headers_only: ClassVar[bool] = False
+
     def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
         self.is_key = is_key
         self.config_values = self.config().parse(config)
@@ -79,6 +81,11 @@ class Converter(ABC):
     @abstractmethod
     def config(cls) -> ConfigDef:
         """The converter's keys, without prefix. Called at validation."""
+
+    @classmethod
+    def java_name(cls) -> str:
+        """The class name that configurations and errors use."""
+        return registry().name_of(CONVERTERS, cls)
 
     def check(self, shape: Shape) -> None:
         """Called before a run for shapes that are known then.

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import OPTIONAL_BYTES_SCHEMA, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.base import (
-    Converter,
-    Decoded,
-    Encoded,
-    Let,
-    converter_config,
-    decode_as_one_shape,
-    in_place,
-)
+from airflow_kconnect.converters.base import Encoded
+from airflow_kconnect.converters.one_shape import OneShapeConverter
 from airflow_kconnect.converters.types import logical_name
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-SHAPE = Shape(OPTIONAL_BYTES_SCHEMA)
 
-
-class ByteArrayConverter(Converter):
+class ByteArrayConverter(OneShapeConverter):
     """``org.apache.kafka.connect.converters.ByteArrayConverter``."""
 
-    @classmethod
-    def config(cls) -> ConfigDef:
-        return converter_config()
+    shape = Shape(OPTIONAL_BYTES_SCHEMA)
 
     def check(self, shape: Shape) -> None:
         if problem := _problem(shape):
@@ -49,13 +36,8 @@ class ByteArrayConverter(Converter):
         text = F.concat(F.lit("ByteArrayConverter is not compatible with objects of type "), kind)
         return Encoded(data, F.when(~kind.isin("BINARY", "VOID"), text))
 
-    def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
-        return [SHAPE]
-
-    def decode(
-        self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, quotes: Column | None = None
-    ) -> Decoded:
-        return decode_as_one_shape(raw, SHAPE, shapes)
+    def read(self, raw: Column) -> tuple[Column, Column | None]:
+        return raw, None
 
 
 def _problem(shape: Shape) -> str | None:

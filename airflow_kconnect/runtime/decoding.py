@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union
+from airflow_kconnect.connect.task_errors import stage_prefix
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class PartDecoder:
 
     def __init__(self, part: str, converter: Converter) -> None:
         self._part, self._converter = part, converter
+        self._stage = stage_prefix(f"{part.upper()}_CONVERTER", converter.java_name())
         self._shapes: list[Shape] = list(converter.shapes_of([]))
 
     @property
@@ -50,13 +52,14 @@ class PartDecoder:
             rows = rows.withColumn(f"{part}_let_{name}", expression)
             return F.col(f"{part}_let_{name}")
 
-        quotes = F.col(f"{part}_quotes") if self._converter.wants_quotes else None
+        quotes = F.col(f"{part}_quotes") if f"{part}_quotes" in rows.columns else None
         decoded = self._converter.decode(F.col(part), shapes, let, quotes)
         tag, problem = f"{part}_tag", f"{part}_error"
         columns = dict(zip(names, decoded.columns, strict=True))
         rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})
         unknown = F.concat(F.lit(f"{_UNKNOWN}{part} "), F.base64(F.col(part)))
-        error = F.coalesce(F.col(problem), F.when(F.col(tag) == UNKNOWN_SHAPE, unknown))
+        told = F.concat(F.lit(self._stage), F.col(problem))
+        error = F.coalesce(told, F.when(F.col(tag) == UNKNOWN_SHAPE, unknown))
         return rows, Union(shapes, names, tag), error
 
 
@@ -68,8 +71,13 @@ def unknown_sample(cell: str) -> tuple[str, bytes] | None:
     return part, base64.b64decode(text)
 
 
-def decoded_frame(rows: DataFrame, key: PartDecoder | None, value: PartDecoder) -> RecordFrame:
-    """Rows of `kafka_reader.read_splits` as a record frame; stages in Connect's order: key, then value."""
+def decoded_frame(
+    rows: DataFrame, key: PartDecoder | None, value: PartDecoder, carried: tuple[str, ...] = ()
+) -> RecordFrame:
+    """Rows of `kafka_reader.read_splits` as a record frame; stages in Connect's order: key, then value.
+
+    :param carried: further columns that go along.
+    """
     from pyspark.sql import functions as F
 
     errors, key_union = [F.col("error")], ABSENT
@@ -84,7 +92,9 @@ def decoded_frame(rows: DataFrame, key: PartDecoder | None, value: PartDecoder) 
         key=key_union,
         timestamp="timestamp" if "timestamp" in rows.columns else None,
         headers="headers" if "headers" in rows.columns else None,
-        carried=("kafka_offset", "error"),
+        carried=("kafka_offset", "error", *carried),
+        topic="topic" if "topic" in rows.columns else None,
+        partition="partition" if "partition" in rows.columns else None,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.task_errors import stage_prefix
 from airflow_kconnect.converters.base import Converter, Role, encode_union, new_converter
 from airflow_kconnect.runtime.settings import RunSettings
 
@@ -28,7 +29,8 @@ def encoded(frame: RecordFrame, key: Converter, value: Converter) -> DataFrame:
         data, error = encode_union(frame, part, converter)
         columns.append(data.alias(name))
         if error is not None:
-            errors.append(error)
+            stage = stage_prefix(f"{name.upper()}_CONVERTER", converter.java_name())
+            errors.append(F.concat(F.lit(stage), error))
     optional = {
         "topic": frame.topic,
         "timestamp": frame.timestamp,
@@ -36,9 +38,11 @@ def encoded(frame: RecordFrame, key: Converter, value: Converter) -> DataFrame:
         "partition": frame.partition,
     }
     columns += [F.col(column).alias(name) for name, column in optional.items() if column]
-    columns += [F.col(name) for name in frame.carried if name != "error"]
+    error = F.coalesce(*errors) if errors else F.lit(None).cast("string")
+    carried = {"original": F.when(error.isNotNull(), F.col("original"))} if "original" in frame.carried else {}
+    columns += [carried.get(name, F.col(name)).alias(name) for name in frame.carried if name != "error"]
     if errors:
-        columns.append(F.coalesce(*errors).alias("error"))
+        columns.append(error.alias("error"))
     return frame.df.select(*columns)
 
 

@@ -26,6 +26,11 @@ from airflow_kconnect.runtime.settings import run_settings
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+REPLAY_IS_FOR_SINKS = (
+    "is a source: only sinks can replay their dead letters. Those of a source are the records as they were before its"
+    " transformations"
+)
+
 log = logging.getLogger("kconnect")
 
 
@@ -91,6 +96,8 @@ def _run(spec: RunSpec, resolver: ConfigResolver, session: SparkSession | None) 
     connector.check()
     lazy = LazySession(f"kconnect {config.name}", session)
     if isinstance(connector, SourceConnector):
+        if spec.replay_dead_letters:
+            raise ConfigError({"connector.class": [REPLAY_IS_FOR_SINKS]}, config.name)
         return SourceRun(settings, connector, lazy).run()
     assert isinstance(connector, SinkConnector)
-    return SinkRun(settings, connector, lazy).run()
+    return SinkRun(settings, connector, lazy, replay=spec.replay_dead_letters).run()

@@ -20,7 +20,7 @@ from airflow_kconnect.kafka.errors import translate, translated
 from airflow_kconnect.runtime.memory import give_memory_back
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 _BATCH = 10_000
 _SAMPLES = 100
@@ -62,6 +62,20 @@ def read_splits(spark: SparkSession, settings: ReaderSettings) -> DataFrame:
 
     count = len(settings.splits)
     return spark.range(0, count, 1, count).mapInArrow(_reader(settings), from_arrow_schema(settings.schema))
+
+
+def with_places(rows: DataFrame, splits: Sequence[SinkSplit]) -> DataFrame:
+    """Rows of `read_splits` with the columns ``topic`` and ``partition``: constant in each Spark partition."""
+    from pyspark.sql import functions as F
+
+    def of_split(values: Sequence[str | int]) -> Column:
+        first = values[0]
+        if all(value == first for value in values):
+            return F.lit(first)
+        return F.get(F.array(*map(F.lit, values)), F.spark_partition_id())
+
+    topic, partition = of_split([s.topic for s in splits]), of_split([s.partition for s in splits])
+    return rows.withColumns({"topic": topic, "partition": partition.cast("int")})
 
 
 def _reader(settings: ReaderSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:

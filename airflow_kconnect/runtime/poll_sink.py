@@ -9,13 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import ConnectError, DataError
 from airflow_kconnect.connect.frame import Union
-from airflow_kconnect.connect.record import SinkRecord
+from airflow_kconnect.connect.record import Headers, SinkRecord
 from airflow_kconnect.connect.task import SinkTask, SinkTaskContext
+from airflow_kconnect.connect.task_errors import error_from_column
+from airflow_kconnect.runtime.errant_records import BatchReporter
+from airflow_kconnect.runtime.header_stage import RAW, Cell, HeaderStage
 
 
 @dataclass
@@ -24,28 +28,47 @@ class TaskWriter(SplitWriter):
 
     :param key: the key's union, whose schemaless columns hold JSON text.
     :param value: the value's union, likewise.
+    :param headers: reads the values of headers; unless given they stay bytes.
     """
 
     task_class: type[SinkTask]
     props: Mapping[str, str]
     key: Union
     value: Union
+    headers: HeaderStage = RAW
     _task: SinkTask | None = field(default=None, init=False)
     _split: SinkSplit | None = field(default=None, init=False)
+    _reporter: BatchReporter | None = field(default=None, init=False)
+
+    def report_to(self, reporter: BatchReporter) -> None:
+        """Give the task a reporter of records that it cannot write. Called before `open`."""
+        self._reporter = reporter
 
     def open(self, split: SinkSplit) -> None:
         partitions = (split.topic_partition,)
         self._split, self._task = split, self.task_class()
         with _as_data_error(self.task_class):
-            self._task.initialize(SinkTaskContext(self.props, partitions))
+            self._task.initialize(SinkTaskContext(self.props, partitions, self._reporter))
             self._task.start(self.props)
             self._task.open(partitions)
 
+    def checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch with an ``error`` in the rows that have wrong headers and no error yet."""
+        errors = [self.headers.decoded(cells)[1] for cells in batch.column("headers").to_pylist()]
+        if not any(errors):
+            return batch
+        index = batch.schema.get_field_index("error")
+        return batch.set_column(index, "error", pc.coalesce(batch.column(index), pa.array(errors, pa.string())))
+
     def write(self, batch: pa.RecordBatch) -> None:
         assert self._task and self._split
-        records = _records(batch, self._split, self.key, self.value)
+        records = _records(batch, self._split, self.key, self.value, self.headers)
+        if self._reporter:
+            self._reporter.begin(batch)
         with _as_data_error(self.task_class):
             self._task.put(records)
+        if self._reporter:
+            self._reporter.raise_if_failed()
 
     def close(self, end: int) -> dict[str, Any]:
         assert self._task and self._split
@@ -53,7 +76,8 @@ class TaskWriter(SplitWriter):
         with _as_data_error(self.task_class):
             safe = self._task.pre_commit({partition: end})
             self._end()
-        return {"safe": safe.get(partition, self._split.start)}
+        reported = self._reporter.reported if self._reporter else 0
+        return {"safe": safe.get(partition, self._split.start), "reported": reported}
 
     def abort(self) -> None:
         if self._task is not None:
@@ -84,14 +108,18 @@ class _as_data_error:
         raise DataError(f"{self._name} failed: {type(error).__name__}: {error}") from error
 
 
-def _records(batch: pa.RecordBatch, split: SinkSplit, key: Union, value: Union) -> list[SinkRecord]:
+def _records(
+    batch: pa.RecordBatch, split: SinkSplit, key: Union, value: Union, header_stage: HeaderStage
+) -> list[SinkRecord]:
     keys, values = _part(batch, key), _part(batch, value)
     offsets = batch.column("kafka_offset").to_pylist()
     timestamps = batch.column("timestamp").to_pylist()
     headers = batch.column("headers").to_pylist()
+    count = batch.num_rows
+    topics = batch.column("topic").to_pylist() if "topic" in batch.schema.names else [split.topic] * count
     return [
         SinkRecord(
-            topic=split.topic,
+            topic=topic,
             partition=split.partition,
             kafka_offset=offset,
             key=k,
@@ -99,12 +127,20 @@ def _records(batch: pa.RecordBatch, split: SinkSplit, key: Union, value: Union) 
             value=v,
             value_schema=value_schema,
             timestamp=timestamp,
-            headers=tuple((header["key"], header["value"]) for header in found or ()),
+            headers=_headers(header_stage, found, f"{topic}-{split.partition}@{offset}"),
         )
-        for offset, (key_schema, k), (value_schema, v), timestamp, found in zip(
-            offsets, keys, values, timestamps, headers, strict=True
+        for topic, offset, (key_schema, k), (value_schema, v), timestamp, found in zip(
+            topics, offsets, keys, values, timestamps, headers, strict=True
         )
     ]
+
+
+def _headers(stage: HeaderStage, cells: list[Cell] | None, place: str) -> Headers:
+    """:raises ConnectError: they are wrong; see `TaskWriter.checked`."""
+    headers, error = stage.decoded(cells)
+    if error is not None:
+        raise error_from_column(error, place)
+    return tuple((name, value) for name, _, value in headers)
 
 
 def _part(batch: pa.RecordBatch, union: Union) -> list[tuple[ConnectSchema | None, Any]]:

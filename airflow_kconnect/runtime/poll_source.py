@@ -20,6 +20,7 @@ from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.task import SourceTask, SourceTaskContext
 from airflow_kconnect.connect.task_errors import error_cell
 from airflow_kconnect.runtime.acknowledgements import AckReader
+from airflow_kconnect.runtime.header_stage import RAW, HeaderStage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,6 +36,7 @@ class PollSettings:
 
     :param max_records: per task, or None.
     :param stop_timeout_s: how long the final commit is waited for before `SourceTask.stop`.
+    :param headers: writes the values of headers; unless given they must be bytes.
     """
 
     task_class: type[SourceTask]
@@ -45,6 +47,7 @@ class PollSettings:
     deadline_epoch_s: float | None
     plan_id: str
     stop_timeout_s: float
+    headers: HeaderStage = RAW
 
 
 def poll_frame(spark: SparkSession, settings: PollSettings) -> RecordFrame:
@@ -114,7 +117,7 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
             _refuse_second_attempt(context.attemptNumber())
             task = _HostedTask(settings, context.partitionId())
             for records in task.batches():
-                yield _arrow(columns, settings.shapes, records)
+                yield _arrow(columns, settings.shapes, records, settings.headers)
         except ConnectError as error:
             yield _error_batch(columns, error)
         except Exception as error:  # the task is the user's code: any error of it is the run's answer
@@ -199,15 +202,18 @@ class _HostedTask:
             self._acks.stopped()
 
 
-def _arrow(columns: pa.Schema, shapes: RecordShapes, records: Sequence[SourceRecord]) -> pa.RecordBatch:
+def _arrow(
+    columns: pa.Schema, shapes: RecordShapes, records: Sequence[SourceRecord], header_stage: HeaderStage
+) -> pa.RecordBatch:
+    headers = [header_stage.encoded_of_task(record.headers) for record in records]
     data: dict[str, list[Any]] = {
         "topic": [r.topic for r in records],
         "partition": [r.kafka_partition for r in records],
         "timestamp": [r.timestamp for r in records],
-        "headers": [[{"key": k, "value": v} for k, v in r.headers] or None for r in records],
+        "headers": [cell for cell, _ in headers],
         "source_partition": [_json_or_none(r.source_partition) for r in records],
         "source_offset": [_json_or_none(r.source_offset) for r in records],
-        "error": [None] * len(records),
+        "error": [error for _, error in headers],
     }
     data |= _part("key", shapes.keys, [(r.key_schema, r.key) for r in records])
     data |= _part("value", shapes.values, [(r.value_schema, r.value) for r in records])

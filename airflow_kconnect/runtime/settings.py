@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from airflow_kconnect.connect.connector_config import ValidatedConfig
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validators import java_pattern
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.runtime.record_errors import ErrorHandling
 
 _CHUNK_MS = 10_000
-
-# Keys of Connect that do not work here yet: who sets them must be told what happens instead.
-_NOT_YET = {
-    "errors.tolerance": "the first bad record fails the run, as with `none`; nothing is skipped",
-    "errors.deadletterqueue.topic.name": "there are no dead letters yet; the first bad record fails the run",
-    "errors.retry.timeout": "a failed operation is not tried again within the run",
-    "errors.log.enable": "the record that fails the run is named in its error",
-}
-_HARMLESS = {"errors.tolerance": "none", "errors.retry.timeout": "0", "errors.log.enable": "false"}
 
 
 @dataclass(frozen=True)
@@ -88,6 +80,7 @@ class RunSettings:
     max_duration_ms: int | None
     splits_max: int | None
     topic_creation: TopicCreation
+    errors: ErrorHandling
 
     @property
     def name(self) -> str:
@@ -120,12 +113,6 @@ class RunSettings:
         return f"{self.group_id}-{self.name}-driver"
 
 
-def _with_warnings(config: ValidatedConfig) -> ValidatedConfig:
-    given = {key: config.props[key] for key in _NOT_YET if key in config.props}
-    found = [key for key, value in given.items() if value and value.lower() != _HARMLESS.get(key)]
-    return replace(config, warnings=[*config.warnings, *(f"`{key}` has no effect: {_NOT_YET[key]}" for key in found)])
-
-
 def run_settings(config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> RunSettings:
     """Put a run's settings together.
 
@@ -146,7 +133,7 @@ def run_settings(config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> 
             config.name,
         )
     return RunSettings(
-        config=_with_warnings(config),
+        config=config,
         worker=worker,
         clients=clients,
         run_id=run_id,
@@ -155,5 +142,6 @@ def run_settings(config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> 
         max_records=common.get("kconnect.max.records"),
         max_duration_ms=common.get("kconnect.max.duration.ms"),
         splits_max=common.get("kconnect.splits.max"),
+        errors=ErrorHandling.from_common(config.name, common),
         topic_creation=TopicCreation.from_props(config.props, enabled=bool(worker.get("topic.creation.enable"))),
     )

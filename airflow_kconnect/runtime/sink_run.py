@@ -6,13 +6,13 @@ import json
 import logging
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 
 from airflow_kconnect.connect.connector import NativeSinkConnector, PollSinkConnector, SinkConnector, SinkSplit
-from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport
@@ -20,10 +20,11 @@ from airflow_kconnect.connect.task_errors import unpack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import translated
 from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.runtime.dead_letters import as_before, ensure_topic, only_of_failed, original_in_kafka
 from airflow_kconnect.runtime.decoding import PartDecoder, decoded_frame, unknown_even_then
 from airflow_kconnect.runtime.encoding import converter_of
 from airflow_kconnect.runtime.failpoints import failpoint
-from airflow_kconnect.runtime.kafka_reader import ReaderSettings, read_samples, read_splits
+from airflow_kconnect.runtime.kafka_reader import ReaderSettings, read_samples, read_splits, with_places
 from airflow_kconnect.runtime.phases import Phases
 from airflow_kconnect.runtime.poll_sink import TaskWriter
 from airflow_kconnect.runtime.progress import ProgressMonitor
@@ -40,6 +41,11 @@ from airflow_kconnect.runtime.sink_plan import (
 from airflow_kconnect.runtime.sink_writer import SinkReport, SinkWriterSettings, samples_of, sink_writer
 from airflow_kconnect.runtime.spark_jobs import run_job, use_batches_of
 from airflow_kconnect.runtime.split_writer import REPORT_SCHEMA
+from airflow_kconnect.transforms.base import Scope
+from airflow_kconnect.transforms.chain import Chain
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 log = logging.getLogger(__name__)
 
@@ -49,17 +55,24 @@ _POLL_COLUMNS = frozenset({"key", "timestamp", "headers"})
 class SinkRun:
     """One run of a sink connector. Whatever it raises, offsets are committed only for what is safely written."""
 
-    def __init__(self, settings: RunSettings, connector: SinkConnector, session: LazySession) -> None:
+    def __init__(
+        self, settings: RunSettings, connector: SinkConnector, session: LazySession, *, replay: bool = False
+    ) -> None:
+        self._replay = replay
         self._settings, self._connector, self._session = settings, connector, session
         self._admin = KafkaAdmin(settings.clients.admin())
-        self._group = settings.config.props.get("consumer.override.group.id") or f"connect-{settings.name}"
+        own = settings.config.props.get("consumer.override.group.id") or f"connect-{settings.name}"
+        self._group = f"{own}-dead-letters" if replay else own
         self._consumer_config = settings.clients.consumer(self._group, bulk=True)
         self._phases = Phases()
+        self._header = converter_of(settings, "header")
+        self._chain = Chain.from_props(settings.config.props)
         self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
         self._value = PartDecoder("value", converter_of(settings, "value"))
         self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
         self._record_bytes = 0
-        self._written = self._rounds = self._splits = 0
+        self._rounds = self._splits = 0
+        self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
         self._learned = False
         self._seen: set[tuple[str, bytes]] = set()
         self._warnings: list[str] = []
@@ -68,7 +81,9 @@ class SinkRun:
     @property
     def _columns(self) -> frozenset[str]:
         connector = self._connector
-        return connector.needs if isinstance(connector, NativeSinkConnector) else _POLL_COLUMNS
+        own = connector.needs if isinstance(connector, NativeSinkConnector) else _POLL_COLUMNS
+        everything = self._settings.errors.reports or self._replay
+        return own | self._chain.needs | (_POLL_COLUMNS if everything else frozenset())
 
     @property
     def _ordered(self) -> bool:
@@ -89,6 +104,7 @@ class SinkRun:
         )  # 1
         try:
             self._phases.enter("planning")
+            ensure_topic(self._admin, self._settings.errors)
             ranges = self._ranges()  # 2
             failpoint("after-reading-offsets")
             if isinstance(self._connector, NativeSinkConnector):
@@ -112,7 +128,7 @@ class SinkRun:
         internal = frozenset(str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status"))
         reset = self._settings.config.props.get("consumer.override.auto.offset.reset")
         ranges = []
-        for topic in chosen_topics(self._settings.config.props, topics, internal):
+        for topic in self._topics(topics, internal):
             partitions = range(topics[topic])
             committed = self._committed(topic, topics[topic])
             begins = self._admin.begin_offsets(topic, partitions)
@@ -123,6 +139,15 @@ class SinkRun:
                 self._warnings += [warning] if warning else []
                 ranges.append(Range(place, start, max(start, ends[p])))
         return ranges
+
+    def _topics(self, existing: Mapping[str, int], internal: frozenset[str]) -> list[str]:
+        if not self._replay:
+            return chosen_topics(self._settings.config.props, existing, internal)
+        dead_letters = self._settings.errors.topic
+        if dead_letters is None:
+            key = "errors.deadletterqueue.topic.name"
+            raise ConfigError({key: ["is not set: there are no dead letters to replay"]}, self._settings.name)
+        return [dead_letters]
 
     def _committed(self, topic: str, partitions: int) -> dict[int, int]:
         consumer = Consumer(self._consumer_config)
@@ -167,7 +192,10 @@ class SinkRun:
         failpoint("after-visible")
         self._commit(producer, reached)
         failpoint("after-final-commit")
-        self._written += sum(report.written for _, report in accepted)
+        for _, report in accepted:
+            self._counts["written"] += report.written
+            self._counts["filtered"] += report.filtered
+            self._counts["dead_lettered"] += report.dead_lettered
         self._raise_or_learn(reports)
         return reached
 
@@ -187,7 +215,7 @@ class SinkRun:
         use_batches_of(spark, self._record_bytes)
         columns = self._columns.union(*(decoder.columns for _, decoder in self._decoders))
         reader = ReaderSettings(self._consumer_config, tuple(splits), columns)
-        frame = decoded_frame(read_splits(spark, reader), self._key, self._value)
+        frame = self._frame(read_splits(spark, reader), splits)
         expected = sum(split.end - split.start for split in splits)
         with ProgressMonitor(self._session.driver_host, len(splits), expected) as monitor:
             if isinstance(self._connector, NativeSinkConnector):
@@ -196,11 +224,26 @@ class SinkRun:
             else:
                 assert isinstance(self._connector, PollSinkConnector)
                 rows, writers = _for_tasks(frame, self._connector, self._settings.tasks_max, len(splits))
-            settings = SinkWriterSettings(tuple(splits), writers, monitor.address)
+            producer = self._settings.clients.producer(None)
+            settings = SinkWriterSettings(tuple(splits), writers, monitor.address, self._settings.errors, producer)
             reported = rows.mapInArrow(sink_writer(settings), REPORT_SCHEMA)
             self._phases.enter("moving records")
             found = [SinkReport(**json.loads(row.report)) for row in run_job(spark, reported)]
         return sorted(found, key=lambda report: report.index)
+
+    def _frame(self, rows: DataFrame, splits: list[SinkSplit]) -> RecordFrame:
+        """The records of the splits, decoded and transformed."""
+        errors, poll = self._settings.errors, isinstance(self._connector, PollSinkConnector)
+        carried = ("original",) if errors.reports else ()
+        if self._chain.links or self._replay:
+            rows = with_places(rows, splits)
+        if self._replay:
+            rows = as_before(rows)
+        if errors.reports:
+            rows = rows.withColumn("original", original_in_kafka(with_place=self._replay))
+        frame = decoded_frame(rows, self._key, self._value, carried)
+        frame = self._chain.apply(frame, Scope(is_sink=True, header_converter=self._header))
+        return frame if poll or not carried else only_of_failed(frame)
 
     def _make_visible(self, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
         if isinstance(self._connector, NativeSinkConnector):
@@ -244,7 +287,7 @@ class SinkRun:
             connector_class=type(connector).__name__,
             run_id=settings.run_id,
             guarantee="exactly_once" if exact else "at_least_once",
-            records={"read": self._written, "written": self._written, "filtered": 0, "dead_lettered": 0},
+            records=self._counts | {"read": sum(self._counts.values())},
             topics=sorted({found.place.topic for found in ranges}),
             offsets=[
                 {"topic": r.place.topic, "partition": r.place.partition, "offset": remaining.get(r.place, r.end)}
@@ -294,10 +337,9 @@ def _for_tasks(
     configs = connector.task_configs(tasks_max)
     task_class = connector.task_class()
     writers = tuple(TaskWriter(task_class, configs[n % len(configs)], frame.key, frame.value) for n in range(splits))
-    return rows.select(*_task_columns(frame.key), *_task_columns(frame.value), *_CARRIED), writers
-
-
-_CARRIED = ("kafka_offset", "timestamp", "headers", "error")
+    topic = [frame.topic] if frame.topic else []
+    columns = [*_task_columns(frame.key), *_task_columns(frame.value), "timestamp", "headers", *topic, *frame.carried]
+    return rows.select(*columns), writers
 
 
 def _task_columns(union: Union) -> tuple[str, ...]:

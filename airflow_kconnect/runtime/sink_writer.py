@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,21 +13,39 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConnectError, DataError
-from airflow_kconnect.connect.task_errors import error_from_column, pack_error
+from airflow_kconnect.connect.task_errors import RecordError, pack_error
+from airflow_kconnect.kafka.producers import FlushingProducer
 from airflow_kconnect.runtime.decoding import unknown_sample
+from airflow_kconnect.runtime.errant_records import BatchReporter
 from airflow_kconnect.runtime.failpoints import failpoint
+from airflow_kconnect.runtime.poll_sink import TaskWriter
 from airflow_kconnect.runtime.progress import ProgressAddress, ProgressSender
+from airflow_kconnect.runtime.record_errors import (
+    ErrorHandling,
+    ErrorReporter,
+    FailedRecord,
+    Sorted,
+    error_at,
+    original_of,
+    sort_out,
+)
 
 _SAMPLES_MAX = 50
 
 
 @dataclass(frozen=True)
 class SinkWriterSettings:
-    """What the writers of a round share; pickled into the tasks."""
+    """What the writers of a round share; pickled into the tasks.
+
+    :param errors: what to do with bad records.
+    :param producer_config: of the producer of dead letters.
+    """
 
     splits: tuple[SinkSplit, ...]
     writers: tuple[SplitWriter, ...]
     progress: ProgressAddress
+    errors: ErrorHandling
+    producer_config: Mapping[str, Any]
 
 
 @dataclass
@@ -43,9 +61,63 @@ class SinkReport:
     index: int
     end: int
     written: int = 0
+    filtered: int = 0
+    dead_lettered: int = 0
     result: dict[str, Any] | None = None
     unknown: list[tuple[str, str]] = field(default_factory=list)
     error: dict[str, Any] | None = None
+
+    def count(self, found: Sorted) -> None:
+        """Add the counts of a batch."""
+        self.written += found.good.num_rows
+        self.filtered += found.filtered
+        self.dead_lettered += found.passed_over
+
+    def move_reported(self, count: int) -> None:
+        """A task has put so many records into the reporter's hands, not into its target."""
+        self.written -= count
+        self.dead_lettered += count
+
+
+class DeadLetters:
+    """Reports the failed records of a split; its producer lives as long as the split.
+
+    At least once: the dead letters of a run that fails before its offsets are committed are written again.
+    """
+
+    def __init__(self, handling: ErrorHandling, producer_config: Mapping[str, Any], split: SinkSplit) -> None:
+        self.handling = handling
+        self._config, self._split = producer_config, split
+        self._producer: FlushingProducer | None = None
+        self._reporter: ErrorReporter | None = None
+
+    def __enter__(self) -> DeadLetters:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._producer is not None:
+            self._producer.close()
+
+    def report(self, batch: pa.RecordBatch, row: int, error: RecordError) -> None:
+        """Tell of a row of the split's rows."""
+        offset = batch.column("kafka_offset")[row].as_py()
+        place = {"topic": self._split.topic, "partition": self._split.partition, "offset": offset}
+        self.tell(FailedRecord(**{**place, **original_of(batch, row)}), error)
+
+    def tell(self, record: FailedRecord, error: RecordError) -> None:
+        """Tell of a record."""
+        if self._reporter is None:
+            if self.handling.topic is not None:
+                self._producer = FlushingProducer(self._config, f"dead letters of connector {self.handling.connector}")
+                self._producer.begin()
+            produce = self._producer.produce if self._producer else None
+            self._reporter = ErrorReporter(self.handling, self._split.partition, produce)
+        self._reporter.report(record, error)
+
+    def flush(self) -> None:
+        """Wait until the dead letters are in Kafka. :raises RetriableError: they are not."""
+        if self._producer is not None:
+            self._producer.commit()
 
 
 def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -60,7 +132,8 @@ def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBat
         split, writer = settings.splits[index], settings.writers[index]
         report = SinkReport(index, split.end)
         try:
-            _write_split(split, writer, report, batches, ProgressSender(settings.progress, index))
+            with DeadLetters(settings.errors, settings.producer_config, split) as dead_letters:
+                _write_split(split, writer, report, batches, ProgressSender(settings.progress, index), dead_letters)
         except ConnectError as error:
             report.error, report.result = pack_error(error), None
         except OSError as error:
@@ -78,19 +151,28 @@ def _write_split(
     report: SinkReport,
     batches: Iterator[pa.RecordBatch],
     progress: ProgressSender,
+    dead_letters: DeadLetters,
 ) -> None:
+    handling = dead_letters.handling
+    if isinstance(writer, TaskWriter) and handling.reports:
+        writer.report_to(BatchReporter(dead_letters.tell, tolerant=handling.tolerant))
     try:
         writer.open(split)
         for batch in batches:
-            good = _up_to_first_error(batch, report, split)
-            if good.num_rows:
-                writer.write(good)
-                report.written += good.num_rows
-                progress.send(report.written)
+            found = sort_out(batch, handling.tolerant)
+            for row, error in found.failed:
+                dead_letters.report(batch, row, error)
+            if found.good.num_rows:
+                writer.write(found.good)
                 failpoint("mid-write")
-            if good.num_rows < batch.num_rows:
+            report.count(found)
+            progress.send(report.written)
+            if found.stopped is not None:
+                _stop_at(batch, found.stopped, report, split)
                 break
         report.result = writer.close(report.end)
+        report.move_reported(report.result.get("reported", 0))
+        dead_letters.flush()
         report.end = min(report.end, report.result.get("safe", report.end))
     except BaseException:
         writer.abort()
@@ -98,23 +180,18 @@ def _write_split(
     progress.send(report.written, done=True)
 
 
-def _up_to_first_error(batch: pa.RecordBatch, report: SinkReport, split: SinkSplit) -> pa.RecordBatch:
-    """The rows before the first that ends the split; the report says why it ended."""
+def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSplit) -> None:
+    """The split ends before this row; the report says why."""
     errors = batch.column("error")
-    if errors.null_count == batch.num_rows:
-        return batch
-    first = pc.index(pc.is_valid(errors), True).as_py()
-    offset = batch.column("kafka_offset")[first].as_py()
-    sample = unknown_sample(errors[first].as_py())
-    if sample is None:
-        error = error_from_column(errors[first].as_py(), f"{split.topic_partition}@{offset}")
+    offset = batch.column("kafka_offset")[row].as_py()
+    if unknown_sample(errors[row].as_py()) is not None:
+        report.unknown = _samples(errors.slice(row))
+    else:
+        error = error_at(batch, row, f"{split.topic_partition}@{offset}")
         if offset is None:
             raise error
         report.error = pack_error(error)
-    else:
-        report.unknown = _samples(errors.slice(first))
     report.end = offset
-    return batch.slice(0, first)
 
 
 def _samples(errors: pa.Array) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from airflow_kconnect.connect.task_errors import unpack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, fence, new_producer
+from airflow_kconnect.runtime.dead_letters import ensure_topic, with_error_column, with_originals
 from airflow_kconnect.runtime.encoding import converter_of, encoded
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.phases import Phases
@@ -29,6 +30,8 @@ from airflow_kconnect.runtime.work import NewOffset, Work
 from airflow_kconnect.stores.offsets import OffsetView, read_view
 from airflow_kconnect.stores.plans import PlanPointer
 from airflow_kconnect.stores.records import PlanRecord, facts_key, marker_key, offset_value, plan_key
+from airflow_kconnect.transforms.base import Scope
+from airflow_kconnect.transforms.chain import Chain
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +54,8 @@ class SourceRun:
         self._phases = Phases()
         self._key = converter_of(settings, "key")
         self._value = converter_of(settings, "value")
+        self._header = converter_of(settings, "header")
+        self._chain = Chain.from_props(settings.config.props)
 
     def run(self) -> RunReport:
         """Steps 2 to 8; step 1 (spec, variables, validation) is over before.
@@ -75,6 +80,7 @@ class SourceRun:
             if work.plan.tasks == 0:
                 return self._report(work, [], 0, [NewOffset(*found) for found in view.committed()])
             self._write_plan(producer, work.plan)
+            ensure_topic(self._admin, self._settings.errors)
             self._log.read(range(partitions), view.add)
             self._phases.enter("preparing the Spark job")
             reports, read = self._move(work, partitions)  # 5-7
@@ -149,10 +155,20 @@ class SourceRun:
         with ProgressMonitor(self._session.driver_host, len(splits), settings.max_records) as monitor:
             frame = self._kind.frame(work, splits, deadline)
             counted, count = observed(frame.df)
-            rows = encoded(frame.with_df(counted), self._key, self._value)
+            frame = self._transformed(frame.with_df(counted))
+            rows = encoded(frame, self._key, self._value)
             writer = self._writer_settings(work, pointer, splits, frame, deadline, monitor.address)
             self._phases.enter("moving records")
             return collect_reports(spark, rows, writer), count()
+
+    def _transformed(self, frame: RecordFrame) -> RecordFrame:
+        """The frame behind the transformations, with what dead letters are to hold."""
+        settings = self._settings
+        if settings.errors.topic is not None:
+            frame = with_originals(frame, self._key, self._value)
+        if not self._chain.links:
+            return frame
+        return self._chain.apply(with_error_column(frame), Scope(is_sink=False, header_converter=self._header))
 
     def _writer_settings(
         self,
@@ -180,6 +196,7 @@ class SourceRun:
             poll=self._kind.poll,
             progress=progress,
             known_keys=_known_keys(work.view),
+            errors=settings.errors,
         )
 
     def _reconcile(self, reports: list[SplitReport], read: int) -> None:
@@ -190,7 +207,7 @@ class SourceRun:
         failed = [unpack_error(report.error) for report in reports if report.error]
         if failed:
             raise _first_cause(failed)
-        accounted = sum(report.written + report.already_done for report in reports)
+        accounted = sum(report.handled + report.already_done for report in reports)
         stopped = any(not report.done for report in reports) and self._settings.max_duration_ms is not None
         if accounted != read and not stopped:
             raise InternalError(
@@ -231,8 +248,8 @@ class SourceRun:
             records={
                 "read": read,
                 "written": sum(report.written for report in reports),
-                "filtered": 0,
-                "dead_lettered": 0,
+                "filtered": sum(report.filtered for report in reports),
+                "dead_lettered": sum(report.dead_lettered for report in reports),
                 "already_done": sum(report.already_done for report in reports),
             },
             topics=sorted({topic for report in reports for topic in report.topics}),

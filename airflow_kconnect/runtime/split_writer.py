@@ -15,15 +15,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from airflow_kconnect.connect.canonical import partition_identity
+from airflow_kconnect.connect.canonical import canonical_json, partition_identity
 from airflow_kconnect.connect.connector import Progress
 from airflow_kconnect.connect.errors import ConnectError, DataError
-from airflow_kconnect.connect.task_errors import error_from_column, pack_error
+from airflow_kconnect.connect.task_errors import pack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, new_producer
 from airflow_kconnect.runtime.acknowledgements import AckWriter
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.progress import ProgressAddress, ProgressSender
+from airflow_kconnect.runtime.record_errors import (
+    ErrorHandling,
+    ErrorReporter,
+    FailedRecord,
+    Sorted,
+    error_at,
+    original_of,
+    sort_out,
+)
 from airflow_kconnect.runtime.settings import TopicCreation
 from airflow_kconnect.runtime.topics import TopicMaker
 from airflow_kconnect.stores.plans import PlanFollower, PlanPointer
@@ -41,6 +50,7 @@ class WriterSettings:
     :param internal_topics: topics that no record may go to.
     :param deadline_epoch_s: stop at the first commit after this time, or None.
     :param known_keys: keys under which the topic already has offsets of source partitions (Connect's spelling).
+    :param errors: what to do with bad records.
     :param poll: whether rows carry source partitions and offsets instead of a progress.
     """
 
@@ -57,6 +67,7 @@ class WriterSettings:
     poll: bool
     progress: ProgressAddress
     known_keys: Mapping[str, bytes]
+    errors: ErrorHandling
 
 
 @dataclass
@@ -70,12 +81,39 @@ class SplitReport:
 
     split: int
     written: int = 0
+    filtered: int = 0
+    dead_lettered: int = 0
     already_done: int = 0
     progress: Progress | None = None
     done: bool = False
     topics: list[str] = field(default_factory=list)
     offsets: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
     error: dict[str, Any] | None = None
+
+    @property
+    def handled(self) -> int:
+        """Rows that are done with, whatever became of them."""
+        return self.written + self.filtered + self.dead_lettered
+
+
+@dataclass
+class _Pending:
+    """Counts of the open transaction."""
+
+    written: int = 0
+    filtered: int = 0
+    dead_lettered: int = 0
+
+    def add(self, found: Sorted) -> None:
+        self.written += found.good.num_rows
+        self.filtered += found.filtered
+        self.dead_lettered += found.passed_over
+
+    def move_to(self, report: SplitReport) -> None:
+        report.written += self.written
+        report.filtered += self.filtered
+        report.dead_lettered += self.dead_lettered
+        self.written = self.filtered = self.dead_lettered = 0
 
 
 def split_writer(settings: WriterSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -141,13 +179,14 @@ class _ChunkedWriter:
         # The reader begins behind the progress that the driver knew; only what came after it is passed over.
         self._resume = None if marker == known else self._last_progress
         self._open_since: float | None = None
-        self._pending = 0
+        self._pending = _Pending()
+        self._reporter = ErrorReporter(settings.errors, report.split, producer.produce)
         self._last_offsets: dict[str, str] = {}
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> None:
         try:
             for batch in batches:
-                _raise_on_error(batch)
+                self._refuse_errors_of_reading(batch)
                 rows = self._after_resume_point(batch)
                 if rows.num_rows:
                     self._write_rows(rows)
@@ -162,6 +201,12 @@ class _ChunkedWriter:
             if self._open_since is not None:
                 self._producer.abort()
             raise
+
+    def _refuse_errors_of_reading(self, batch: pa.RecordBatch) -> None:
+        """What is no record cannot be passed over, and need not lie behind the resume point."""
+        stopped = sort_out(batch, tolerant=True).stopped
+        if stopped is not None:
+            raise error_at(batch, stopped, self._place(batch, stopped))
 
     def _after_resume_point(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Drop rows that an earlier attempt of the split has committed."""
@@ -188,22 +233,49 @@ class _ChunkedWriter:
             )
 
     def _write_rows(self, rows: pa.RecordBatch) -> None:
+        found = sort_out(rows, self._settings.errors.tolerant)
+        self._begin()
+        for row, error in found.failed:
+            self._reporter.report(self._failed_record(rows, row), error)
+        if found.stopped is not None:
+            # ``errors.tolerance=none``: the first bad record ends the run, nothing after it is committed.
+            raise error_at(rows, found.stopped, self._place(rows, found.stopped))
+        if found.good.num_rows:
+            self._produce(found.good)
+        self._remember_position(rows)
+        self._pending.add(found)
+        self._producer.poll(0)
+        self._sender.send(self._report.written + self._pending.written)
+        failpoint("mid-produce")
+
+    def _begin(self) -> None:
         if self._open_since is None:
             self._producer.begin()
             self._open_since = time.monotonic()
-        self._produce(rows)
-        self._remember_position(rows)
-        self._pending += rows.num_rows
-        self._producer.poll(0)
-        self._sender.send(self._report.written + self._pending)
-        failpoint("mid-produce")
+
+    def _failed_record(self, rows: pa.RecordBatch, row: int) -> FailedRecord:
+        partition, offset = self._position(rows, row)
+        topic = rows.column("topic")[row].as_py() if "topic" in rows.schema.names else self._settings.constant_topic
+        return FailedRecord(topic, partition, offset, **original_of(rows, row))
+
+    def _position(self, rows: pa.RecordBatch, row: int) -> tuple[str, Any]:
+        """Source partition (JSON) and offset of a row."""
+        if self._settings.poll:
+            partition, offset = (rows.column(f"source_{what}")[row].as_py() for what in ("partition", "offset"))
+            return str(partition), offset
+        split = self._settings.pointer.plan.splits[self._report.split]
+        return canonical_json(split.source_partition), rows.column("progress")[row].as_py()
+
+    def _place(self, rows: pa.RecordBatch, row: int) -> str:
+        partition, offset = self._position(rows, row)
+        return f"source partition {partition} {'offset' if self._settings.poll else 'position'} {offset}"
 
     def _produce(self, rows: pa.RecordBatch) -> None:
         names = rows.schema.names
         values = rows.column("value").to_pylist()
         keys = rows.column("key").to_pylist() if "key" in names else None
         topics = self._topics_of(rows)
-        if isinstance(topics, str) and set(names) <= {"value", "key", "progress", "error"}:
+        if isinstance(topics, str) and set(names) <= {"value", "key", "progress", "error", "original"}:
             produce_plain(self._producer, topics, values, keys)
         else:
             produce_full(self._producer, topics, values, keys, rows)
@@ -246,20 +318,18 @@ class _ChunkedWriter:
             if self._settings.poll:
                 self._report.done = done
                 return
-            self._producer.begin()
-            self._open_since = time.monotonic()
+            self._begin()
         self._produce_position(done)
         if done:
             failpoint("after-last-produce")
         failpoint("during-commit")
         self._producer.commit()
         self._open_since = None
-        self._report.written += self._pending
+        self._pending.move_to(self._report)
         self._report.progress, self._report.done = self._last_progress, done
         self._report.offsets = [(json.loads(p), json.loads(o)) for p, o in self._last_offsets.items()]
-        self._pending = 0
         if self._acks:
-            self._acks.committed(self._report.written)
+            self._acks.committed(self._report.handled)
 
     def _produce_position(self, done: bool) -> None:
         pointer = self._settings.pointer
@@ -270,7 +340,7 @@ class _ChunkedWriter:
                 key = known or offset_key(pointer.connector, source_partition)
                 self._produce_one(pointer.topic, offset_value(json.loads(offset)), key)
             return
-        records = self._before + self._report.written + self._pending
+        records = self._before + self._report.written + self._pending.written
         marker = Marker(pointer.plan.plan_id, self._last_progress, done, records)
         self._produce_one(pointer.topic, marker.encode(), marker_key(pointer.connector, self._report.split))
 
@@ -334,21 +404,3 @@ def _produce_when_room(producer: TransactionalProducer | FlushingProducer, *reco
             return producer.produce(*record)
         except BufferError:
             continue
-
-
-def _raise_on_error(rows: pa.RecordBatch) -> None:
-    """``errors.tolerance=none``: the first bad record ends the run, nothing after it is committed."""
-    if "error" not in rows.schema.names:
-        return
-    errors = rows.column("error")
-    if errors.null_count == rows.num_rows:
-        return
-    first = pc.index(pc.is_valid(errors), True).as_py()
-    raise error_from_column(errors[first].as_py(), _place(rows, first))
-
-
-def _place(rows: pa.RecordBatch, row: int) -> str:
-    names = rows.schema.names
-    if "source_partition" in names:
-        return f"source partition {rows.column('source_partition')[row]} offset {rows.column('source_offset')[row]}"
-    return f"position {rows.column('progress')[row]}"

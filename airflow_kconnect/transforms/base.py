@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Part = Literal["key", "value"]
 
+EVERYTHING = frozenset({"key", "timestamp", "headers"})
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -85,6 +87,11 @@ class Transformation(ABC):
     def __init__(self, config: Mapping[str, str]) -> None:
         self.config_values = self.config().parse(config)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """What it looks at besides values: some of ``key``, ``timestamp``, ``headers``. Sinks read nothing else."""
+        return EVERYTHING
+
     @classmethod
     @abstractmethod
     def config(cls) -> ConfigDef:
@@ -126,6 +133,10 @@ class PartTransformation(Transformation):
 
     part: ClassVar[Part]
 
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({"key"}) if self.part == "key" else frozenset()
+
     @abstractmethod
     def change(self, shape: Shape, column: Column, rows: Rows) -> Change:
         """The change of records of a shape. `column` may be null: a null with a schema that allows it.
@@ -154,10 +165,20 @@ class Predicate(ABC):
     def __init__(self, config: Mapping[str, str]) -> None:
         self.config_values = self.config().parse(config)
 
+    @property
+    def needs(self) -> frozenset[str]:
+        """As `Transformation.needs`."""
+        return EVERYTHING
+
     @classmethod
     @abstractmethod
     def config(cls) -> ConfigDef:
         """The keys, without prefix. Called at validation."""
+
+    @classmethod
+    def validate(cls, config: Mapping[str, str]) -> dict[str, list[str]]:
+        """As `Transformation.validate`."""
+        return {}
 
     @abstractmethod
     def test(self, frame: RecordFrame, scope: Scope) -> Column:

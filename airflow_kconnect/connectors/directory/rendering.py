@@ -30,13 +30,13 @@ def json_lines(frame: RecordFrame) -> DataFrame:
     """
     shapes, df = frame.value.shapes, frame.df
     if len(shapes) == 1 and shapes[0].schema is not None and shapes[0].schema.type is SchemaType.STRING:
-        return df.select(df[frame.value.columns[0]].alias("string"), "kafka_offset", "error")
+        return df.select(df[frame.value.columns[0]].alias("string"), *frame.carried)
     texts = {n: _json(shapes[n].schema, df[column]) for n, column in enumerate(frame.value.columns)}
     # A column of its own: what is cut out of it below names it twice, and would be written twice.
     df = df.withColumn("text", _choose(frame, texts))
     brackets = _choose(frame, {n: F.lit(_in_brackets(shape.schema)) for n, shape in enumerate(shapes)})
     bare = F.when(brackets, F.substring("text", F.lit(2), F.octet_length("text") - 2)).otherwise(F.col("text"))
-    return df.select(F.concat(F.coalesce(bare, F.lit(b"null")), F.lit(b"\n")).alias("line"), "kafka_offset", "error")
+    return df.select(F.concat(F.coalesce(bare, F.lit(b"null")), F.lit(b"\n")).alias("line"), *frame.carried)
 
 
 def parquet_rows(frame: RecordFrame) -> DataFrame:
@@ -48,7 +48,7 @@ def parquet_rows(frame: RecordFrame) -> DataFrame:
     parts = [_members(shape.schema, df, name) for shape, name in zip(shapes, frame.value.columns, strict=True)]
     names = dict.fromkeys(name for part in parts for name in part) or {"value": None}
     members = [_united(frame, name, {n: part[name] for n, part in enumerate(parts) if name in part}) for name in names]
-    return df.select(F.struct(*members).alias("row"), "kafka_offset", "error")
+    return df.select(F.struct(*members).alias("row"), *frame.carried)
 
 
 Member = tuple[Column, T.DataType]

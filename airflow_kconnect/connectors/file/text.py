@@ -23,7 +23,7 @@ def text_lines(frame: RecordFrame) -> DataFrame:
     if union.tag is not None:
         texts = [F.when(df[union.tag] == n, text) for n, text in enumerate(texts)]
     line = F.concat(F.coalesce(*texts, F.lit("null")), F.lit("\n"))
-    return df.select(line.alias("line"), "kafka_offset", "error")
+    return df.select(line.alias("line"), *frame.carried)
 
 
 def _text(schema: ConnectSchema | None, column: Column) -> Column:

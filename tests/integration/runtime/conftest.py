@@ -21,8 +21,9 @@ Run = Callable[..., RunReport]
 def run_here(spark: SparkSession, worker_props: dict[str, str]) -> Run:
     """Run a connector in the shared session: `run_here(config, **worker_keys)`."""
 
-    def go(config: Mapping[str, str], **worker: str) -> RunReport:
-        return run(RunSpec(config=dict(config), worker={**worker_props, **worker}, run_id=unique("run")), spark)
+    def go(config: Mapping[str, str], *, replay: bool = False, **worker: str) -> RunReport:
+        keys = {**worker_props, **worker}
+        return run(RunSpec(dict(config), keys, run_id=unique("run"), replay_dead_letters=replay), spark)
 
     return go
 

@@ -71,7 +71,15 @@ class FakeConverter:
         return ConfigDef().define("schemas.enable", Type.BOOLEAN, True)
 
 
+class FakeHeaderConverter(FakeConverter):
+    for_headers_only = True
+
+
 class FakeTransform:
+    @classmethod
+    def validate(cls, config: Mapping[str, str]) -> dict[str, list[str]]:
+        return {}
+
     @classmethod
     def config(cls) -> ConfigDef:
         return (
@@ -83,6 +91,10 @@ class FakeTransform:
 
 
 class FakePredicate:
+    @classmethod
+    def validate(cls, config: Mapping[str, str]) -> dict[str, list[str]]:
+        return {}
+
     @classmethod
     def config(cls) -> ConfigDef:
         return ConfigDef().define("pattern", Type.STRING)
@@ -106,7 +118,10 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
                 Entry("org.acme.FakeSourceConnector", FakeSource),
                 Entry("org.acme.FakeSinkConnector", FakeSink),
             ],
-            plugins.CONVERTERS: [Entry("org.acme.FakeConverter", FakeConverter)],
+            plugins.CONVERTERS: [
+                Entry("org.acme.FakeConverter", FakeConverter),
+                Entry("org.acme.FakeHeaderConverter", FakeHeaderConverter),
+            ],
             plugins.TRANSFORMS: [Entry("org.acme.Mask$Value", FakeTransform)],
             plugins.PREDICATES: [Entry("org.acme.Matches", FakePredicate)],
         }
@@ -442,24 +457,16 @@ class TestConverters:
         (warning,) = warnings_of({**SOURCE, "value.converter.schemas.enable": "perhaps"})
         assert warning.startswith("`value.converter.schemas.enable` has no effect")
 
-    @pytest.mark.parametrize(
-        "name",
-        [
-            "org.apache.kafka.connect.storage.SimpleHeaderConverter",
-            "SimpleHeaderConverter",
-            "SimpleHeader",
-            "org.acme.FakeConverter",
-        ],
-    )
-    def test_header_converter_is_accepted_and_headers_are_said_to_stay_bytes(self, name: str) -> None:
-        expected = "`header.converter` has no effect: headers are passed through as bytes in this version"
-        assert warnings_of({**SOURCE, "header.converter": name}) == [expected]
+    def test_header_converter_is_accepted(self) -> None:
+        assert warnings_of({**SOURCE, "header.converter": "org.acme.FakeConverter"}) == []
 
     def test_unknown_header_converter_is_an_error(self) -> None:
         assert list(errors_of({**SOURCE, "header.converter": "Nope"})) == ["header.converter"]
 
-    def test_simple_header_converter_converts_only_headers(self) -> None:
-        assert list(errors_of({**SOURCE, "value.converter": "SimpleHeaderConverter"})) == ["value.converter"]
+    def test_converter_of_headers_converts_nothing_else(self) -> None:
+        assert errors_of({**SOURCE, "value.converter": "FakeHeader"}) == {
+            "value.converter": ["Invalid value FakeHeader for configuration value.converter: it converts only headers"]
+        }
 
     def test_chosen_converter_has_its_own_settings(self) -> None:
         config = {**SOURCE, "key.converter": "Fake", "key.converter.schemas.enable": "false"}
@@ -608,7 +615,7 @@ class TestDefinitions:
 
     def test_converters_are_recommended(self) -> None:
         values = inspect_connector(SOURCE).values
-        assert values["key.converter"].recommended_values == ["org.acme.FakeConverter"]
+        assert values["key.converter"].recommended_values == ["org.acme.FakeConverter", "org.acme.FakeHeaderConverter"]
 
 
 class TestLoadConnectorFile:

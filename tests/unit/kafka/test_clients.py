@@ -352,9 +352,9 @@ class TestClients:
             "connector-consumer-fs",
         ]
 
-    def test_a_bulk_consumer_queues_more(self) -> None:
-        size = "queued.max.messages.kbytes"
-        assert configs().consumer("g", bulk=True)[size] > configs().consumer("g")[size]
+    def test_a_bulk_consumer_waits_for_fuller_answers(self) -> None:
+        wait = "fetch.wait.max.ms"
+        assert configs().consumer("g", bulk=True)[wait] > configs().consumer("g")[wait]
 
     def test_librdkafka_takes_the_defaults_of_every_client(self) -> None:
         found = configs()

@@ -85,6 +85,7 @@ class TestRun:
             "worker": {"bootstrap.servers": "broker:9092", "sasl.password": "conn-pass-1", "group.id": "team"},
             "kind": "source",
             "run_id": "d/manual__1/t#2",
+            "replay_dead_letters": False,
         }
 
     def test_the_worker_configuration_wins_over_the_connection(self, spark: FakeSpark) -> None:

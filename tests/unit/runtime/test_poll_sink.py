@@ -14,9 +14,13 @@ from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import ABSENT, Union, single
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
 from airflow_kconnect.connect.task import SinkTask, SinkTaskContext
+from airflow_kconnect.connect.task_errors import record_error
+from airflow_kconnect.converters.json import JsonConverter
+from airflow_kconnect.runtime.header_stage import HeaderStage
 from airflow_kconnect.runtime.poll_sink import TaskWriter
 from airflow_kconnect.runtime.progress import ProgressAddress, ProgressSender
-from airflow_kconnect.runtime.sink_writer import SinkReport, _write_split
+from airflow_kconnect.runtime.record_errors import ErrorHandling
+from airflow_kconnect.runtime.sink_writer import DeadLetters, SinkReport, _write_split
 
 SPLIT = SinkSplit("t", 3, 5, 8)
 PLACE = TopicPartition("t", 3)
@@ -176,7 +180,7 @@ class TestSafeOffsets:
     def test_close_tells_which_offset_is_safe(
         self, opened: Callable[..., TaskWriter], task_class: type[SinkTask], safe: int
     ) -> None:
-        assert opened(task_class).close(8) == {"safe": safe}
+        assert opened(task_class).close(8)["safe"] == safe
 
 
 class TestErrors:
@@ -212,7 +216,8 @@ def write_split(task_class: type[SinkTask]) -> SinkReport:
     """The split as `sink_writer` writes it."""
     report = SinkReport(0, SPLIT.end)
     progress = ProgressSender(ProgressAddress("127.0.0.1", 9, "t"), 0)
-    _write_split(SPLIT, writer(task_class), report, iter([rows({})]), progress)
+    with DeadLetters(ErrorHandling("c"), {}, SPLIT) as dead_letters:
+        _write_split(SPLIT, writer(task_class), report, iter([rows({})]), progress, dead_letters)
     return report
 
 
@@ -292,3 +297,38 @@ class TestRecords:
     def test_a_part_that_has_the_same_shape_in_every_record(self) -> None:
         record = put({"key_0": 7}, key=single(Shape(INT32_SCHEMA), "key_0"))
         assert (record.key, record.key_schema) == (7, INT32_SCHEMA)
+
+
+class TestHeaders:
+    JSON = HeaderStage.of(JsonConverter({"schemas.enable": "false"}, is_key=False))
+    CELLS = [{"key": "a", "value": b'{"n":[1]}'}, {"key": "b", "value": None}]
+    WRONG = [{"key": "a", "value": b"1"}, {"key": "b", "value": b"{"}]
+
+    def writer(self) -> TaskWriter:
+        made = TaskWriter(WritingTask, {"name": "sink"}, KEY, VALUE, self.JSON)
+        made.open(SPLIT)
+        return made
+
+    def test_values_are_read_by_the_header_converter(self) -> None:
+        self.writer().write(rows({"headers": self.CELLS}))
+        assert WritingTask.put_records[0].headers == (("a", {"n": [1]}), ("b", None))
+
+    def test_what_cannot_be_read_is_an_error_of_the_record(self) -> None:
+        checked = self.writer().checked(rows({"headers": self.CELLS}, {"headers": self.WRONG}, {}))
+        good, wrong, without = checked.column("error").to_pylist()
+        assert (good, without) == (None, None)
+        error = record_error(wrong)
+        assert error is not None
+        assert (error.stage, error.executing) == ("HEADER_CONVERTER", self.JSON.executing)
+
+    def test_an_earlier_error_stays(self) -> None:
+        checked = self.writer().checked(rows({"headers": self.WRONG, "error": "earlier"}))
+        assert checked.column("error").to_pylist() == ["earlier"]
+
+    def test_good_batches_stay_as_they_are(self) -> None:
+        batch = rows({"headers": self.CELLS})
+        assert self.writer().checked(batch) is batch
+
+    def test_wrong_headers_never_get_lost(self) -> None:
+        with pytest.raises(DataError, match=r"bad record at t-3@5: HEADER_CONVERTER by .*JsonConverter"):
+            self.writer().write(rows({"headers": self.WRONG}))

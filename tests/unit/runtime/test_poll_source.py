@@ -6,6 +6,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,8 +19,10 @@ from airflow_kconnect.connect.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCH
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.task import SourceTask, SourceTaskContext
-from airflow_kconnect.connect.task_errors import error_from_column
+from airflow_kconnect.connect.task_errors import error_from_column, record_error
+from airflow_kconnect.converters.simple_header import SimpleHeaderConverter
 from airflow_kconnect.runtime.acknowledgements import AckWriter
+from airflow_kconnect.runtime.header_stage import RAW, HeaderStage
 from airflow_kconnect.runtime.poll_source import (
     PollSettings,
     _arrow,
@@ -334,8 +337,8 @@ class TestErrors:
         assert [row["error"] for row in run_poller(settings(stop_timeout_s=0.0))] == [None, None]
 
 
-def row_of(record: SourceRecord, shapes: RecordShapes = SHAPES) -> dict[str, Any]:
-    (row,) = _arrow(_columns(shapes), shapes, [record]).to_pylist()
+def row_of(record: SourceRecord, shapes: RecordShapes = SHAPES, headers: HeaderStage = RAW) -> dict[str, Any]:
+    (row,) = _arrow(_columns(shapes), shapes, [record], headers).to_pylist()
     return row
 
 
@@ -391,7 +394,30 @@ class TestArrow:
         assert _error_batch(_columns(SHAPES), DataError("bad")).schema == _columns(SHAPES)
 
     def test_no_records_are_an_empty_batch(self) -> None:
-        assert _arrow(_columns(SHAPES), SHAPES, []).num_rows == 0
+        assert _arrow(_columns(SHAPES), SHAPES, [], RAW).num_rows == 0
+
+
+class TestHeaders:
+    SIMPLE = HeaderStage.of(SimpleHeaderConverter({}, is_key=False))
+
+    def row(self, stage: HeaderStage, *values: Any) -> dict[str, Any]:
+        headers = tuple(("h", value) for value in values)
+        return row_of(SourceRecord(None, None, "t", None, headers=headers), headers=stage)
+
+    def test_values_are_written_by_the_header_converter(self) -> None:
+        row = self.row(self.SIMPLE, 5, "x", [1, True], date(2020, 1, 2))
+        assert [cell["value"] for cell in row["headers"]] == [b"5", b"x", b"[1,true]", b"2020-01-02"]
+        assert row["error"] is None
+
+    def test_bytes_and_none_pass_as_they_are(self) -> None:
+        row = self.row(self.SIMPLE, b"\xff", None)
+        assert [cell["value"] for cell in row["headers"]] == [b"\xff", None]
+
+    def test_what_cannot_be_written_is_an_error_of_the_record(self) -> None:
+        error = record_error(self.row(RAW, b"x", 5)["error"])
+        assert error is not None
+        assert (error.stage, error.executing) == ("HEADER_CONVERTER", RAW.executing)
+        assert "not compatible with objects of type int" in error.message
 
 
 class TestPart:

@@ -16,10 +16,11 @@ import pytest
 
 from airflow_kconnect.connect.connector import Progress, Split
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connect.task_errors import error_cell
+from airflow_kconnect.connect.task_errors import DROPPED, error_cell, stage_prefix
 from airflow_kconnect.connectors.file.reading import read_split
 from airflow_kconnect.runtime.acknowledgements import AckReader
 from airflow_kconnect.runtime.progress import ProgressAddress
+from airflow_kconnect.runtime.record_errors import ErrorHandling
 from airflow_kconnect.runtime.settings import TopicCreation
 from airflow_kconnect.runtime.split_writer import SplitReport, WriterSettings, _ChunkedWriter
 from airflow_kconnect.runtime.topics import TopicMaker
@@ -96,6 +97,7 @@ def settings(**changed: Any) -> WriterSettings:
         "poll": False,
         "progress": ProgressAddress("127.0.0.1", 9, "token"),
         "known_keys": {},
+        "errors": ErrorHandling("c"),
     }
     return WriterSettings(**{**defaults, **changed})
 
@@ -322,7 +324,7 @@ class TestResume:
 
 class TestBadRecords:
     def test_a_bad_record_ends_the_run_at_its_position(self) -> None:
-        with pytest.raises(DataError, match="bad record at position 2: no number"):
+        with pytest.raises(DataError, match="position 2: no number"):
             Writing().write(lines(1, 2, error="no number"))
 
     def test_an_error_of_the_reader_keeps_its_class(self) -> None:
@@ -351,6 +353,47 @@ class TestBadRecords:
         with pytest.raises(DataError):
             writing.write(lines(1), lines(2, error="bad"))
         assert (writing.report.written, writing.report.progress) == (1, 1)
+
+    def test_a_failed_stage_ends_the_run_with_its_name(self) -> None:
+        failed = stage_prefix("TRANSFORMATION", "x.Cast$Value") + "no number"
+        with pytest.raises(DataError, match=r"position 2: TRANSFORMATION by x.Cast\$Value: no number"):
+            Writing().write(lines(1, 2, error=failed))
+
+
+class TestToleratedRecords:
+    FAILED = stage_prefix("TRANSFORMATION", "x.Cast$Value") + "no number"
+
+    def writing(self, **errors: Any) -> Writing:
+        return Writing(errors=ErrorHandling("c", tolerant=True, **errors))
+
+    def test_a_failed_record_is_passed_over(self) -> None:
+        assert self.writing().write(lines(1, 2, error=self.FAILED)).values == [b"line-1"]
+
+    def test_a_dropped_record_is_passed_over_without_tolerance(self) -> None:
+        assert Writing().write(lines(1, 2, error=DROPPED)).values == [b"line-1"]
+
+    @pytest.mark.parametrize(("cell", "counts"), [(FAILED, (1, 0, 1)), (DROPPED, (1, 1, 0))], ids=["failed", "dropped"])
+    def test_it_is_counted(self, cell: str, counts: tuple[int, int, int]) -> None:
+        report = self.writing().write(lines(1, 2, error=cell)).report
+        assert (report.written, report.filtered, report.dead_lettered) == counts
+
+    @pytest.mark.parametrize("cell", [FAILED, DROPPED], ids=["failed", "dropped"])
+    def test_the_position_moves_past_it(self, cell: str) -> None:
+        assert self.writing().write(lines(1, 2, error=cell)).markers == [Marker("plan", 2, True, 1)]
+
+    def test_a_dead_letter_goes_into_the_transaction(self) -> None:
+        writing = self.writing(topic="dead").write(lines(1, 2, error=self.FAILED))
+        assert [what[0] if isinstance(what, tuple) else what for what in writing.producer.told] == [
+            "begin",
+            "dead",
+            "t",
+            "connect-offsets",
+            "commit",
+        ]
+
+    def test_an_error_of_reading_is_never_passed_over(self) -> None:
+        with pytest.raises(RetriableError, match="away"):
+            self.writing().write(lines(1, error=error_cell(RetriableError("away"))))
 
 
 class TestRecords:

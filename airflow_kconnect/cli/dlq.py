@@ -1,0 +1,47 @@
+"""`kconnect dlq`: what to do with dead letters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from airflow_kconnect.cli.run import run_once
+
+app = typer.Typer(help="Work with dead letters.", no_args_is_help=True)
+
+
+@app.callback()
+def main() -> None:
+    """Work with dead letters: the records that a connector could not convert, transform or write."""
+
+
+@app.command()
+def replay(
+    connector: Annotated[
+        Path,
+        typer.Argument(metavar="CONNECTOR_FILE", help="The sink connector, mended.", show_default=False),
+    ],
+    worker: Annotated[Path | None, typer.Option(help="Worker file, as for `kconnect run`.", show_default=False)] = None,
+    bootstrap_servers: Annotated[
+        str | None, typer.Option(help="Kafka brokers, host:port; wins over the worker file.", show_default=False)
+    ] = None,
+    master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
+    conf: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="Spark setting; may be repeated.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON line on stdout.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the job's whole log.")] = False,
+) -> None:
+    """Put a sink's dead letters through it once more, after whatever was wrong with it or its target is mended.
+
+    Example: kconnect dlq replay orders.json
+
+    The records of `errors.deadletterqueue.topic.name` are read as they were before they failed: with their own
+    topic, without the headers that say why. A consumer group of its own, `connect-<name>-dead-letters`, remembers
+    what was replayed; the connector's own offsets do not move. With `errors.tolerance=all` records that fail again
+    become dead letters again; with `none` the first of them ends the replay.
+    """
+    run_once(connector, worker, bootstrap_servers, master, conf or (), as_json=as_json, verbose=verbose, replay=True)

@@ -1,0 +1,36 @@
+"""Java's toString() of Python data; `java_text` has it for columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from airflow_kconnect.connect.data import ConnectSchema, SchemaType
+from airflow_kconnect.converters.json_value import EPOCH
+from airflow_kconnect.converters.value_literals import milliseconds
+from airflow_kconnect.converters.values import convert_to_string
+
+
+def java_string(schema: ConnectSchema | None, value: Any) -> str:
+    """The text; bytes are base64, since Java would print where they lie in memory."""
+    ms = milliseconds(schema, value)
+    if ms is not None:
+        return f"{EPOCH + timedelta(milliseconds=ms):%a %b %d %H:%M:%S UTC %Y}"
+    match value:
+        case list() | tuple():
+            items = schema.value_schema if schema else None
+            return f"[{', '.join(java_string(items, item) for item in value)}]"
+        case Mapping() if schema is not None and schema.type is SchemaType.STRUCT:
+            return f"Struct{{{','.join(_members(schema, value))}}}"
+        case Mapping():
+            keys, values = (schema.key_schema, schema.value_schema) if schema else (None, None)
+            pairs = (f"{java_string(keys, key)}={java_string(values, item)}" for key, item in value.items())
+            return f"{{{', '.join(pairs)}}}"
+    text = convert_to_string(schema, value)
+    return "null" if text is None else text
+
+
+def _members(schema: ConnectSchema, value: Mapping[str, Any]) -> list[str]:
+    given = ((f, value.get(f.name)) for f in schema.fields)
+    return [f"{f.name}={java_string(f.schema, item)}" for f, item in given if item is not None]

@@ -1,0 +1,45 @@
+"""The frame of converters whose messages all have the same schema, whatever their bytes are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.converters.base import (
+    Converter,
+    Decoded,
+    Let,
+    converter_config,
+    decode_as_one_shape,
+    in_place,
+)
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+class OneShapeConverter(Converter):
+    """Even null has the schema."""
+
+    shape: ClassVar[Shape]
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return converter_config()
+
+    def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
+        return [self.shape]
+
+    def decode(
+        self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, quotes: Column | None = None
+    ) -> Decoded:
+        value, error = self.read(raw)
+        decoded = decode_as_one_shape(value, self.shape, shapes)
+        return decoded if error is None else decoded._replace(error=error)
+
+    @abstractmethod
+    def read(self, raw: Column) -> tuple[Column, Column | None]:
+        """The data of messages, and the texts of what is wrong with them (null where all is well; None: nothing)."""

@@ -1,0 +1,176 @@
+"""The converters of booleans and numbers: one byte, or big-endian bytes of a fixed size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.base import Encoded
+from airflow_kconnect.converters.one_shape import OneShapeConverter
+from airflow_kconnect.converters.types import logical_name, primitive_type
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_FALSE, _TRUE = b"\x00", b"\x01"
+_FRACTIONS = r"^(DECIMAL|DOUBLE|FLOAT)"
+
+
+class PrimitiveConverter(OneShapeConverter):
+    """What they have in common.
+
+    Connect looks at the Java class of schemaless data, which nothing tells here: any number that fits will do.
+
+    :cvar name: the type, in texts of errors.
+    :cvar kinds: pattern of the kinds of VARIANT that are such values.
+    """
+
+    name: ClassVar[str]
+    kinds: ClassVar[str]
+
+    @property
+    def type(self) -> SchemaType:
+        """The type of all values."""
+        assert self.shape.schema is not None
+        return self.shape.schema.type
+
+    def check(self, shape: Shape) -> None:
+        if not self._takes(shape):
+            raise DataError(self.refusal(shape))
+
+    def encode(self, shape: Shape, column: Column) -> Encoded:
+        from pyspark.sql import functions as F
+
+        if not self._takes(shape):
+            return Encoded(F.lit(None).cast("binary"), F.when(column.isNotNull(), self.refusal(shape)))
+        if not shape.schemaless:
+            return Encoded(self.write(column), None)
+        kind = F.schema_of_variant(column)
+        value = F.when(kind.rlike(self.kinds), F.try_variant_get(column, "$", primitive_type(self.type).simpleString()))
+        return Encoded(self.write(value), F.when((kind != "VOID") & value.isNull(), self.refusal(shape)))
+
+    def _takes(self, shape: Shape) -> bool:
+        schema = shape.schema
+        return schema is None or (schema.type is self.type and logical_name(schema) is None)
+
+    def refusal(self, shape: Shape) -> str:
+        """Why data of a shape cannot be written."""
+        kind = "schemaless data" if shape.schema is None else shape.schema.type.name
+        return f"Failed to serialize to {self.name} (was {kind})"
+
+    def write(self, column: Column) -> Column:
+        """The bytes of a column of the type."""
+        raise NotImplementedError
+
+
+class BooleanConverter(PrimitiveConverter):
+    """``org.apache.kafka.connect.converters.BooleanConverter``."""
+
+    shape = Shape(ConnectSchema(SchemaType.BOOLEAN, optional=True))
+    name, kinds = "boolean", "^BOOLEAN$"
+
+    def refusal(self, shape: Shape) -> str:
+        if shape.schema is None:
+            return "BooleanConverter is not compatible with schemaless data of another type"
+        return f"Invalid schema type for BooleanConverter: {shape.schema.type.name}"
+
+    def write(self, column: Column) -> Column:
+        from pyspark.sql import functions as F
+
+        return F.when(column, F.lit(_TRUE)).when(~column, F.lit(_FALSE))
+
+    def read(self, raw: Column) -> tuple[Column, Column | None]:
+        from pyspark.sql import functions as F
+
+        value = F.when(raw == F.lit(_TRUE), True).when(raw == F.lit(_FALSE), False)
+        return value, F.when(raw.isNotNull() & value.isNull(), "Failed to deserialize boolean: ")
+
+
+class NumberConverter(PrimitiveConverter):
+    """``org.apache.kafka.connect.converters.NumberConverter``.
+
+    :cvar size: number of bytes.
+    """
+
+    size: ClassVar[int]
+    kinds = "^BIGINT$"
+
+    def write(self, column: Column) -> Column:
+        from pyspark.sql import functions as F
+
+        digits = F.lpad(F.hex(self.to_bits(column)), 16, "0")
+        return F.unhex(F.substring(digits, 17 - 2 * self.size, 2 * self.size))
+
+    def read(self, raw: Column) -> tuple[Column, Column | None]:
+        from pyspark.sql import functions as F
+
+        fits = F.octet_length(raw) == self.size
+        digits = F.hex(F.substring(raw, 1, self.size))
+        padded = F.rpad(F.when(fits, digits), 16, "0")
+        # In the upper bytes of a word the sign is where a word has it; the shift then keeps it.
+        bits = F.shiftright(F.conv(padded, 16, -10).cast("bigint"), 64 - 8 * self.size)
+        return self.from_bits(bits), F.when(~fits, f"Failed to deserialize {self.name}: ")
+
+    def to_bits(self, column: Column) -> Column:
+        """A number whose lowest bytes are those of the value."""
+        return column
+
+    def from_bits(self, bits: Column) -> Column:
+        """The value of a LONG that has its bytes, with their sign."""
+        return bits.cast(primitive_type(self.type))
+
+
+class ShortConverter(NumberConverter):
+    """``org.apache.kafka.connect.converters.ShortConverter``."""
+
+    shape = Shape(ConnectSchema(SchemaType.INT16, optional=True))
+    name, size = "short", 2
+
+
+class IntegerConverter(NumberConverter):
+    """``org.apache.kafka.connect.converters.IntegerConverter``."""
+
+    shape = Shape(ConnectSchema(SchemaType.INT32, optional=True))
+    name, size = "integer", 4
+
+
+class LongConverter(NumberConverter):
+    """``org.apache.kafka.connect.converters.LongConverter``."""
+
+    shape = Shape(ConnectSchema(SchemaType.INT64, optional=True))
+    name, size = "long", 8
+
+
+class FloatConverter(NumberConverter):
+    """``org.apache.kafka.connect.converters.FloatConverter``."""
+
+    shape = Shape(ConnectSchema(SchemaType.FLOAT32, optional=True))
+    name, kinds, size = "float", _FRACTIONS, 4
+
+    def to_bits(self, column: Column) -> Column:
+        return _java("Float", "floatToIntBits", column).cast("bigint")
+
+    def from_bits(self, bits: Column) -> Column:
+        return _java("Float", "intBitsToFloat", bits.cast("int")).cast("float")
+
+
+class DoubleConverter(NumberConverter):
+    """``org.apache.kafka.connect.converters.DoubleConverter``."""
+
+    shape = Shape(ConnectSchema(SchemaType.FLOAT64, optional=True))
+    name, kinds, size = "double", _FRACTIONS, 8
+
+    def to_bits(self, column: Column) -> Column:
+        return _java("Double", "doubleToLongBits", column).cast("bigint")
+
+    def from_bits(self, bits: Column) -> Column:
+        return _java("Double", "longBitsToDouble", bits).cast("double")
+
+
+def _java(class_name: str, method: str, column: Column) -> Column:
+    """The text of what a method of a class in ``java.lang`` returns: Spark itself cannot look at the bits of floats."""
+    from pyspark.sql import functions as F
+
+    result = F.reflect(F.lit(f"java.lang.{class_name}"), F.lit(method), column)
+    return F.when(column.isNotNull(), result)

@@ -1,0 +1,90 @@
+"""What dead letters are to hold, on its way through a frame; and the topic that they go to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.converters.base import Converter, encode_union
+from airflow_kconnect.converters.json import JsonConverter
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.runtime.record_errors import CONTEXT_PREFIX, ErrorHandling
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def with_error_column(frame: RecordFrame) -> RecordFrame:
+    """The frame with an ``error`` column, if it has none yet."""
+    from pyspark.sql import functions as F
+
+    if "error" in frame.carried:
+        return frame
+    df = frame.df.withColumn("error", F.lit(None).cast("string"))
+    return replace(frame.with_df(df), carried=(*frame.carried, "error"))
+
+
+def with_originals(frame: RecordFrame, key: Converter, value: Converter) -> RecordFrame:
+    """The frame with a column ``original``: the record as the converters would have written it untransformed.
+
+    It costs nothing in rows without an error: nobody looks at it there, and Catalyst moves it to where it is used.
+    """
+    from pyspark.sql import functions as F
+
+    parts = [
+        _bytes(frame, part, converter).alias(name)
+        for name, part, converter in (("key", frame.key, key), ("value", frame.value, value))
+    ]
+    timestamp = F.col(frame.timestamp) if frame.timestamp else F.lit(None).cast("long")
+    headers = [F.col(frame.headers).alias("headers")] if frame.headers else []
+    original = F.struct(*parts, timestamp.alias("timestamp"), *headers)
+    return replace(frame.with_df(frame.df.withColumn("original", original)), carried=(*frame.carried, "original"))
+
+
+def _bytes(frame: RecordFrame, part: Union, converter: Converter) -> Column:
+    """The part as its converter writes it; where it cannot, as plain JSON."""
+    from pyspark.sql import functions as F
+
+    data, error = encode_union(frame, part, converter)
+    if error is None:
+        return data
+    plain = encode_union(frame, part, JsonConverter({"schemas.enable": "false"}, is_key=converter.is_key)).bytes
+    return F.when(error.isNull(), data).otherwise(plain)
+
+
+def original_in_kafka(*, with_place: bool = False) -> Column:
+    """Column ``original`` of the reader's rows: the record as it lies in Kafka.
+
+    :param with_place: its topic and partition are columns, and not those that it is read from.
+    """
+    from pyspark.sql import functions as F
+
+    return F.struct("key", "value", "timestamp", "headers", *(("topic", "partition") if with_place else ()))
+
+
+def as_before(rows: DataFrame) -> DataFrame:
+    """Dead letters as the records that they were: topic and partition from the context headers, which go."""
+    from pyspark.sql import functions as F
+
+    def context(name: str) -> Column:
+        found = F.filter("headers", lambda header: header["key"] == CONTEXT_PREFIX + name)
+        return F.get(F.transform(found, lambda header: header["value"].cast("string")), F.lit(0))
+
+    own = F.filter("headers", lambda header: ~header["key"].startswith(CONTEXT_PREFIX))
+    partition = F.coalesce(context("partition").try_cast("int"), F.col("partition"))
+    before = {"topic": F.coalesce(context("topic"), F.col("topic")), "partition": partition}
+    return rows.withColumns(before).withColumn("headers", F.when(F.size(own) > 0, own))
+
+
+def only_of_failed(frame: RecordFrame) -> RecordFrame:
+    """The column ``original`` only where there is an error: the others need not go to the writer."""
+    from pyspark.sql import functions as F
+
+    return frame.with_df(frame.df.withColumn("original", F.when(F.col("error").isNotNull(), F.col("original"))))
+
+
+def ensure_topic(admin: KafkaAdmin, handling: ErrorHandling) -> None:
+    """Make the dead-letter topic if it is missing, with one partition as Connect does."""
+    if handling.topic is not None and admin.partitions(handling.topic) == 0:
+        admin.create_topic(handling.topic, 1, handling.replication, {})

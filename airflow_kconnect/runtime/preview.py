@@ -1,0 +1,251 @@
+"""What converters and transformations make of some records; neither Kafka nor a connector is needed.
+
+The expressions are those of a run; Spark interprets them, as compiling them takes longer than a few records do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.config import coerce
+from airflow_kconnect.connect.connector_config import inspect_connector
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.task_errors import DROPPED, record_error
+from airflow_kconnect.converters.base import Converter, Role, new_converter
+from airflow_kconnect.converters.types import SESSION_CONF
+from airflow_kconnect.runtime.decoding import PartDecoder, decoded_frame
+from airflow_kconnect.runtime.encoding import encoded
+from airflow_kconnect.runtime.header_stage import Cell, HeaderStage
+from airflow_kconnect.transforms.base import Scope
+from airflow_kconnect.transforms.chain import Chain
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row, SparkSession
+
+Record = dict[str, Any]
+
+_OUTPUT = "preview.output."
+_WORKER = {
+    "key.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "header.converter": "org.apache.kafka.connect.storage.SimpleHeaderConverter",
+}
+_ROLES: tuple[Role, ...] = ("key", "value", "header")
+_SHAPES_MAX = 8
+_INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "1",
+}
+_ROWS = (
+    "n int, topic string, partition int, kafka_offset long, timestamp long, key binary, value binary,"
+    " headers array<struct<key:string,value:binary>>, header_error string, error string"
+)
+
+
+def preview(config: Mapping[str, Any], records: Sequence[Record]) -> list[Record]:
+    """Decode records with the connector's converters, transform them, and encode them again.
+
+    :param config: a connector's configuration; ``connector.class`` and ``name`` may be left out. Keys
+        ``preview.output.key.converter`` (``value``, ``header``) choose other converters for the answer.
+    :param records: each with ``topic, partition, offset, timestamp, key, value, headers`` (all optional): key and
+        value as strings or None, as they would lie in Kafka; headers a list of ``{"key": ..., "value": ...}``.
+    :returns: in the same order the record, or ``{"dropped": True}``, or
+        ``{"error": {"stage": ..., "class": ..., "message": ...}}``.
+    :raises ConfigError: with all errors of the configuration. :raises DataError: what is no such record.
+    """
+    plan = _Plan(config)
+    for n, record in enumerate(records, start=1):
+        _check_record(n, record)
+    return plan.answers(list(records))
+
+
+def _check_record(number: int, record: Any) -> None:
+    """:raises DataError: it is not of the form that `preview` wants."""
+    if not isinstance(record, Mapping):
+        raise DataError(f"record {number} is no object with `topic`, `key`, `value` and so on")
+    for key in ("partition", "offset", "timestamp"):
+        found = record.get(key)
+        if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
+            raise DataError(f"record {number}: `{key}` is no integer: {found!r}")
+    headers = record.get("headers") or []
+    if not isinstance(headers, list) or any(
+        not isinstance(h, Mapping) or not {"key", "value"} <= h.keys() for h in headers
+    ):
+        raise DataError(f'record {number}: `headers` is no list of {{"key": ..., "value": ...}}')
+
+
+def _inspected(config: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The configuration as texts, and what is wrong with it, as far as it matters here."""
+    found = inspect_connector({k: v for k, v in config.items() if not k.startswith(_OUTPUT)})
+    errors = found.errors
+    for key in ("name", "topics", "connector.class"):
+        if key not in config:
+            errors.pop(key, None)
+    return found.props | {k: coerce(v) for k, v in config.items() if k.startswith(_OUTPUT)}, errors
+
+
+class _Plan:
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        props, errors = _inspected(config)
+        self._input = self._converters(props, _WORKER, "", errors)
+        own = {key.removeprefix(_OUTPUT): value for key, value in props.items() if key.startswith(_OUTPUT)}
+        self._output = self._converters(own, {**_WORKER, **props}, _OUTPUT, errors)
+        if errors:
+            raise ConfigError(errors, connector=props.get("name"))
+        self._chain = Chain.from_props(props)
+
+    @staticmethod
+    def _converters(
+        props: Mapping[str, str], worker: Mapping[str, str], prefix: str, errors: dict[str, list[str]]
+    ) -> dict[Role, Converter]:
+        found: dict[Role, Converter] = {}
+        for role in _ROLES:
+            try:
+                found[role] = new_converter(props.get(f"{role}.converter"), props, worker, role)
+            except ConfigError as error:
+                errors |= {prefix + key: messages for key, messages in error.errors.items()}
+        return found
+
+    def answers(self, records: list[Record]) -> list[Record]:
+        """The answers, a few shapes at a time: a plan has a column for each."""
+        answers: list[Record] = []
+        for batch in self._batches(records):
+            answers += self._batch(batch)
+        return answers
+
+    def _batches(self, records: list[Record]) -> Iterator[list[Record]]:
+        batch: list[Record] = []
+        shapes: set[Any] = set()
+        for record in records:
+            own = {
+                (role, shape)
+                for role in ("key", "value")
+                for shape in self._input[role].shapes_of([_bytes(record.get(role))])
+            }
+            if batch and len(shapes | own) > _SHAPES_MAX:
+                yield batch
+                batch, shapes = [], set()
+            batch.append(record)
+            shapes |= own
+        if batch:
+            yield batch
+
+    def _batch(self, records: list[Record]) -> list[Record]:
+        from pyspark.sql import functions as F
+
+        rows = _session().createDataFrame([self._row(n, record) for n, record in enumerate(records)], _ROWS)
+        key, value = PartDecoder("key", self._input["key"]), PartDecoder("value", self._input["value"])
+        for decoder, role in ((key, "key"), (value, "value")):
+            decoder.learn([_bytes(record.get(role)) for record in records])
+        frame = decoded_frame(rows, key, value, carried=("n",))
+        frame = frame.with_df(frame.df.withColumn("error", F.coalesce("error", "header_error")))
+        frame = self._chain.apply(frame, Scope(is_sink=True, header_converter=self._output["header"]))
+        return [_answer(row) for row in sorted(self._encoded(frame), key=lambda row: row.n)]
+
+    def _encoded(self, frame: RecordFrame) -> list[Row]:
+        return encoded(frame, self._output["key"], self._output["value"]).collect()
+
+    def _row(self, n: int, record: Record) -> tuple[Any, ...]:
+        headers, header_error = self._headers(record)
+        return (
+            n,
+            record.get("topic", ""),
+            record.get("partition"),
+            record.get("offset", n),
+            record.get("timestamp"),
+            _bytes(record.get("key")),
+            _bytes(record.get("value")),
+            headers,
+            header_error,
+            None,
+        )
+
+    def _headers(self, record: Record) -> tuple[list[Cell] | None, str | None]:
+        """The headers as the answer's converter writes them, and why that is not possible."""
+        given = [{"key": header["key"], "value": _bytes(header["value"])} for header in record.get("headers") or []]
+        headers, read_error = HeaderStage.of(self._input["header"]).decoded(given)
+        cells, write_error = HeaderStage.of(self._output["header"]).encoded(headers)
+        return cells, read_error or write_error
+
+
+def _bytes(data: Any) -> bytes | None:
+    """A key, value or header value as it would lie in Kafka; what is no text is taken as JSON."""
+    if data is None:
+        return None
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else bytes(data).decode("utf-8", "surrogateescape")
+
+
+def _answer(row: Row) -> Record:
+    if row.error == DROPPED:
+        return {"dropped": True}
+    if row.error is not None:
+        found = record_error(row.error)
+        if found is None:
+            return {"error": {"stage": "VALUE_CONVERTER", "class": None, "message": row.error}}
+        return {"error": {"stage": found.stage, "class": found.exception, "message": found.message}}
+    cells = row.asDict()
+    return {
+        "topic": row.topic,
+        "partition": row.partition,
+        "timestamp": row.timestamp,
+        "key": _text(cells.get("key")),
+        "value": _text(row.value),
+        "headers": [{"key": h.key, "value": _text(h.value)} for h in row.headers or []],
+    }
+
+
+@cache
+def _session() -> SparkSession:
+    """A session whose expressions are interpreted; the Spark of this process, if it has one already."""
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    active = SparkSession.getActiveSession()
+    if active is None:
+        builder = SparkSession.builder.master("local[1]").appName("kconnect preview")
+        for key, value in {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.log.level": "ERROR",
+            "spark.python.sql.dataFrameDebugging.enabled": "false",
+        }.items():
+            builder = builder.config(key, value)
+        active = builder.getOrCreate()
+    session = active.newSession()
+    for key, value in (SESSION_CONF | _INTERPRETED).items():
+        session.conf.set(key, value)
+    return session
+
+
+def main(arguments: Sequence[str]) -> int:
+    """``python -m airflow_kconnect.runtime.preview``: a request as JSON on standard input, answers as JSON lines."""
+    request = json.load(sys.stdin)
+    try:
+        answers = preview(request["config"], request["records"])
+    except ConfigError as error:
+        sys.stdout.write(json.dumps({"config_errors": error.errors}) + "\n")
+        return error.exit_code
+    except DataError as error:
+        sys.stdout.write(json.dumps({"data_error": str(error)}) + "\n")
+        return error.exit_code
+    for answer in answers:
+        sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

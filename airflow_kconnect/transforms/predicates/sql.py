@@ -1,0 +1,69 @@
+"""SQL: a condition of Spark SQL over the record; Kafka Connect has no such predicate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.config import NO_DEFAULT, ConfigDef, Importance, Type
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.validators import invalid
+from airflow_kconnect.transforms.base import EVERYTHING, Predicate, Rows, Scope
+from airflow_kconnect.transforms.sql_results import parsed
+from airflow_kconnect.transforms.sql_scope import Case, cases
+from airflow_kconnect.transforms.sql_text import single_validator, words
+from airflow_kconnect.transforms.sql_tree import Catalyst, SQLError, Tree
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_KEY = "condition"
+
+
+class SQL(Predicate):
+    """``airflow_kconnect.transforms.predicates.SQL``; false where the condition is null, fails, or does not fit."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        text = "Condition over key, value, topic, partition, offset, timestamp and headers."
+        return ConfigDef().define(_KEY, Type.STRING, NO_DEFAULT, Importance.HIGH, text, validator=single_validator())
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return EVERYTHING & words(self._condition)
+
+    @property
+    def _condition(self) -> str:
+        return str(self.config_values[_KEY])
+
+    def test(self, frame: RecordFrame, scope: Scope) -> Column:
+        from pyspark.sql import functions as F
+
+        catalyst = Catalyst(frame.df.sparkSession)
+        expression = parsed(catalyst, {_KEY: self._condition})[_KEY]
+        found = [
+            F.when(case.holds, holds)
+            for case in cases(Rows(frame, scope), expression.names)
+            if (holds := self._test(catalyst, expression.items[0].tree, frame, case)) is not None
+        ]
+        return F.coalesce(*found, F.lit(False))
+
+    def _test(self, catalyst: Catalyst, tree: Tree, frame: RecordFrame, case: Case) -> Column | None:
+        """The condition in the rows of a case; None if it cannot be true there.
+
+        :raises ConfigError: it is no condition.
+        """
+        from pyspark.errors import AnalysisException
+        from pyspark.sql.types import BooleanType, NullType
+
+        try:
+            column = catalyst.bind(tree, case.column_of)
+            found = catalyst.analysed(frame.df, column).dataType
+        except (AnalysisException, DataError):
+            return None
+        except SQLError as error:
+            raise invalid(_KEY, self._condition, str(error)) from error
+        if not isinstance(found, BooleanType | NullType):
+            text = f"expected a condition, found {found.simpleString().upper()}"
+            raise invalid(_KEY, self._condition, text)
+        return catalyst.tried(column)["v"]

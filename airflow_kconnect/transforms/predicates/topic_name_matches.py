@@ -1,0 +1,37 @@
+"""TopicNameMatches: the name of the record's topic matches a regular expression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, all_of
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.transforms.base import Predicate, Rows, Scope
+from airflow_kconnect.transforms.java_regexes import JAVA_REGEX, matches
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+class TopicNameMatches(Predicate):
+    """``org.apache.kafka.connect.transforms.predicates.TopicNameMatches``; the whole name must match."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return ConfigDef().define(
+            "pattern",
+            Type.STRING,
+            importance=Importance.MEDIUM,
+            documentation="Regular expression, in Java's notation, for the name of the topic.",
+            validator=all_of(NonEmptyString(), JAVA_REGEX),
+        )
+
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset()
+
+    def test(self, frame: RecordFrame, scope: Scope) -> Column:
+        from pyspark.sql import functions as F
+
+        found = matches(Rows(frame, scope).topic, self.config_values["pattern"])
+        return F.coalesce(found, F.lit(False))

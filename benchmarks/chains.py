@@ -1,0 +1,57 @@
+"""``python -m benchmarks.chains``: what a chain of ten transformations costs, by that of one; Spark alone, no Kafka."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+
+from airflow_kconnect.connect.data import STRING_SCHEMA, Shape, struct
+from airflow_kconnect.connect.frame import RecordFrame, single
+from airflow_kconnect.converters.base import new_converter
+from airflow_kconnect.runtime.encoding import encoded
+from airflow_kconnect.transforms.base import Scope
+from airflow_kconnect.transforms.chain import Chain
+from benchmarks.session import spark_session
+
+_ROWS = 2_000_000
+_PASSES = 5
+_JSON = "org.apache.kafka.connect.json.JsonConverter"
+
+
+def main() -> None:
+    """Print rows per second for both, and the ratio of the costs."""
+    from pyspark.sql import functions as F
+
+    console = Console()
+    with tempfile.TemporaryDirectory() as folder:
+        spark = spark_session(Path(folder))
+        names = ("id", "name", "text")
+        value = F.struct(*(F.concat(F.lit(f"{name} "), F.col("id").cast("string")).alias(name) for name in names))
+        rows = spark.range(0, _ROWS, 1, 2).select(value.alias("value"), F.lit(None).cast("string").alias("error"))
+        shape = Shape(struct(*((name, STRING_SCHEMA) for name in names)))
+        frame = RecordFrame(rows, single(shape, "value"), constant_topic="t", carried=("error",))
+        seconds = {count: min(_seconds(frame, count) for _ in range(_PASSES)) for count in (1, 10)}
+        spark.stop()
+    for count, spent in seconds.items():
+        console.print(f"{count} transformations: {_ROWS / spent:,.0f} records/s")
+    console.print(f"ten cost {seconds[10] / seconds[1]:.2f} times what one costs")
+
+
+def _seconds(frame: RecordFrame, count: int) -> float:
+    aliases = [f"t{n}" for n in range(count)]
+    props = {"transforms": ",".join(aliases)}
+    for alias in aliases:
+        props |= {f"transforms.{alias}.type": "InsertField$Value", f"transforms.{alias}.static.field": alias}
+        props[f"transforms.{alias}.static.value"] = "x"
+    converter = new_converter(_JSON, {"value.converter.schemas.enable": "false"}, {})
+    began = time.monotonic()
+    changed = Chain.from_props(props).apply(frame, Scope(is_sink=False, header_converter=converter))
+    encoded(changed, converter, converter).write.format("noop").mode("overwrite").save()
+    return time.monotonic() - began
+
+
+if __name__ == "__main__":
+    main()

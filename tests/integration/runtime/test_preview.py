@@ -1,0 +1,96 @@
+"""Previews: the Python call, the command, and what they make of wrong input."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect import preview
+from airflow_kconnect.connect.errors import ConfigError, DataError
+
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+SCHEMALESS = {"value.converter": JSON, "value.converter.schemas.enable": "false"}
+HOIST = {"transforms": "w", "transforms.w.type": "HoistField$Value", "transforms.w.field": "line"}
+DROP_TOMBSTONES = {
+    "transforms": "drop",
+    "transforms.drop.type": "Filter",
+    "transforms.drop.predicate": "empty",
+    "predicates": "empty",
+    "predicates.empty.type": "RecordIsTombstone",
+}
+
+
+def test_answers_are_in_order(spark: SparkSession) -> None:
+    records = [{"value": "1"}, {"value": None}, {"value": "no json"}, {"value": '{"a":2}'}]
+    answers = preview({**SCHEMALESS, **DROP_TOMBSTONES}, records)
+    assert [answer.get("value") or next(iter(answer)) for answer in answers] == ["1", "dropped", "error", '{"a":2}']
+
+
+def test_many_shapes_are_answered_in_order(spark: SparkSession) -> None:
+    schemas = [
+        {"type": "struct", "fields": [{"type": "int32", "field": f"f{n}"}], "optional": False} for n in range(20)
+    ]
+    records = [{"value": {"schema": schema, "payload": {f"f{n}": n}}} for n, schema in enumerate(schemas)]
+    answers = preview({"value.converter": JSON}, records)
+    assert [json.loads(answer["value"])["payload"] for answer in answers] == [{f"f{n}": n} for n in range(20)]
+
+
+def test_an_error_has_stage_class_and_message(spark: SparkSession) -> None:
+    [answer] = preview(SCHEMALESS, [{"value": "no json"}])
+    assert answer["error"]["stage"] == "VALUE_CONVERTER"
+    assert answer["error"]["class"] == "org.apache.kafka.connect.errors.DataException"
+    assert "serialization error" in answer["error"]["message"]
+
+
+def test_other_converters_for_the_answer(spark: SparkSession) -> None:
+    output = {"preview.output.value.converter": JSON}
+    [answer] = preview({"value.converter": "StringConverter", **HOIST, **output}, [{"value": "a"}])
+    assert json.loads(answer["value"])["payload"] == {"line": "a"}
+
+
+def test_values_that_are_no_text_are_taken_as_json(spark: SparkSession) -> None:
+    [answer] = preview(SCHEMALESS, [{"value": {"a": 1}}])
+    assert answer["value"] == '{"a":1}'
+
+
+def test_all_errors_of_a_configuration_are_reported() -> None:
+    with pytest.raises(ConfigError) as caught:
+        preview({"value.converter": "Nope", "transforms": "x", "transforms.x.type": "Nope"}, [])
+    assert caught.value.errors.keys() == {"value.converter", "transforms.x.type"}
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        pytest.param("x", "record 1 is no object", id="no object"),
+        pytest.param({"partition": "0"}, "`partition` is no integer", id="partition"),
+        pytest.param({"headers": [{"key": "a"}]}, "`headers` is no list", id="headers"),
+    ],
+)
+def test_a_wrong_record_is_named(record: Any, text: str) -> None:
+    with pytest.raises(DataError, match=text):
+        preview(SCHEMALESS, [record])
+
+
+def test_the_command_prints_a_line_per_record(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text(
+        json.dumps({"name": "x", "config": {"value.converter": "StringConverter", **HOIST}})
+    )
+    (tmp_path / "r.jsonl").write_text('{"topic":"t","value":"a"}\n{"topic":"t","value":"b"}\n')
+    command = [sys.executable, "-m", "airflow_kconnect.cli", "preview", "--config", "c.json", "--input", "r.jsonl"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert [json.loads(line)["value"] for line in done.stdout.splitlines()] == ["Struct{line=a}", "Struct{line=b}"]
+
+
+def test_the_command_prints_configuration_errors_as_json(tmp_path: Path) -> None:
+    (tmp_path / "c.json").write_text(json.dumps({"transforms": "x", "transforms.x.type": "Nope"}))
+    (tmp_path / "r.jsonl").write_text("")
+    command = [sys.executable, "-m", "airflow_kconnect.cli", "preview", "--config", "c.json", "--input", "r.jsonl"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, list(json.loads(done.stdout))) == (1, ["transforms.x.type"])

@@ -1,0 +1,82 @@
+"""Transformations and predicates against the answers of Kafka Connect itself, through previews."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.runtime.preview import preview
+from tests.golden.deviations import TRANSFORMS as DEVIATIONS
+
+Line = dict[str, Any]
+
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+GOLDEN = Path(__file__).parents[2] / "golden" / "smt.jsonl"
+LINES: list[Line] = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+
+
+def _name(line: Line) -> str:
+    return f"{line['type'].rpartition('.')[2]}: {line['case']}"
+
+
+def _config(line: Line) -> dict[str, str]:
+    config = {f"{role}.converter": JSON for role in ("key", "value", "header")}
+    config |= {"transforms": "it", "transforms.it.type": line["type"]}
+    config |= {f"transforms.it.{key}": value for key, value in line["config"].items()}
+    if predicate := line.get("predicate"):
+        negate = str(predicate.get("negate", False)).lower()
+        config |= {"predicates": "where", "predicates.where.type": predicate["type"]}
+        config |= {"transforms.it.predicate": "where", "transforms.it.negate": negate}
+        config |= {f"predicates.where.{key}": value for key, value in predicate["config"].items()}
+    return config
+
+
+def _as_in_kafka(record: Line) -> Line:
+    headers = [{"key": header["key"], "value": json.dumps(header["value"])} for header in record["headers"]]
+    return record | {"headers": headers} | {part: _text(record[part]) for part in ("key", "value")}
+
+
+def _text(envelope: Any) -> str | None:
+    return None if envelope is None else json.dumps(envelope, ensure_ascii=False)
+
+
+def _parsed(answer: Line) -> Line:
+    """The answer as the golden file has it; errors by their class alone."""
+    if "error" in answer:
+        return {"error": answer["error"]["class"]}
+    if "dropped" in answer:
+        return answer
+    parts = {part: None if answer[part] is None else json.loads(answer[part]) for part in ("key", "value")}
+    headers = [{"key": h["key"], "value": json.loads(h["value"] or "null")} for h in answer["headers"]]
+    return answer | parts | {"headers": headers}
+
+
+def _expected(answer: Line) -> Line:
+    return {"error": answer["error"].partition(":")[0]} if "error" in answer else answer
+
+
+@pytest.mark.parametrize("line", [pytest.param(line, id=_name(line)) for line in LINES if "expected" in line])
+def test_records(spark: SparkSession, line: Line) -> None:
+    answers = preview(_config(line), [_as_in_kafka(record) for record in line["records"]])
+    expected = [_expected(answer) for answer in line["expected"]]
+    wrong = {
+        n: (got, want) for n, (got, want) in enumerate(zip(map(_parsed, answers), expected, strict=True)) if got != want
+    }
+    assert set(wrong) == set(DEVIATIONS.get(_name(line), {}).keys()), wrong
+
+
+@pytest.mark.parametrize("line", [pytest.param(line, id=_name(line)) for line in LINES if "config_error" in line])
+def test_configuration_errors(line: Line) -> None:
+    with pytest.raises(ConfigError) as caught:
+        preview(_config(line), [])
+    assert all(key.startswith(("transforms.it", "predicates.where")) for key in caught.value.errors)
+
+
+def test_deviations_are_few() -> None:
+    records = sum(len(line["records"]) for line in LINES)
+    assert sum(len(found) for found in DEVIATIONS.values()) <= records * 0.03
