@@ -6,12 +6,12 @@ import base64
 import binascii
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.types import decimal_scale, logical_name
+from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
 
 BASE64 = "BASE64"
 NUMERIC = "NUMERIC"
@@ -67,7 +67,7 @@ def _logical_to_json(schema: ConnectSchema, name: str, value: Any, decimal_forma
 def _decimal_to_json(value: Decimal, scale: int, decimal_format: str) -> str | float:
     if decimal_format == NUMERIC:
         return float(value)
-    unscaled = int(value.scaleb(scale))
+    unscaled = int(value.scaleb(scale, Context(prec=MAX_PRECISION * 2)))
     size = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
     return base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
 
@@ -115,7 +115,7 @@ def _logical_from_json(schema: ConnectSchema, name: str, node: Any) -> Any:
         if not isinstance(node, str):
             return Decimal(str(node))
         unscaled = int.from_bytes(base64.b64decode(node, validate=True), "big", signed=True)
-        return Decimal(unscaled).scaleb(-decimal_scale(schema))
+        return Decimal(f"{unscaled}E-{decimal_scale(schema)}")
     if name == DATE:
         return EPOCH.date() + timedelta(days=node)
     if name == TIMESTAMP:

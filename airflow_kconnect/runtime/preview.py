@@ -96,7 +96,7 @@ class _Plan:
         props, errors = _inspected(config)
         self._input = self._converters(props, _WORKER, "", errors)
         own = {key.removeprefix(_OUTPUT): value for key, value in props.items() if key.startswith(_OUTPUT)}
-        self._output = self._converters(own, {**_WORKER, **props}, _OUTPUT, errors)
+        self._output = self._input | self._converters(own, {}, _OUTPUT, errors)
         if errors:
             raise ConfigError(errors, connector=props.get("name"))
         self._chain = Chain.from_props(props)
@@ -107,6 +107,8 @@ class _Plan:
     ) -> dict[Role, Converter]:
         found: dict[Role, Converter] = {}
         for role in _ROLES:
+            if f"{role}.converter" not in {**worker, **props}:
+                continue
             try:
                 found[role] = new_converter(props.get(f"{role}.converter"), props, worker, role)
             except ConfigError as error:

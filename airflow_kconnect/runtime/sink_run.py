@@ -24,6 +24,7 @@ from airflow_kconnect.runtime.dead_letters import as_before, ensure_topic, only_
 from airflow_kconnect.runtime.decoding import PartDecoder, decoded_frame, unknown_even_then
 from airflow_kconnect.runtime.encoding import converter_of
 from airflow_kconnect.runtime.failpoints import failpoint
+from airflow_kconnect.runtime.header_stage import HeaderStage
 from airflow_kconnect.runtime.kafka_reader import ReaderSettings, read_samples, read_splits, with_places
 from airflow_kconnect.runtime.phases import Phases
 from airflow_kconnect.runtime.poll_sink import TaskWriter
@@ -223,7 +224,9 @@ class SinkRun:
                 writers = tuple(self._connector.writer() for _ in splits)
             else:
                 assert isinstance(self._connector, PollSinkConnector)
-                rows, writers = _for_tasks(frame, self._connector, self._settings.tasks_max, len(splits))
+                rows, writers = _for_tasks(
+                    frame, self._connector, self._settings.tasks_max, len(splits), HeaderStage.of(self._header)
+                )
             producer = self._settings.clients.producer(None)
             settings = SinkWriterSettings(tuple(splits), writers, monitor.address, self._settings.errors, producer)
             reported = rows.mapInArrow(sink_writer(settings), REPORT_SCHEMA)
@@ -324,7 +327,7 @@ def contiguous(
 
 
 def _for_tasks(
-    frame: RecordFrame, connector: PollSinkConnector, tasks_max: int, splits: int
+    frame: RecordFrame, connector: PollSinkConnector, tasks_max: int, splits: int, headers: HeaderStage
 ) -> tuple[Any, tuple[TaskWriter, ...]]:
     """Rows and writers for a Python sink; schemaless data travel as JSON text."""
     from pyspark.sql import functions as F
@@ -336,7 +339,8 @@ def _for_tasks(
                 rows = rows.withColumn(column, F.to_json(F.col(column)))
     configs = connector.task_configs(tasks_max)
     task_class = connector.task_class()
-    writers = tuple(TaskWriter(task_class, configs[n % len(configs)], frame.key, frame.value) for n in range(splits))
+    parts = (frame.key, frame.value, headers)
+    writers = tuple(TaskWriter(task_class, configs[n % len(configs)], *parts) for n in range(splits))
     topic = [frame.topic] if frame.topic else []
     columns = [*_task_columns(frame.key), *_task_columns(frame.value), "timestamp", "headers", *topic, *frame.carried]
     return rows.select(*columns), writers

@@ -159,6 +159,8 @@ def _write_split(
     try:
         writer.open(split)
         for batch in batches:
+            if isinstance(writer, TaskWriter):
+                batch = writer.checked(batch)
             found = sort_out(batch, handling.tolerant)
             for row, error in found.failed:
                 dead_letters.report(batch, row, error)

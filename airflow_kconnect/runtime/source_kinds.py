@@ -15,6 +15,8 @@ from airflow_kconnect.connect.connector import (
 )
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.runtime.encoding import converter_of
+from airflow_kconnect.runtime.header_stage import HeaderStage
 from airflow_kconnect.runtime.poll_source import PollSettings, poll_frame
 from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
@@ -140,6 +142,7 @@ class PollKind(SourceKind):
             configs=tuple(configs),
             offsets=work.view.offsets,
             shapes=self._connector.shapes(),
+            headers=HeaderStage.of(converter_of(self._settings, "header")),
             max_records=tuple(None if most is None else most // count + (n < most % count) for n in range(count)),
             deadline_epoch_s=deadline,
             plan_id=work.plan.plan_id,

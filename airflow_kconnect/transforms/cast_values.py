@@ -94,8 +94,11 @@ def _text(schema: ConnectSchema, column: Column) -> Column:
         case name if name == DECIMAL:
             # Unlike a cast, this is BigDecimal.toString(), which writes small numbers as 1E-7.
             return F.when(column.isNotNull(), F.format_string("%s", column))
+        case _ if schema.type is SchemaType.BYTES:
+            # Spark breaks the lines, as mails want it.
+            return F.replace(F.base64(column), F.lit("\r\n"), F.lit(""))
         case _:
-            return F.base64(column) if schema.type is SchemaType.BYTES else column.cast("string")
+            return column.cast("string")
 
 
 def _timestamp_text(column: Column) -> Column:

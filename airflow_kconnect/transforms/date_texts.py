@@ -137,33 +137,37 @@ def read(pattern: DatePattern, text: Column) -> Column:
 
     :param pattern: one that is not `unreadable`.
     """
-    regex, groups = _regex(pattern)
+    regex, places = _regex(pattern)
+    # All at once, and then as a lambda's variable: an expression for each field would search the text each time.
+    references = ",".join(f"${n + 1}" for n in range(regex.count("((?>")))
+    texts = F.split(F.regexp_replace(text, f"{regex}.*", references), ",")
 
-    def instant(bound: Column) -> Column:
-        found = {field: (part, F.regexp_extract(bound, regex, group)) for field, (part, group) in groups.items()}
-        return F.when(bound.rlike(regex), _ms(found))
+    def instant(found: Column) -> Column:
+        return _ms({field: (part, F.get(found, F.lit(place))) for field, (part, place) in places.items()})
 
-    # As a lambda's variable the text is evaluated once, not for every field.
-    return F.get(F.transform(F.array(text), instant), F.lit(0))
+    return F.when(text.rlike(regex), F.get(F.transform(F.array(texts), instant), F.lit(0)))
 
 
 def _regex(pattern: DatePattern) -> tuple[str, dict[str, tuple[Letters, int]]]:
-    """The pattern as a regular expression; by field its letters and its group. Of equal fields the last one counts."""
+    """The pattern as a regular expression, and for each field its letters and the place of its group.
+
+    Of fields that are there twice the last one counts.
+    """
     regex = r"(?s)\A"
-    groups: dict[str, tuple[Letters, int]] = {}
+    places: dict[str, tuple[Letters, int]] = {}
     count = 0
     for part, following in zip(pattern.parts, (*pattern.parts[1:], ""), strict=True):
         if isinstance(part, str):
             regex += re.escape(part)
             continue
+        places[_FIELDS.get(part.letter, part.letter)] = part, count
         count += 1
-        groups[_FIELDS.get(part.letter, part.letter)] = part, count
         # Without anything in between, the count of letters says where a number ends.
         joined = part.is_number and isinstance(following, Letters) and following.is_number
         # Java never takes back a step: neither does a group of the kind (?>...).
         field = _digits(part.count) if joined else _field(part)
         regex += (f"(?=.{{{part.count}}})" if joined else "") + rf"[ \t]*+((?>{field}))"
-    return regex, groups
+    return regex, places
 
 
 def _digits(count: int) -> str:

@@ -22,8 +22,6 @@ _LOGICAL = {DATE: "Date", TIME: "Time", TIMESTAMP: "Timestamp"}
 _INFERRED = ("java.lang.Long", "java.lang.String", "java.util.Date")
 _RANGE = "Timestamp is out of range"
 _LAST_LONG = 2**63 - 1
-_UNITS_IN_MS = {"microseconds": 1000, "nanoseconds": 1_000_000}
-_MS_IN_UNIT = {"seconds": 1000}
 
 
 class Converted(NamedTuple):
@@ -142,15 +140,27 @@ def _instant_of_logical(schema: ConnectSchema, column: Column) -> _Instant:
 
 
 def _ms_of_unix(unix: Column, precision: str) -> Column:
-    if precision in _MS_IN_UNIT:
-        return _times(unix, _MS_IN_UNIT[precision])
-    return _divided(unix, _UNITS_IN_MS.get(precision, 1))
+    match precision:
+        case "seconds":
+            return _times(unix, 1000)
+        case "microseconds":
+            return _divided(unix, 1000)
+        case "nanoseconds":
+            return _divided(unix, 1_000_000)
+        case _:
+            return unix
 
 
 def _unix_of_ms(ms: Column, precision: str) -> Column:
-    if precision in _MS_IN_UNIT:
-        return _divided(ms, _MS_IN_UNIT[precision])
-    return _times(ms, _UNITS_IN_MS.get(precision, 1))
+    match precision:
+        case "seconds":
+            return _divided(ms, 1000)
+        case "microseconds":
+            return _times(ms, 1000)
+        case "nanoseconds":
+            return _times(ms, 1_000_000)
+        case _:
+            return ms
 
 
 def _times(number: Column, factor: int) -> Column:
