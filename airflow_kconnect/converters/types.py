@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 SESSION_CONF = {
     # Instants are milliseconds since the epoch: no zone of a machine may shine through.
     "spark.sql.session.timeZone": "UTC",
+    # Wrong data are errors, not nulls.
+    "spark.sql.ansi.enabled": "true",
     # Connect's struct fields and JSON members differ by case.
     "spark.sql.caseSensitive": "true",
     # As Jackson does: the last of two equal members wins.

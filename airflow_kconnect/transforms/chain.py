@@ -38,11 +38,14 @@ class ChainLink:
 
         df = frame.df.withColumn("earlier_error", F.col("error")).withColumn("error", F.lit(None).cast("string"))
         where = self._where(frame, scope)
+        if where is not None:
+            # A column of its own: a transformation names it once per shape.
+            df, where = df.withColumn("applies", where), F.col("applies")
         frame = self.transformation.apply(frame.with_df(df), where, scope)
         own = F.concat(F.lit(stage_prefix(STAGE, self.class_name)), F.col("error"))
         own = F.when(F.col("error").startswith("\x03"), F.col("error")).otherwise(own)
         error = F.coalesce(F.col("earlier_error"), own)
-        return frame.with_df(frame.df.withColumn("error", error).drop("earlier_error"))
+        return frame.with_df(frame.df.withColumn("error", error).drop("earlier_error", "applies"))
 
     @property
     def needs(self) -> frozenset[str]:

@@ -137,41 +137,40 @@ def read(pattern: DatePattern, text: Column) -> Column:
 
     :param pattern: one that is not `unreadable`.
     """
-    regex, places = _regex(pattern)
+    regex = _regex(pattern)
+    fields = [part for part in pattern.parts if isinstance(part, Letters)]
     # All at once, and then as a lambda's variable: an expression for each field would search the text each time.
-    references = ",".join(f"${n + 1}" for n in range(regex.count("((?>")))
+    references = ",".join(f"${n + 1}" for n in range(len(fields)))
     texts = F.split(F.regexp_replace(text, f"{regex}.*", references), ",")
 
     def instant(found: Column) -> Column:
-        return _ms({field: (part, F.get(found, F.lit(place))) for field, (part, place) in places.items()})
+        # Of fields that are there twice the last one counts.
+        return _ms(
+            {_FIELDS.get(part.letter, part.letter): (part, F.get(found, F.lit(n))) for n, part in enumerate(fields)}
+        )
 
     return F.when(text.rlike(regex), F.get(F.transform(F.array(texts), instant), F.lit(0)))
 
 
-def _regex(pattern: DatePattern) -> tuple[str, dict[str, tuple[Letters, int]]]:
-    """The pattern as a regular expression, and for each field its letters and the place of its group.
-
-    Of fields that are there twice the last one counts.
-    """
+def _regex(pattern: DatePattern) -> str:
+    """The pattern as a regular expression with a group for each field."""
     regex = r"(?s)\A"
-    places: dict[str, tuple[Letters, int]] = {}
-    count = 0
     for part, following in zip(pattern.parts, (*pattern.parts[1:], ""), strict=True):
         if isinstance(part, str):
             regex += re.escape(part)
             continue
-        places[_FIELDS.get(part.letter, part.letter)] = part, count
-        count += 1
-        # Without anything in between, the count of letters says where a number ends.
         joined = part.is_number and isinstance(following, Letters) and following.is_number
-        # Java never takes back a step: neither does a group of the kind (?>...).
-        field = _digits(part.count) if joined else _field(part)
-        regex += (f"(?=.{{{part.count}}})" if joined else "") + rf"[ \t]*+((?>{field}))"
-    return regex, places
+        # Java passes over space before numbers and zones.
+        space = r"[ \t]*+" if not joined and (part.is_number or part.letter in "zZX") else ""
+        # It never takes back a step: neither does a group of the kind (?>...).
+        regex += f"{space}((?>{_joined_number(part.count) if joined else _field(part)}))"
+    return regex
 
 
-def _digits(count: int) -> str:
-    return rf"-\d{{1,{count - 1}}}|\d{{1,{count}}}" if count > 1 else r"\d"
+def _joined_number(count: int) -> str:
+    """A number that another follows at once: of so many characters at most, with the space before it."""
+    numbers = (rf"[ \t]{{{count - n}}}(?:\d{{1,{n}}}|-\d{{0,{n - 1}}})" for n in range(1, count + 1))
+    return f"(?=.{{{count}}})(?:{'|'.join(numbers)})"
 
 
 def _field(part: Letters) -> str:
@@ -196,7 +195,7 @@ def _names(names: tuple[str, ...]) -> str:
 
 def _ms(found: _Found) -> Column:
     def number(field: str, default: int = 0) -> Column:
-        return found[field][1].try_cast("int") if field in found else F.lit(default)
+        return _int(found[field][1]) if field in found else F.lit(default)
 
     is_day_of_year = "D" in found and "d" not in found
     month = F.lit(1) if is_day_of_year else _month(found)
@@ -205,11 +204,16 @@ def _ms(found: _Found) -> Column:
     return (minutes * 60 + number("s")) * 1000 + number("S")
 
 
+def _int(text: Column) -> Column:
+    """LONG of a number that is an INT: what is calculated with it does not overflow."""
+    return text.try_cast("int").cast("bigint")
+
+
 def _year(found: _Found) -> Column:
     if "y" not in found:
         return F.lit(1970)
     part, text = found["y"]
-    year = text.try_cast("int")
+    year = _int(text)
     if part.count > 2:
         return year
     first = datetime.now(UTC).year - _YEARS_BACK
@@ -221,14 +225,14 @@ def _month(found: _Found) -> Column:
         return F.lit(1)
     part, text = found["M"]
     if part.is_number:
-        return text.try_cast("int")
+        return _int(text)
     known = F.array(*(F.lit(name[:3].lower()) for name in _MONTHS))
     return F.array_position(known, F.lower(F.substring(text, 1, 3)))
 
 
 def _days(year: Column, month: Column, day: Column) -> Column:
     """Days since the epoch; null far outside of what Spark knows, where its functions would throw."""
-    months = month.cast("bigint") - 1
+    months = month - 1
     year = year + F.floor(months / 12)
     in_range = year.between(-_LAST_YEAR, _LAST_YEAR)
     first = F.make_date(year.cast("int"), (F.pmod(months, F.lit(12)) + 1).cast("int"), F.lit(1))
@@ -240,7 +244,7 @@ def _hours(found: _Found) -> Column:
     hour = F.lit(0)
     if field in found:
         part, text = found[field]
-        hour = text.try_cast("int")
+        hour = _int(text)
         # 1 to 24, or 1 to 12: the last one is midnight, or noon.
         last = {"k": 24, "h": 12}.get(part.letter)
         hour = F.when(hour == last, 0).otherwise(hour) if last else hour

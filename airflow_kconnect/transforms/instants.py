@@ -75,7 +75,7 @@ class Conversion:
         made = self._made(ms)
         if self.target in ("Date", "Time"):
             of_day = F.pmod(ms, F.lit(DAY_MS))
-            made = _timestamp(of_day if self.target == "Time" else ms - of_day)
+            made = _timestamp(of_day if self.target == "Time" else F.try_subtract(ms, of_day))
         return Converted(made.cast("variant"), F.when(self._is_missing(ms), problem))
 
     def _inferred(self, schema: ConnectSchema, value: Column) -> _Instant:

@@ -156,7 +156,7 @@ class Results:
         if item.path and schema:
             yield _Member(item.name, case.column_of(item.path), spark_type(schema), schema)
             return
-        column = self._catalyst.bind(item.tree, case.column_of)
+        column = self._catalyst.bind(item.tree, case)
         field = self._catalyst.analysed(self._frame.df, column)
         schema = None if is_schemaless(field.dataType) else connect_schema(field.dataType, optional=field.nullable)
         found = _Member(item.name, column, field.dataType, schema)
@@ -172,8 +172,8 @@ class Results:
         from pyspark.sql import functions as F
         from pyspark.sql import types as spark
 
-        part, name = case.parts[path[0]], ".".join(path)
-        if part.shape and part.shape.schemaless:
+        name = ".".join(path)
+        if case.is_schemaless(path[0]):
             column = case.column_of(path)
             error = F.concat(F.lit(f"{expression.key}: {name}.*: "), no_object(column, "SQL"))
             type_ = spark.MapType(spark.StringType(), spark.VariantType())
@@ -247,7 +247,7 @@ def _check(item: Item, is_list: bool) -> None:
         return
     if unknown := sorted(names_in(item.tree) - set(NAMES)):
         raise SQLError(f"Unknown name {unknown[0]}; the names are {', '.join(NAMES)}")
-    if is_list and item.name is None:
+    if is_list and not item.name:
         raise SQLError(f"{item.text}: in a list it needs a name: {item.text} AS name")
 
 
@@ -255,7 +255,7 @@ def _as_entries(member: _Member) -> Column:
     """MAP<STRING, VARIANT>."""
     from pyspark.sql import functions as F
 
-    return F.create_map(F.lit(member.name), _as_variant(member)) if member.name else member.column
+    return member.column if member.name is None else F.create_map(F.lit(member.name), _as_variant(member))
 
 
 def _as_variant(member: _Member) -> Column:

@@ -72,4 +72,6 @@ def connect_schema(type_: DataType, *, optional: bool) -> ConnectSchema:
 
 
 def _fields(type_: StructType) -> tuple[Field, ...]:
+    if len(set(type_.names)) < len(type_.names) or "" in type_.names:
+        raise DataError(f"The names of a struct's fields must be different and not empty: {', '.join(type_.names)}")
     return tuple(Field(member.name, connect_schema(member.dataType, optional=member.nullable)) for member in type_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import product
@@ -32,19 +32,24 @@ class PartOfCase:
     shape: Shape | None
     column: Column
 
-    def column_of(self, path: list[str]) -> Column:
+    @property
+    def is_schemaless(self) -> bool:
+        """Whether the data are VARIANTs."""
+        return self.shape is not None and self.shape.schemaless
+
+    def column_of(self, path: Sequence[str | int]) -> Column:
         """A member of the data, or with an empty path the data.
 
         :raises DataError: there is no such member.
         """
         if self.shape is None or not path:
             return self.column
-        if self.shape.schemaless:
-            return or_null(reduce(member, path, self.column))
-        self._check(path)
+        if self.is_schemaless:
+            return or_null(reduce(_step, path, self.column))
+        self._check([str(name) for name in path])
         return reduce(lambda parent, name: parent.getField(name), path, self.column)
 
-    def _check(self, path: list[str]) -> None:
+    def _check(self, path: Sequence[str]) -> None:
         """Columns have names of their own: Spark's errors would not tell a user much."""
         for index, name in enumerate(path):
             schema = self.schema_of(path[:index])
@@ -53,7 +58,7 @@ class PartOfCase:
             if schema and schema.type.is_primitive:
                 raise DataError(f"{schema.type.name} has no field {name}")
 
-    def schema_of(self, path: list[str]) -> ConnectSchema | None:
+    def schema_of(self, path: Sequence[str]) -> ConnectSchema | None:
         """The schema that a member has, optional if it or anything around it is; None if that is not known."""
         schema = self.shape.schema if self.shape else None
         optional = False
@@ -88,16 +93,27 @@ class Case:
         """Whether the rows lack something that expressions refer to."""
         return any(part.shape is None for part in self.parts.values())
 
-    def column_of(self, path: list[str]) -> Column:
-        """The column that a dotted name stands for."""
-        name, *rest = path
+    def is_schemaless(self, name: str) -> bool:
+        """Whether a name stands for VARIANTs."""
+        return name in self.parts and self.parts[name].is_schemaless
+
+    def column_of(self, path: Sequence[str | int]) -> Column:
+        """The column that a dotted name stands for; see `PartOfCase.column_of`."""
+        name, rest = str(path[0]), path[1:]
         if name in self.parts:
             return self.parts[name].column_of(rest)
-        return reduce(lambda parent, name: parent.getField(name), rest, self.names[name])
+        return reduce(lambda parent, step: parent.getField(step), rest, self.names[name])
 
-    def schema_of(self, path: list[str]) -> ConnectSchema | None:
+    def schema_of(self, path: Sequence[str]) -> ConnectSchema | None:
         """The schema of what a dotted name stands for; None if that is not known, or nothing but a type."""
         return self.parts[path[0]].schema_of(path[1:]) if path[0] in self.parts else None
+
+
+def _step(parent: Column, step: str | int) -> Column:
+    """A member of a VARIANT."""
+    from pyspark.sql import functions as F
+
+    return member(parent, step) if isinstance(step, str) else F.try_variant_get(parent, f"$[{step}]", "variant")
 
 
 def cases(rows: Rows, used: Set[str]) -> Iterator[Case]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
 
 from airflow_kconnect.transforms.sql_text import DENIED_FUNCTIONS
 
@@ -16,10 +17,11 @@ Tree = Any
 
 _CATALYST = "org.apache.spark.sql.catalyst"
 _EXPRESSIONS = f"{_CATALYST}.expressions"
-_ALIAS, _CAST, _LAMBDA = (f"{_EXPRESSIONS}.{name}" for name in ("Alias", "Cast", "LambdaFunction"))
+_ALIAS, _CAST, _LAMBDA, _LITERAL = (f"{_EXPRESSIONS}.{name}" for name in ("Alias", "Cast", "LambdaFunction", "Literal"))
 _COLUMN, _STAR = f"{_CATALYST}.analysis.UnresolvedAttribute", f"{_CATALYST}.analysis.UnresolvedStar"
 _FUNCTION, _ELEMENT = f"{_CATALYST}.analysis.UnresolvedFunction", f"{_CATALYST}.analysis.UnresolvedExtractValue"
 _PATH = f"{_EXPRESSIONS}.SemiStructuredExtract"
+_UNNAMED = f"{_EXPRESSIONS}.NamePlaceholder$"
 _NAMES = (_COLUMN, f"{_EXPRESSIONS}.UnresolvedNamedLambdaVariable")
 _NO_EXPRESSIONS = {
     f"{_EXPRESSIONS}.PlanExpression": "Subqueries are not supported",
@@ -27,7 +29,7 @@ _NO_EXPRESSIONS = {
     f"{_EXPRESSIONS}.aggregate.AggregateExpression": "Aggregate functions are not supported",
 }
 # What Spark knows without a record or a table.
-_CONSTANTS = ("current_date", "current_timestamp", "localtimestamp")
+_CONSTANTS = ("current_date", "current_timestamp")
 _GROUPS = frozenset(
     f"{group}_funcs"
     for group in (
@@ -41,6 +43,21 @@ _NO_FUNCTIONS_OF_ONE_ROW = {"json_tuple", "schema_of_variant_agg", "session_wind
 
 class SQLError(ValueError):
     """An expression is wrong, whatever the records are."""
+
+
+class Names(Protocol):
+    """What the names in an expression stand for."""
+
+    def is_schemaless(self, name: str) -> bool:
+        """Whether it is VARIANTs."""
+        ...
+
+    def column_of(self, path: Sequence[str | int]) -> Column:
+        """The column of a name and steps to its members; a number is a position in a list.
+
+        :raises DataError: there is no such member.
+        """
+        ...
 
 
 class Catalyst:
@@ -72,10 +89,10 @@ class Catalyst:
             self._check(tree)
         return tree
 
-    def bind(self, tree: Tree, column_of: Callable[[list[str]], Column]) -> Column:
+    def bind(self, tree: Tree, names: Names) -> Column:
         """The column that an expression is.
 
-        :param column_of: the column that a dotted name stands for.
+        :raises DataError: see `Names`.
         """
         from pyspark.sql.classic.column import Column
 
@@ -83,9 +100,13 @@ class Catalyst:
             if class_name(tree) in _NAMES:
                 parts = parts_of(tree)
                 own = parts[0] in inner or parts[0].lower() in _CONSTANTS
-                return tree if own else self._tree(column_of(parts))
+                return tree if own else self._tree(names.column_of(parts))
+            path = _steps(tree)
+            if path and path[0] not in inner and names.is_schemaless(str(path[0])):
+                # Spark has no brackets for VARIANTs.
+                return self._tree(names.column_of(path))
             inner |= _lambda_names(tree)
-            children = [bound(child, inner) for child in _children(tree)]
+            children = [bound(child, inner) for child in self._named(_children(tree))]
             return tree.withNewChildren(self._seq(children)) if children else tree
 
         return Column(self._columns.column(bound(tree, frozenset())))
@@ -110,6 +131,16 @@ class Catalyst:
         # Catalyst computes what occurs twice beforehand, outside of the try, where it would throw. From a CASE it
         # takes nothing out, and it cannot know that this condition is always true.
         return F.when(F.spark_partition_id() >= 0, Column(self._columns.column(tried)))
+
+    def _named(self, children: list[Tree]) -> list[Tree]:
+        """Members of a struct with the names that they go by: those of columns are none that a user knows."""
+        from pyspark.sql import functions as F
+
+        found = [*children]
+        for index, (child, item) in enumerate(pairwise(children)):
+            if class_name(child) == _UNNAMED and (name := alias_of(item)[1]):
+                found[index] = self._tree(F.lit(name))
+        return found
 
     def _tree(self, column: Column) -> Tree:
         return self._columns.expression(column._jc)
@@ -198,6 +229,17 @@ def readable(error: Exception) -> str:
     """What an error of Spark's parser or analyser says, without its codes and the plan."""
     text = str(error).strip().splitlines()[0]
     return text.partition("] ")[2].partition(" SQLSTATE:")[0] or text
+
+
+def _steps(tree: Tree) -> list[str | int]:
+    """The path that a dotted name with brackets is; empty for other expressions."""
+    if class_name(tree) == _COLUMN:
+        return [*parts_of(tree)]
+    if class_name(tree) != _ELEMENT or class_name(tree.extraction()) != _LITERAL:
+        return []
+    path, step = _steps(tree.child()), tree.extraction()
+    known = {"string": str, "int": int}.get(step.dataType().simpleString())
+    return [*path, known(step.value().toString() if known is str else step.value())] if path and known else []
 
 
 def _lambda_names(tree: Tree) -> set[str]:

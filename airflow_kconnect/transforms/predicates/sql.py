@@ -57,7 +57,7 @@ class SQL(Predicate):
         from pyspark.sql.types import BooleanType, NullType
 
         try:
-            column = catalyst.bind(tree, case.column_of)
+            column = catalyst.bind(tree, case)
             found = catalyst.analysed(frame.df, column).dataType
         except (AnalysisException, DataError):
             return None

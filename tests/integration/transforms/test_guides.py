@@ -16,7 +16,9 @@ from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.runtime.preview import preview
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guides"
-_EXAMPLE = re.compile(r"```jsonc\n(?P<config>.*?)```(?:\n+`(?P<before>.+?)` becomes\s`(?P<after>.+?)`\.)?", re.DOTALL)
+_EXAMPLE = re.compile(
+    r"```jsonc\n(?P<config>.*?)```(?:\n+`(?P<before>[^`]+)` becomes\s`(?P<after>[^`]+)`\.)?", re.DOTALL
+)
 _PLAIN = {
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
     "value.converter.schemas.enable": "false",

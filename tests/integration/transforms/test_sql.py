@@ -99,6 +99,12 @@ class TestStructs:
         assert result.value_schema is not None
         assert [field.name for field in result.value_schema.fields] == ["id", "name", "n", "at", "in", "one"]
 
+    def test_members_of_structs_in_it_have_the_names_that_are_written(self) -> None:
+        records = [_record({"id": 1, "name": "ann"}, ROW), _record({"id": 1, "name": "ann"})]
+        config = {"value": "to_json(struct(value.id, topic, upper(value.name::string) AS `a b`)) AS json"}
+        results = _good(transform(SQL(config), records))
+        assert {result.value["json"] for result in results} == {'{"id":1,"topic":"t","a b":"ANN"}'}
+
     def test_one_expression_is_the_value_itself_and_null_is_a_tombstone(self) -> None:
         results = _good(transform(SQL({"value": "value.name"}), _rows({}, {"name": None})))
         assert [(result.value_schema, result.value) for result in results] == [(STRING_SCHEMA, "ann"), (None, None)]
@@ -175,6 +181,13 @@ class TestStructs:
             ["where: expected BOOLEAN, found INT32"],
         ]
 
+    def test_what_connect_has_no_type_for_is_an_error(self) -> None:
+        two = "value: The names of a struct's fields must be different and not empty: a, a"
+        texts = [
+            _texts(transform(SQL({"value": sql}), _rows({}))) for sql in ("INTERVAL 1 DAY", "struct(1 AS a, 2 AS a)")
+        ]
+        assert texts == [["value: Connect has no type for INTERVAL DAY"], [two]]
+
     def test_a_topic_needs_a_name(self) -> None:
         results = transform(SQL({"topic": "value.name"}), _rows({"name": None}, {"name": ""}, {}))
         assert _texts(results) == ["topic: the expression gives no name"] * 2 + [None]
@@ -202,11 +215,14 @@ class TestTombstones:
 class TestSchemalessData:
     def test_what_has_no_type_makes_objects(self) -> None:
         data = [{"id": 1, "name": "ann", "a": {"b": [1, 2]}, "z": None}, {"id": "x", 'it\'s "so"': 1}]
-        items = "value.id, upper(value.name::string) AS name, value.a.b, value:a.b[1]::int AS c, value.z IS NULL AS no"
+        items = (
+            "value.id, upper(value.name::string) AS name, value.a.b, value:a.b[1]::int AS c, value.z IS NULL AS no,"
+            " value['a'].b[0] AS d, value.a.b[9] AS e"
+        )
         results = _good(transform(SQL({"value": items}), [_record(item) for item in data]))
         assert [result.value for result in results] == [
-            {"id": 1, "name": "ANN", "b": [1, 2], "c": 2, "no": True},
-            {"id": "x", "name": None, "b": None, "c": None, "no": True},
+            {"id": 1, "name": "ANN", "b": [1, 2], "c": 2, "no": True, "d": 1, "e": None},
+            {"id": "x", "name": None, "b": None, "c": None, "no": True, "d": None, "e": None},
         ]
         assert {result.value_schema for result in results} == {None}
 
