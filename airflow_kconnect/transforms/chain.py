@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.config import Type, parse_type
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.plugins import TRANSFORMS, registry
-from airflow_kconnect.connect.task_errors import stage_prefix
+from airflow_kconnect.connect.task_errors import DROPPED, stage_prefix
 from airflow_kconnect.transforms.base import Predicate, Scope, Transformation
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class ChainLink:
             df, where = df.withColumn("applies", where), F.col("applies")
         frame = self.transformation.apply(frame.with_df(df), where, scope)
         own = F.concat(F.lit(stage_prefix(STAGE, self.class_name)), F.col("error"))
-        own = F.when(F.col("error").startswith("\x03"), F.col("error")).otherwise(own)
+        own = F.when(F.col("error") == DROPPED, F.col("error")).otherwise(own)
         error = F.coalesce(F.col("earlier_error"), own)
         return frame.with_df(frame.df.withColumn("error", error).drop("earlier_error", "applies"))
 
