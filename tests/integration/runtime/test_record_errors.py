@@ -15,6 +15,7 @@ from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
@@ -71,7 +72,7 @@ class Outcome:
 
 @pytest.fixture(scope="module")
 def tolerated(
-    spark: SparkSession, bootstrap: str, worker_props: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+    spark: SparkSession, bootstrap: str, worker_topics: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Outcome:
     """A directory sink with a dead-letter topic."""
     name, dead = create_topic(bootstrap, unique("topic")), unique("dead")
@@ -86,7 +87,7 @@ def tolerated(
         **TOLERANT,
         "errors.deadletterqueue.topic.name": dead,
     }
-    return Outcome(config, run(RunSpec(config, worker_props), spark), read_all(bootstrap, dead))
+    return Outcome(config, run(RunSpec(config, worker_config(bootstrap)), spark), read_all(bootstrap, dead))
 
 
 class TestSinkWithDeadLetters:
