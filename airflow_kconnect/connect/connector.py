@@ -162,16 +162,21 @@ class NativeSourceConnector(SourceConnector):
         """Read (index, split, resume point) triples into a frame with one Spark partition per split.
 
         The frame carries ``progress`` (long or string: the resume point after this row; strictly growing within a
-        split) and may carry ``error`` (a text, or `error_cell`). A split's rows come in the same order each time.
+        split; null where reading cannot go on behind the row, so that nothing is committed there) and may carry
+        ``error`` (a text, or `error_cell`). A split's rows come in the same order each time.
         """
 
     @abstractmethod
-    def offset(self, split: Split, progress: Progress) -> Offset:
-        """The source offset that says "everything up to `progress` is done"."""
+    def offset(self, split: Split, progress: Progress) -> Offset | None:
+        """The source offset that says "everything up to `progress` is done"; None if nothing is to be remembered."""
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         """What to remember beside an offset that a split led to, to recognise a source that was replaced."""
         return None
+
+    def finished(self) -> None:
+        """Called in the driver once per run after the last split was read, and when the run failed: let go of what
+        `plan` or `read` opened."""
 
 
 @dataclass(frozen=True)
@@ -255,13 +260,24 @@ class SplitWriter(ABC):
 class NativeSinkConnector(SinkConnector):
     """A sink whose rows Catalyst renders and a `SplitWriter` writes in Arrow batches."""
 
-    exactly_once: ClassVar[bool] = False
+    exactly_once: bool = False
     """Whether a repeated write of the same offsets leaves the same result."""
-    ordered: ClassVar[bool] = True
+    ordered: bool = True
     """Whether the splits of a partition must be committed in order by one writer; else they run in parallel."""
 
-    needs: ClassVar[frozenset[str]] = frozenset({"key", "timestamp", "headers"})
+    needs: frozenset[str] = frozenset({"key", "timestamp", "headers"})
     """Which parts of a record, besides its value, `render` uses; each one that is read costs."""
+
+    unwraps_change_events: bool = False
+    """Whether Debezium's envelopes reach `render` as plain rows, and their deletes as tombstones."""
+
+    def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """Offsets that the target keeps with its data, for a sink that writes both in one transaction.
+
+        Called in the driver before anything is planned, when older runs can commit nothing to Kafka any more. Where
+        the target is further than the consumer group, the run goes on where the target is.
+        """
+        return {}
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Called in the driver before the first round with the first offset of each partition that is not

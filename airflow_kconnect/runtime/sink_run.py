@@ -51,6 +51,15 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _POLL_COLUMNS = frozenset({"key", "timestamp", "headers"})
+# Tombstones pass untouched: in topics without Debezium's events they are deletions too.
+_UNWRAP = {
+    "transforms": "unwrap",
+    "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
+    "transforms.unwrap.delete.tombstone.handling.mode": "delete-to-tombstone",
+    "transforms.unwrap.predicate": "tombstone",
+    "transforms.unwrap.negate": "true",
+    "predicates.tombstone.type": "RecordIsTombstone",
+}
 
 
 class SinkRun:
@@ -68,6 +77,8 @@ class SinkRun:
         self._phases = Phases()
         self._header = converter_of(settings, "header")
         self._chain = Chain.from_props(settings.config.props)
+        if isinstance(connector, NativeSinkConnector) and connector.unwraps_change_events:
+            self._chain = Chain((*self._chain.links, *Chain.from_props(_UNWRAP).links))
         self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
         self._value = PartDecoder("value", converter_of(settings, "value"))
         self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
@@ -129,9 +140,15 @@ class SinkRun:
         internal = frozenset(str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status"))
         reset = self._settings.config.props.get("consumer.override.auto.offset.reset")
         ranges = []
-        for topic in self._topics(topics, internal):
+        chosen = self._topics(topics, internal)
+        stored = self._stored([TopicPartition(topic, p) for topic in chosen for p in range(topics[topic])])
+        for topic in chosen:
             partitions = range(topics[topic])
             committed = self._committed(topic, topics[topic])
+            for p in partitions:
+                in_target = stored.get(TopicPartition(topic, p), -1)
+                if in_target > committed.get(p, -1):
+                    committed[p] = in_target
             begins = self._admin.begin_offsets(topic, partitions)
             ends = self._admin.end_offsets(topic, partitions, committed=True)
             for p in partitions:
@@ -140,6 +157,10 @@ class SinkRun:
                 self._warnings += [warning] if warning else []
                 ranges.append(Range(place, start, max(start, ends[p])))
         return ranges
+
+    def _stored(self, partitions: list[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """Offsets that the target keeps beside its data."""
+        return self._connector.stored_offsets(partitions) if isinstance(self._connector, NativeSinkConnector) else {}
 
     def _topics(self, existing: Mapping[str, int], internal: frozenset[str]) -> list[str]:
         if not self._replay:

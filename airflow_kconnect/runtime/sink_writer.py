@@ -172,6 +172,10 @@ def _write_split(
             if found.stopped is not None:
                 _stop_at(batch, found.stopped, report, split)
                 break
+        # A task may report records until it is closed; a writer that commits must not do so before its dead letters
+        # are safe.
+        if not isinstance(writer, TaskWriter):
+            dead_letters.flush()
         report.result = writer.close(report.end)
         report.move_reported(report.result.get("reported", 0))
         dead_letters.flush()

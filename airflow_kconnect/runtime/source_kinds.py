@@ -27,9 +27,15 @@ from airflow_kconnect.stores.records import PlanRecord
 
 
 class SourceKind(ABC):
-    """What `SourceRun` needs of a connector. Its methods are called in this order."""
+    """What `SourceRun` needs of a connector. Its methods are called in this order, within a ``with`` block."""
 
     poll: bool
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        """The run is over, or has failed."""
 
     @abstractmethod
     def plan(self, view: OffsetView) -> Work:
@@ -63,6 +69,9 @@ class NativeKind(SourceKind):
 
     def __init__(self, settings: RunSettings, connector: NativeSourceConnector, session: LazySession) -> None:
         self._settings, self._connector, self._session = settings, connector, session
+
+    def __exit__(self, *_: object) -> None:
+        self._connector.finished()
 
     def plan(self, view: OffsetView) -> Work:
         settings = self._settings

@@ -71,7 +71,7 @@ class SourceRun:
         partitions = self._ensure_offset_topic()
         failpoint("before-fencing")
         self._phases.enter("fencing")
-        with self._driver_producer() as producer:  # 2
+        with self._driver_producer() as producer, self._kind:  # 2
             self._fence(0, self._settings.tasks_max)  # 3
             view = read_view(self._log, self._settings.name, partitions)
             failpoint("after-reading-offsets")
@@ -230,9 +230,10 @@ class SourceRun:
     def _produce_offset(self, producer: AnyProducer, view: OffsetView, new: NewOffset) -> None:
         topic = self._settings.offset_topic
         key, outdated = view.offset_keys(new.partition)
-        producer.produce(topic, offset_value(new.offset), key)
-        for old in outdated:
-            producer.produce(topic, None, old)
+        if new.offset is not None:
+            producer.produce(topic, offset_value(new.offset), key)
+            for old in outdated:
+                producer.produce(topic, None, old)
         if new.facts is not None:
             facts = facts_key(self._settings.name, partition_identity(new.partition))
             producer.produce(topic, offset_value(new.facts), facts)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.canonical import canonical_json, partition_identity
 from airflow_kconnect.connect.connector import Progress
-from airflow_kconnect.connect.errors import ConnectError, DataError
+from airflow_kconnect.connect.errors import ConnectError, RetriableError
 from airflow_kconnect.connect.task_errors import pack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, new_producer
@@ -179,6 +179,7 @@ class _ChunkedWriter:
         # The reader begins behind the progress that the driver knew; only what came after it is passed over.
         self._resume = None if marker == known else self._last_progress
         self._open_since: float | None = None
+        self._at_resume_point = True
         self._pending = _Pending()
         self._reporter = ErrorReporter(settings.errors, report.split, producer.produce)
         self._last_offsets: dict[str, str] = {}
@@ -227,9 +228,10 @@ class _ChunkedWriter:
     def _refuse_lost_resume_point(self) -> None:
         """Numbers tell where they belong; a text that never came means that the source now reads differently."""
         if isinstance(self._resume, str):
-            raise DataError(
+            raise RetriableError(
                 f"split {self._report.split} of connector {self._settings.pointer.connector} was committed up to"
-                f" {self._resume!r}, which the source no longer delivers: it changed while the run was unfinished"
+                f" {self._resume!r} by another attempt, and the source no longer delivers that row: the next run goes"
+                " on behind it"
             )
 
     def _write_rows(self, rows: pa.RecordBatch) -> None:
@@ -298,13 +300,14 @@ class _ChunkedWriter:
     def _remember_position(self, rows: pa.RecordBatch) -> None:
         if not self._settings.poll:
             self._last_progress = rows.column("progress")[-1].as_py()
+            self._at_resume_point = self._last_progress is not None
             return
         partitions = rows.column("source_partition").to_pylist()
         offsets = rows.column("source_offset").to_pylist()
         self._last_offsets.update((p, o) for p, o in zip(partitions, offsets, strict=True) if p and o)
 
     def _chunk_is_due(self) -> bool:
-        if self._open_since is None:
+        if self._open_since is None or not self._at_resume_point:
             return False
         open_ms = (time.monotonic() - self._open_since) * 1000
         return open_ms >= self._settings.chunk_ms or self._deadline_is_over()

@@ -16,7 +16,7 @@ class NewOffset:
     """A source partition's offset after a run, and what to remember beside it."""
 
     partition: dict[str, Any]
-    offset: Offset
+    offset: Offset | None
     facts: dict[str, Any] | None = None
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import (
     ConfigDef,
@@ -50,7 +50,7 @@ class DirectorySinkConnector(NativeSinkConnector):
     """Splits of a partition are written in parallel: their files do not overlap, and say where they begin."""
 
     exactly_once = True
-    needs: ClassVar[frozenset[str]] = frozenset()
+    needs = frozenset[str]()
     ordered = False
 
     @classmethod

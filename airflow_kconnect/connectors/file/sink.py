@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
 from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
@@ -34,7 +34,7 @@ class FileStreamSinkConnector(NativeSinkConnector):
     """Appends to one file, or prints to the standard output of the job."""
 
     exactly_once = False
-    needs: ClassVar[frozenset[str]] = frozenset()
+    needs = frozenset[str]()
     ordered = True
 
     @classmethod
