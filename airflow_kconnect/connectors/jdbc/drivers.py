@@ -1,0 +1,236 @@
+"""JDBC drivers: which one a database needs, how it gets into a running Spark session, and connections made with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, nullable
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connectors.jdbc.parameters import is_refused
+from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
+from airflow_kconnect.local.ivy import resolve
+from airflow_kconnect.local.java import find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+COORDINATES = "kconnect.jdbc.driver.coordinates"
+CLASS = "kconnect.jdbc.driver.class"
+PATH = "kconnect.jdbc.driver.path"
+GROUP = "Driver"
+
+_COORDINATE = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
+_PREFIX = "connection."
+
+
+@dataclass(frozen=True)
+class Driver:
+    """A JDBC driver.
+
+    :param class_name: the class that implements `java.sql.Driver`.
+    :param coordinates: Maven coordinates; empty if the driver is a file or in Spark's jars.
+    :param path: a jar; None if there are coordinates or the driver is in Spark's jars.
+    :param with_dependencies: whether it needs the artifacts that it names; the drivers below do without them.
+    """
+
+    class_name: str
+    coordinates: tuple[str, ...] = ()
+    path: str | None = None
+    with_dependencies: bool = False
+
+
+DRIVERS: Mapping[str, Driver] = {
+    "postgresql": Driver("org.postgresql.Driver", ("org.postgresql:postgresql:42.7.8",)),
+    "mysql": Driver("com.mysql.cj.jdbc.Driver", ("com.mysql:mysql-connector-j:9.5.0",)),
+    "mariadb": Driver("org.mariadb.jdbc.Driver", ("org.mariadb.jdbc:mariadb-java-client:3.5.6",)),
+    "sqlite": Driver("org.sqlite.JDBC", ("org.xerial:sqlite-jdbc:3.51.0.0",)),
+    "derby": Driver("org.apache.derby.iapi.jdbc.AutoloadedDriver"),
+}
+"""Driver of a subprotocol; Spark has Derby's in its own jars."""
+
+
+def define_driver_keys(definition: ConfigDef) -> ConfigDef:
+    """Add the keys with which a user names another driver."""
+    return (
+        definition.define(COORDINATES, Type.LIST, "", Importance.LOW,
+                "Maven coordinates (`group:artifact:version`, comma separated) of the JDBC driver. Not needed for "
+                f"{', '.join(sorted(DRIVERS))}, nor when the driver's jar is in `spark.jars`.",
+                group=GROUP, validator=LambdaValidator(_coordinates_rule))
+        .define(CLASS, Type.STRING, None, Importance.LOW,
+                "Class name of the JDBC driver; needed for a database that is not known here.", group=GROUP)
+        .define(PATH, Type.STRING, None, Importance.LOW,
+                "Path of a jar with the JDBC driver, instead of coordinates. The machine of the Spark driver must "
+                "have it.", group=GROUP, validator=nullable(LambdaValidator(_path_rule)))
+    )  # fmt: skip
+
+
+def _coordinates_rule(name: str, value: Any) -> str | None:
+    wrong = [text for text in value or () if not _COORDINATE.fullmatch(text)]
+    return f"must be group:artifact:version, which {', '.join(wrong)} is not" if wrong else None
+
+
+def _path_rule(name: str, value: Any) -> str | None:
+    return None if value.endswith(".jar") and Path(value).is_absolute() else "must be the absolute path of a .jar file"
+
+
+def driver_of(url: JdbcUrl, props: Mapping[str, Any]) -> Driver:
+    """The driver for a database; keys of the configuration go before what is known here.
+
+    :param props: configuration, as text or parsed.
+    :raises ConfigError: the database is not known, and the keys do not name class and jar of a driver; or they
+        contradict each other.
+    """
+    known, class_name = DRIVERS.get(url.subprotocol), props.get(CLASS)
+    coordinates, path = _listed(props.get(COORDINATES)), props.get(PATH)
+    if coordinates and path:
+        raise ConfigError({PATH: [f"must not be set together with {COORDINATES}: one driver is enough"]})
+    class_name = class_name or (known and known.class_name)
+    if not class_name:
+        message = (
+            f"is needed for jdbc:{url.subprotocol}, whose driver is not known here (known: "
+            f"{', '.join(sorted(DRIVERS))}); name its class, and where to get it from in {COORDINATES} or {PATH}"
+        )
+        raise ConfigError({CLASS: [message]})
+    if coordinates or path:
+        return Driver(class_name, coordinates, path, with_dependencies=True)
+    return Driver(class_name, known.coordinates if known and class_name == known.class_name else ())
+
+
+def _listed(value: Any) -> tuple[str, ...]:
+    items = value.split(",") if isinstance(value, str) else value or ()
+    return tuple(item.strip() for item in items if item.strip())
+
+
+def driver_properties(props: Mapping[str, str], known: Collection[str]) -> dict[str, str]:
+    """Properties for the driver: all `connection.<name>` keys that the connector itself does not know.
+
+    :param known: the keys of the connector.
+    :raises ConfigError: keyed by each key whose property could load code, use files or unpack objects.
+    """
+    given = {key: text for key, text in props.items() if key.startswith(_PREFIX) and key not in known}
+    found = {key.removeprefix(_PREFIX): text for key, text in given.items()}
+    if refused := [name for name in found if is_refused(name)]:
+        why = "is refused: in the driver it can load code, use files or unpack objects; remove it"
+        raise ConfigError({_PREFIX + name: [why] for name in refused})
+    return found
+
+
+def use_driver(spark: SparkSession, url: JdbcUrl, props: Mapping[str, Any]) -> str:
+    """Make sure that the driver and the executors of a session have the JDBC driver, and this thread sees it.
+
+    A driver that Spark was started with (`spark.jars`) is taken as it is. Call it in each Python thread that uses
+    JDBC: to Java, each is a thread of its own with its own class loader.
+
+    :returns: class name of the driver, for Spark's option `driver`.
+    :raises ConfigError: see :func:`driver_of`; or the jar does not hold the class.
+    :raises RetriableError: the driver could not be downloaded.
+    """
+    driver = driver_of(url, props)
+    if _class(spark, driver.class_name) is None:
+        for jar in _jars(driver):
+            _add_jar(spark, jar)
+        if _class(spark, driver.class_name) is None:
+            where = ", ".join(driver.coordinates) or driver.path or "the jars of Spark"
+            raise ConfigError({CLASS: [f"{driver.class_name} is not in {where}"]})
+    thread: Any = _jvm(spark).java.lang.Thread.currentThread()
+    thread.setContextClassLoader(_loader(spark))
+    return driver.class_name
+
+
+def open_connection(
+    spark: SparkSession,
+    url: JdbcUrl,
+    user: str | None = None,
+    password: str | None = None,
+    properties: Mapping[str, str] | None = None,
+    *,
+    props: Mapping[str, Any] | None = None,
+) -> Any:
+    """A `java.sql.Connection` in Spark's driver, by py4j; the caller closes it.
+
+    :param properties: more properties for the driver, see :func:`driver_properties`.
+    :param props: the connector's configuration, for the keys that name a driver.
+    :raises ConfigError: the database refuses the user or has no such database; or see :func:`use_driver`.
+    :raises RetriableError: the database cannot be reached.
+    """
+    from py4j.protocol import Py4JJavaError
+
+    class_name = use_driver(spark, url, props or {})
+    info = _jvm(spark).java.util.Properties()
+    given = {**(properties or {}), "user": user, "password": password}
+    for name, text in given.items():
+        if text is not None:
+            info.setProperty(name, text)
+    driver: Any = _new(spark, class_name)
+    try:
+        connection = driver.connect(url.text, info)
+    except Py4JJavaError as error:
+        raise _failure(error, url, password) from None
+    if connection is None:
+        raise ConfigError({CLASS: [f"{class_name} does not know the URL {url.shown}; it is the driver of another one"]})
+    return connection
+
+
+def _jars(driver: Driver) -> Iterable[Path]:
+    if driver.path:
+        jar = Path(driver.path)
+        if not jar.is_file():
+            raise ConfigError({PATH: [f"{jar} is no file on the machine that runs the Spark driver"]})
+        return [jar]
+    if not driver.coordinates:
+        return []
+    folder = resolve(driver.coordinates, java=find_java())
+    if driver.with_dependencies:
+        return sorted(folder.glob("*.jar"))
+    return [folder / "{1}-{2}.jar".format(*coordinate.split(":")) for coordinate in driver.coordinates]
+
+
+def _add_jar(spark: SparkSession, jar: Path) -> None:
+    path = str(jar).replace("\\", "\\\\").replace("'", "\\'")
+    spark.sql(f"ADD JAR '{path}'").collect()
+
+
+def _class(spark: SparkSession, name: str) -> Any:
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        return _jvm(spark).java.lang.Class.forName(name, True, _loader(spark))
+    except Py4JJavaError as error:
+        if "ClassNotFoundException" in str(error.java_exception.getClass().getName()):
+            return None
+        raise
+
+
+def _new(spark: SparkSession, class_name: str) -> Any:
+    gateway: Any = spark.sparkContext._gateway
+    none = gateway.new_array(gateway.jvm.java.lang.Class, 0)
+    constructor = _class(spark, class_name).getDeclaredConstructor(none)
+    return constructor.newInstance(gateway.new_array(gateway.jvm.java.lang.Object, 0))
+
+
+def _loader(spark: SparkSession) -> Any:
+    """The class loader that `ADD JAR` adds to."""
+    session: Any = spark._jsparkSession
+    return session.sharedState().jarClassLoader()
+
+
+def _jvm(spark: SparkSession) -> Any:
+    return spark.sparkContext._jvm
+
+
+def _failure(error: Any, url: JdbcUrl, password: str | None) -> ConfigError | RetriableError:
+    """Java's exception in one line, without the password; its SQL state says whose fault it is."""
+    java = error.java_exception
+    text = next(iter(str(java.getMessage() or java.toString()).strip().splitlines()), "")
+    if password:
+        text = text.replace(password, "***")
+    state = str(java.getSQLState() or "") if "SQL" in str(java.getClass().getName()) else ""
+    if state.startswith("28"):
+        return ConfigError({"connection.user": [f"{url.shown} refuses the user or the password: {text}"]})
+    if state.startswith(("3D", "42")):
+        return ConfigError({"connection.url": [f"{url.shown} cannot be used: {text}"]})
+    return RetriableError(f"Cannot connect to {url.shown}: {text}")

@@ -1,0 +1,70 @@
+"""Which driver a database gets, and which properties it may be given."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connectors.jdbc.drivers import (
+    CLASS,
+    COORDINATES,
+    PATH,
+    define_driver_keys,
+    driver_of,
+    driver_properties,
+)
+from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
+
+POSTGRES = JdbcUrl.parse("jdbc:postgresql://h/db")
+OTHER = JdbcUrl.parse("jdbc:other://h/db")
+
+
+class TestDriver:
+    def test_known_database(self) -> None:
+        driver = driver_of(POSTGRES, {})
+        assert driver.class_name == "org.postgresql.Driver"
+        assert driver.coordinates[0].startswith("org.postgresql:postgresql:42.7.")
+
+    def test_derby_comes_with_spark(self) -> None:
+        assert driver_of(JdbcUrl.parse("jdbc:derby:/x"), {}).coordinates == ()
+
+    def test_another_version(self) -> None:
+        driver = driver_of(POSTGRES, {COORDINATES: "org.postgresql:postgresql:42.7.4, a:b:1"})
+        assert driver.class_name == "org.postgresql.Driver"
+        assert driver.coordinates == ("org.postgresql:postgresql:42.7.4", "a:b:1")
+
+    def test_another_class_is_not_looked_for_in_the_known_jar(self) -> None:
+        assert driver_of(POSTGRES, {CLASS: "com.other.Driver"}).coordinates == ()
+
+    def test_unknown_database(self) -> None:
+        with pytest.raises(ConfigError, match="jdbc:other"):
+            driver_of(OTHER, {})
+        assert driver_of(OTHER, {CLASS: "a.B", PATH: "/x.jar"}).path == "/x.jar"
+
+    def test_one_driver_is_enough(self) -> None:
+        with pytest.raises(ConfigError, match="together"):
+            driver_of(POSTGRES, {COORDINATES: "a:b:1", PATH: "/x.jar"})
+
+
+class TestKeys:
+    def test_defaults_name_no_driver(self) -> None:
+        parsed = define_driver_keys(ConfigDef()).parse({})
+        assert driver_of(POSTGRES, parsed) == driver_of(POSTGRES, {})
+
+    def test_all_errors_at_once(self) -> None:
+        with pytest.raises(ConfigError) as raised:
+            define_driver_keys(ConfigDef()).parse({COORDINATES: "a:b:1,../x,--jars=y", PATH: "x.jar"})
+        assert "../x, --jars=y" in raised.value.errors[COORDINATES][0]
+        assert "absolute path" in raised.value.errors[PATH][0]
+
+
+class TestProperties:
+    def test_what_the_connector_does_not_know_goes_to_the_driver(self) -> None:
+        props = {"connection.url": "x", "connection.user": "me", "connection.sslmode": "require", "mode": "bulk"}
+        assert driver_properties(props, {"connection.url", "connection.user"}) == {"sslmode": "require"}
+
+    def test_refuses_what_a_url_must_not_have(self) -> None:
+        with pytest.raises(ConfigError) as raised:
+            driver_properties({"connection.socketFactory": "a.B", "connection.LoggerFile": "x"}, ())
+        assert set(raised.value.errors) == {"connection.socketFactory", "connection.LoggerFile"}
