@@ -20,11 +20,11 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "smt.jsonl"
 LINES: list[Line] = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
 
 
-def _name(line: Line) -> str:
+def name_of(line: Line) -> str:
     return f"{line['type'].rpartition('.')[2]}: {line['case']}"
 
 
-def _config(line: Line) -> dict[str, str]:
+def config_of(line: Line) -> dict[str, str]:
     config = {f"{role}.converter": JSON for role in ("key", "value", "header")}
     config |= {"transforms": "it", "transforms.it.type": line["type"]}
     config |= {f"transforms.it.{key}": value for key, value in line["config"].items()}
@@ -36,7 +36,7 @@ def _config(line: Line) -> dict[str, str]:
     return config
 
 
-def _as_in_kafka(record: Line) -> Line:
+def as_in_kafka(record: Line) -> Line:
     headers = [{"key": header["key"], "value": json.dumps(header["value"])} for header in record["headers"]]
     return record | {"headers": headers} | {part: _text(record[part]) for part in ("key", "value")}
 
@@ -60,20 +60,20 @@ def _expected(answer: Line) -> Line:
     return {"error": answer["error"].partition(":")[0]} if "error" in answer else answer
 
 
-@pytest.mark.parametrize("line", [pytest.param(line, id=_name(line)) for line in LINES if "expected" in line])
+@pytest.mark.parametrize("line", [pytest.param(line, id=name_of(line)) for line in LINES if "expected" in line])
 def test_records(spark: SparkSession, line: Line) -> None:
-    answers = preview(_config(line), [_as_in_kafka(record) for record in line["records"]])
+    answers = preview(config_of(line), [as_in_kafka(record) for record in line["records"]])
     expected = [_expected(answer) for answer in line["expected"]]
     wrong = {
         n: (got, want) for n, (got, want) in enumerate(zip(map(_parsed, answers), expected, strict=True)) if got != want
     }
-    assert set(wrong) == set(DEVIATIONS.get(_name(line), {}).keys()), wrong
+    assert set(wrong) == set(DEVIATIONS.get(name_of(line), {}).keys()), wrong
 
 
-@pytest.mark.parametrize("line", [pytest.param(line, id=_name(line)) for line in LINES if "config_error" in line])
+@pytest.mark.parametrize("line", [pytest.param(line, id=name_of(line)) for line in LINES if "config_error" in line])
 def test_configuration_errors(line: Line) -> None:
     with pytest.raises(ConfigError) as caught:
-        preview(_config(line), [])
+        preview(config_of(line), [])
     assert all(key.startswith(("transforms.it", "predicates.where")) for key in caught.value.errors)
 
 
