@@ -12,7 +12,15 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Let
 from airflow_kconnect.converters.json_envelope import ENVELOPE_REQUIRED, KnownEnvelopes, Pattern
-from airflow_kconnect.converters.json_read import MALFORMED, parse, parse_text, read_problem, read_value, unquoted
+from airflow_kconnect.converters.json_read import (
+    MALFORMED,
+    of_strings,
+    parse,
+    parse_strings,
+    read_problem,
+    read_value,
+    unquoted,
+)
 from airflow_kconnect.converters.json_rules import Rules
 from airflow_kconnect.converters.types import spark_type
 
@@ -63,7 +71,7 @@ def decode_envelopes(
         if shape.schema is not None and shape.schema.type is SchemaType.STRING:
             value, problem = _read_string(shape.schema, text, rules, let_own, _is_plain(case, cases, index, quotes))
         else:
-            parsed = let_own("parsed", parse(shape.schema, text))
+            parsed = let_own("parsed", _parse(shape.schema, text, let_own))
             value = let_own("value", read_value(shape.schema, parsed, rules))
             problem = read_problem(shape.schema, parsed, rules)
         columns.append(value)
@@ -73,6 +81,12 @@ def decode_envelopes(
     return Decoded(tag, tuple(columns), F.coalesce(*problems))
 
 
+def _parse(schema: ConnectSchema | None, text: Column, let: Let) -> Column:
+    if schema is not None and of_strings(schema):
+        return parse_strings(schema, text, let)
+    return parse(schema, text)
+
+
 def _numbered(let: Let, index: int) -> Let:
     return lambda name, expression: let(f"{name}_{index}", expression)
 
@@ -80,7 +94,7 @@ def _numbered(let: Let, index: int) -> Let:
 def _read_string(schema: ConnectSchema, text: Column, rules: Rules, let: Let, plain: Column) -> tuple[Column, Column]:
     """Value and problem of the payload texts of strings: plain ones are cut out, only the others are parsed."""
     cut_out = let("plain", unquoted(text, plain))
-    parsed = parse_text(let("rest", F.when(cut_out.isNull(), text)), let)
+    parsed = parse_strings(schema, let("rest", F.when(cut_out.isNull(), text)), let)
     return F.coalesce(cut_out, read_value(schema, parsed, rules)), read_problem(schema, parsed, rules)
 
 
