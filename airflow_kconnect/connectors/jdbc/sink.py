@@ -1,0 +1,102 @@
+"""JDBC sinks: topics into tables, exactly once, with the keys of Confluent's and Aiven's sinks.
+
+PostgreSQL gets rows by COPY and merges, other databases by statements for many rows.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.jdbc.sink_config import (
+    RECORD_KEY,
+    aiven_keys,
+    confluent_keys,
+    keys_without_effect,
+    rule_errors,
+    settings_of,
+)
+from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink_offsets import OffsetsTable
+from airflow_kconnect.connectors.jdbc.targets.registry import target_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from airflow_kconnect.connect.frame import RecordFrame
+
+log = logging.getLogger(__name__)
+
+
+class JdbcSinkConnector(NativeSinkConnector):
+    """One writer per topic-partition and round; its rows and its offset are one transaction of the database."""
+
+    ordered = True
+    unwraps_change_events = True
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        super().__init__(props)
+        self._settings = settings_of(str(self.props.get("name")), self.config_values)
+        self._target = target_of(self._settings)
+        self._offsets = OffsetsTable(self._target) if self._settings.offsets_table else None
+        self._run = uuid.uuid4().hex
+        self._layouts: tuple[Layout, ...] = ()
+        self._tables: set[str] = set()
+        self.exactly_once = self._offsets is not None
+        self.needs = frozenset({"key"} if self._settings.pk_mode == RECORD_KEY else ())
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        return rule_errors(cls.config(), props)
+
+    def check(self) -> None:
+        """Connects once: wrong passwords and databases that are away show before anything is read."""
+        for warning in keys_without_effect(self.props):
+            log.warning("connector %s: %s", self._settings.connector, warning)
+        self._target.check_driver()
+        self._target.connect().close()
+
+    def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        if self._offsets is None:
+            return {}
+        connection = self._target.connect(self._run)
+        try:
+            with self._target.errors("taking over the stored offsets"):
+                return self._offsets.take_over(connection, partitions, self._run)
+        finally:
+            connection.close()
+
+    def render(self, frame: RecordFrame) -> DataFrame:
+        rows, self._layouts = self._target.render(frame)
+        return rows
+
+    def writer(self) -> SplitWriter:
+        from airflow_kconnect.connectors.jdbc.sink_writer import JdbcWriter
+
+        return JdbcWriter(self._target, self._layouts, self._offsets, self._run)
+
+    def commit(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> dict[str, Any]:
+        """The rows are visible already; this only names their tables in the report."""
+        self._tables.update(table for _, facts in results for table in facts["tables"])
+        return {"tables": sorted(self._tables)}
+
+
+class ConfluentJdbcSink(JdbcSinkConnector):
+    """``io.confluent.connect.jdbc.JdbcSinkConnector``."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return confluent_keys()
+
+
+class AivenJdbcSink(JdbcSinkConnector):
+    """``io.aiven.connect.jdbc.JdbcSinkConnector``."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return aiven_keys()

@@ -1,0 +1,1 @@
+"""Databases that the JDBC sinks write to, one module each."""
