@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.java_patterns import java_pattern as java_pattern
 
 Validator = Callable[[str, Any], None]
 """Called with a key and its parsed value (or null); raises ConfigError if the value is not allowed."""
+
+_SHOWN_MAX = 10_000
 
 
 def java_text(value: Any) -> str:
@@ -29,18 +32,9 @@ def java_text(value: Any) -> str:
 
 def invalid(name: str, value: Any, message: str) -> ConfigError:
     """The error that Kafka's ConfigException(name, value, message) is."""
-    return ConfigError({name: [f"Invalid value {java_text(value)} for configuration {name}: {message}"]})
-
-
-def java_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a regular expression in Java's notation.
-
-    Java names a group `(?<n>...)` and refers to it as `\\k<n>`; Python writes `(?P<n>...)` and `(?P=n)`.
-
-    :raises re.error: the pattern is wrong, or uses what only Java knows (`\\p{L}`, `[a&&b]`).
-    """
-    named = re.sub(r"(?<!\\)\(\?<(?=[A-Za-z])", "(?P<", pattern)
-    return re.compile(re.sub(r"(?<!\\)\\k<(\w+)>", r"(?P=\1)", named))
+    text = java_text(value)
+    shown = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}... ({len(text)} characters)"
+    return ConfigError({name: [f"Invalid value {shown} for configuration {name}: {message}"]})
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import LambdaValidator, java_pattern
+from airflow_kconnect.connect.errors import DataError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -62,6 +63,17 @@ def _reference_problem(found: re.Match[str], groups: int, names: set[str]) -> st
     if not found["number"]:
         return "Illegal group reference"
     return f"No group {found['number']}" if int(found["number"]) > groups else None
+
+
+def name_matches(regex: str, name: str) -> bool | None:
+    """Whether all of a name matches, judged here; None if only Java can tell.
+
+    Spark would ask Java while it plans, in the driver, where an expression with too many ways never ends.
+    """
+    try:
+        return java_pattern(regex).fullmatch(name)
+    except (re.error, DataError):
+        return None
 
 
 def matches(text: Column, regex: str) -> Column:

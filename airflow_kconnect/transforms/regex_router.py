@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.transforms.base import Rows, Scope, Transformation, set_topic
-from airflow_kconnect.transforms.java_regexes import JAVA_REGEX, matches, replacement_problem, with_first_replaced
+from airflow_kconnect.transforms.java_regexes import (
+    JAVA_REGEX,
+    matches,
+    name_matches,
+    replacement_problem,
+    with_first_replaced,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -49,6 +55,11 @@ class RegexRouter(Transformation):
         return frozenset()
 
     def apply(self, frame: RecordFrame, where: Column | None, scope: Scope) -> RecordFrame:
+        if (
+            frame.constant_topic is not None
+            and name_matches(self.config_values["regex"], frame.constant_topic) is False
+        ):
+            return frame
         topic = self._renamed(Rows(frame, scope).topic)
         if frame.topic or where is not None:
             return set_topic(frame, topic, where)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, all_of
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.transforms.base import Predicate, Rows, Scope
-from airflow_kconnect.transforms.java_regexes import JAVA_REGEX, matches
+from airflow_kconnect.transforms.java_regexes import JAVA_REGEX, matches, name_matches
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -33,5 +33,9 @@ class TopicNameMatches(Predicate):
     def test(self, frame: RecordFrame, scope: Scope) -> Column:
         from pyspark.sql import functions as F
 
-        found = matches(Rows(frame, scope).topic, self.config_values["pattern"])
+        pattern = self.config_values["pattern"]
+        known = None if frame.constant_topic is None else name_matches(pattern, frame.constant_topic)
+        if known is not None:
+            return F.lit(known)
+        found = matches(Rows(frame, scope).topic, pattern)
         return F.coalesce(found, F.lit(False))

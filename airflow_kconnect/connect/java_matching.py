@@ -1,0 +1,177 @@
+"""Matching of regular expressions without backtracking: no expression takes long, whatever the name is.
+
+Python's and Java's engines try one way after the other, of which ``(a+)+$`` or ``(.*)(.*)(.*)x`` have too many. Here a
+part of an expression answers with all places where it can end; each part is asked only once per place.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from airflow_kconnect.connect.errors import DataError
+
+_EFFORT_MAX = 1_000_000
+
+Captures = tuple[tuple[int, str], ...]
+"""Number -> text of the groups that the expression refers back to, sorted."""
+State = tuple[int, Captures]
+"""A place in the text, and what was captured on the way to it."""
+States = frozenset[State]
+
+
+class Matching:
+    """One text that is matched."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._known: dict[tuple[int, State], States] = {}
+        self._effort = 0
+
+    def ends(self, part: Part, start: State) -> States:
+        """Where a part can end that begins at `start`.
+
+        :raises DataError: there are too many ways.
+        """
+        found = self._known.get((id(part), start))
+        if found is None:
+            found = self._known[id(part), start] = part.ends(self, start)
+            self._effort += len(found)
+            if self._effort > _EFFORT_MAX:
+                raise DataError(f"a regular expression takes too long to match `{self.text[:250]}`; make it simpler")
+        return found
+
+    def all_ends(self, part: Part, starts: Iterable[State]) -> States:
+        """Where a part can end that begins at one of these places."""
+        return frozenset().union(*(self.ends(part, start) for start in starts))
+
+
+class Part(ABC):
+    """A part of an expression."""
+
+    @abstractmethod
+    def ends(self, matching: Matching, start: State) -> States:
+        """See `Matching.ends`."""
+
+
+@dataclass(eq=False)
+class Character(Part):
+    """One character that passes a test."""
+
+    test: Callable[[str], bool]
+
+    def ends(self, matching: Matching, start: State) -> States:
+        place, captures = start
+        fits = place < len(matching.text) and self.test(matching.text[place])
+        return frozenset({(place + 1, captures)} if fits else ())
+
+
+@dataclass(eq=False)
+class Sequence(Part):
+    """Parts one after the other."""
+
+    parts: list[Part] = field(default_factory=list)
+
+    def ends(self, matching: Matching, start: State) -> States:
+        found = frozenset({start})
+        for part in self.parts:
+            found = matching.all_ends(part, found)
+        return found
+
+
+@dataclass(eq=False)
+class Choice(Part):
+    """One of some parts."""
+
+    options: list[Part]
+
+    def ends(self, matching: Matching, start: State) -> States:
+        return frozenset().union(*(matching.ends(option, start) for option in self.options))
+
+
+@dataclass(eq=False)
+class Repeat(Part):
+    """A part at least `least` times, and at most `most` times if that is not None."""
+
+    part: Part
+    least: int
+    most: int | None
+
+    def ends(self, matching: Matching, start: State) -> States:
+        now: States = frozenset({start})
+        for _ in range(self.least):
+            before, now = now, matching.all_ends(self.part, now)
+            if now == before:
+                break
+        found, count = now, self.least
+        while now and (self.most is None or count < self.most):
+            now = matching.all_ends(self.part, now) - found
+            found |= now
+            count += 1
+        return found
+
+
+@dataclass(eq=False)
+class Longest(Part):
+    """As many characters as there are (``a++``), and none is given back."""
+
+    repeat: Repeat
+
+    def ends(self, matching: Matching, start: State) -> States:
+        found = self.repeat.ends(matching, start)
+        return frozenset({max(found)} if found else ())
+
+
+@dataclass(eq=False)
+class Place(Part):
+    """A place at which a condition holds; it takes no characters."""
+
+    holds: Callable[[str, int], bool]
+
+    def ends(self, matching: Matching, start: State) -> States:
+        return frozenset({start} if self.holds(matching.text, start[0]) else ())
+
+
+@dataclass(eq=False)
+class Look(Part):
+    """A place before or behind which there is a part, or is none."""
+
+    part: Part
+    behind: bool
+    wanted: bool
+
+    def ends(self, matching: Matching, start: State) -> States:
+        place, captures = start
+        if self.behind:
+            found = any(end == place for s in range(place + 1) for end, _ in matching.ends(self.part, (s, captures)))
+        else:
+            found = bool(matching.ends(self.part, start))
+        return frozenset({start} if found == self.wanted else ())
+
+
+@dataclass(eq=False)
+class Capture(Part):
+    """A group to which the expression refers back."""
+
+    part: Part
+    number: int
+
+    def ends(self, matching: Matching, start: State) -> States:
+        def kept(place: int, captures: Mapping[int, str]) -> State:
+            return place, tuple(sorted({**captures, self.number: matching.text[start[0] : place]}.items()))
+
+        return frozenset(kept(place, dict(captures)) for place, captures in matching.ends(self.part, start))
+
+
+@dataclass(eq=False)
+class Reference(Part):
+    """The text of a group once more."""
+
+    number: int
+
+    def ends(self, matching: Matching, start: State) -> States:
+        place, captures = start
+        text = dict(captures).get(self.number)
+        fits = text is not None and matching.text.startswith(text, place)
+        return frozenset({(place + len(text), captures)} if fits and text is not None else ())
