@@ -59,6 +59,11 @@ class Connector(ABC):
         """Errors beyond single keys: key -> messages. Called at validation; must not connect anywhere."""
         return {}
 
+    @classmethod
+    def warnings(cls, props: Mapping[str, str]) -> list[str]:
+        """What is allowed but will not do what the user may expect. Called at validation; must not connect anywhere."""
+        return []
+
     def check(self) -> None:
         """Look at the outside (a file, a database) where the job runs, before anything is planned.
 

@@ -99,6 +99,7 @@ def _check_own(inspection: Inspection, plugin: type[Connector]) -> None:
         errors = {CONNECTOR_CLASS: [_unexpected(error)]} if valid else {}
     for key, messages in errors.items():
         inspection.add(key, *messages)
+    inspection.warnings += plugin.warnings(inspection.props)
 
 
 def _check_stages(inspection: Inspection) -> None:
