@@ -1,0 +1,145 @@
+"""A connection to the database in the driver: JDBC through the JVM that Spark runs in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+
+Row = tuple[str | None, ...]
+
+_TIMESTAMP_TYPE = 93
+_RETRIABLE_STATES = ("08", "40", "53", "57", "58", "HYT")
+_READ_COMMITTED = 2
+
+
+class Database:
+    """One connection, used by one thread. Every method raises errors of airflow_kconnect only.
+
+    :param connect: makes a `java.sql.Connection`; raises what py4j raises.
+    :param place: names the connector and the database in messages, without secrets.
+    """
+
+    def __init__(self, connect: Callable[[], Any], place: str) -> None:
+        self.place = place
+        self._connection = self._guarded("connecting", connect)
+
+    def rows(self, sql: str, *parameters: str | int) -> list[Row]:
+        """The rows of a query, every value as text; timestamps in ISO form, as they are on the wall.
+
+        :param parameters: bound to the question marks.
+        """
+        return self._guarded("reading", lambda: self._rows(sql, parameters))
+
+    def _rows(self, sql: str, parameters: Sequence[str | int]) -> list[Row]:
+        statement = self._connection.prepareStatement(sql)
+        try:
+            for index, value in enumerate(parameters, 1):
+                if isinstance(value, int):
+                    statement.setLong(index, value)
+                else:
+                    statement.setString(index, value)
+            found = statement.executeQuery()
+            meta = found.getMetaData()
+            indices = range(1, meta.getColumnCount() + 1)
+            timestamps = {index for index in indices if meta.getColumnType(index) == _TIMESTAMP_TYPE}
+            rows = []
+            while found.next():
+                rows.append(tuple(_text(found, index, index in timestamps) for index in indices))
+            return rows
+        finally:
+            statement.close()
+
+    def row(self, sql: str, *parameters: str | int) -> Row:
+        """The only row of a query."""
+        (row,) = self.rows(sql, *parameters)
+        return row
+
+    def execute(self, sql: str) -> None:
+        """Run a statement that returns nothing."""
+
+        def run() -> None:
+            statement = self._connection.createStatement()
+            try:
+                statement.execute(sql)
+            finally:
+                statement.close()
+
+        self._guarded("preparing", run)
+
+    def described(self, what: str, ask: Callable[[Any], Any]) -> Any:
+        """Ask the JDBC connection itself (its metadata).
+
+        :param what: what is being done, for messages.
+        """
+        return self._guarded(what, lambda: ask(self._connection))
+
+    def close(self) -> None:
+        """Close the connection; what it had open ends. Never raises."""
+        from py4j.protocol import Py4JError
+
+        try:
+            self._connection.close()
+        except (Py4JError, OSError):
+            return
+
+    def _guarded(self, what: str, action: Callable[[], Any]) -> Any:
+        from py4j.protocol import Py4JError, Py4JJavaError
+
+        try:
+            return action()
+        except Py4JJavaError as error:
+            raise database_error(self.place, what, error.java_exception) from None
+        except (Py4JError, OSError) as error:
+            raise RetriableError(f"{self.place}: {what} failed, Spark's JVM does not answer: {error}") from None
+
+
+def _text(found: Any, index: int, is_timestamp: bool) -> str | None:
+    if is_timestamp:
+        value = found.getTimestamp(index)
+        return None if value is None else str(value.toLocalDateTime().toString())
+    text = found.getString(index)
+    return None if text is None else str(text)
+
+
+def database_error(place: str, what: str, exception: Any) -> ConnectError:
+    """The error for a Java exception: a wrong password is the user's, a database that is away is nobody's."""
+    message = _first_line(exception)
+    state = _state(exception)
+    if state is None:
+        return DataError(f"{place}: {what} failed: {message}")
+    if state.startswith("28"):
+        return ConfigError({"connection.password": [f"{place} refuses `connection.user` with it: {message}"]})
+    if state.startswith("3D") or (state == "42000" and "nknown database" in message):
+        return ConfigError({"connection.url": [f"{place}: {message}"]})
+    if state.startswith("42501"):
+        return ConfigError({"connection.user": [f"{place}: {what}: {message}: grant it, or leave the table out"]})
+    if state.startswith(_RETRIABLE_STATES) and state != "57014":
+        return RetriableError(f"{place}: {what} failed, the database is away or busy: {message}")
+    return DataError(f"{place}: {what} failed: {message} (SQL state {state})")
+
+
+def _state(exception: Any) -> str | None:
+    """SQL state, of an exception or of its cause; Java wraps some in others."""
+    for _ in range(5):
+        if exception is None:
+            return None
+        if hasattr(exception, "getSQLState") and _is_sql(exception):
+            return str(exception.getSQLState() or "")
+        exception = exception.getCause()
+    return None
+
+
+def _is_sql(exception: Any) -> bool:
+    cls = exception.getClass()
+    while cls is not None:
+        if cls.getName() == "java.sql.SQLException":
+            return True
+        cls = cls.getSuperclass()
+    return False
+
+
+def _first_line(exception: Any) -> str:
+    text = str(exception.getMessage() or exception.getClass().getName())
+    return text.strip().splitlines()[0]

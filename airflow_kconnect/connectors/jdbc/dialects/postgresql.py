@@ -1,0 +1,192 @@
+"""Reading from PostgreSQL: its catalog, its types, exact timestamps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from airflow_kconnect.connectors.jdbc import columns as types
+from airflow_kconnect.connectors.jdbc.columns import Kind, numeric_kind
+from airflow_kconnect.connectors.jdbc.database import Database
+from airflow_kconnect.connectors.jdbc.dialects.base import Dialect, Scope, _coalesced, iso
+from airflow_kconnect.connectors.jdbc.tables import Column, Table, TableName
+
+READER = "kconnect reader"
+"""Name of the sessions that only read, see `late_commits`."""
+
+_RELATIONS = {
+    "TABLE": "r",
+    "PARTITIONED TABLE": "p",
+    "VIEW": "v",
+    "MATERIALIZED VIEW": "m",
+    "FOREIGN TABLE": "f",
+}
+
+# Of a domain the type below it counts.
+_DESCRIBE = """
+SELECT json_build_object(
+  'columns', (
+    SELECT coalesce(json_agg(json_build_object(
+      'name', a.attname, 'type', coalesce(b.typname, t.typname), 'is_enum', coalesce(b.typtype, t.typtype) = 'e',
+      'modifier', CASE WHEN a.atttypmod < 0 AND b.oid IS NOT NULL THEN t.typtypmod ELSE a.atttypmod END,
+      'not_null', a.attnotnull OR t.typnotnull,
+      'counts', a.attidentity <> '' OR coalesce(pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%', false)
+    ) ORDER BY a.attnum), '[]')
+    FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid
+    LEFT JOIN pg_type b ON b.oid = t.typbasetype AND t.typtype = 'd'
+    LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
+  'keys', (
+    SELECT coalesce(json_agg(json_build_object('primary', i.indisprimary, 'columns', (
+      SELECT json_agg(a.attname ORDER BY k.place)
+      FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, place)
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number WHERE k.place <= i.indnkeyatts))), '[]')
+    FROM pg_index i
+    WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL)
+)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ? AND c.relname = ?
+"""
+
+_KINDS = {
+    "bool": Kind.BOOLEAN,
+    "int2": Kind.INT16,
+    "int4": Kind.INT32,
+    "int8": Kind.INT64,
+    "oid": Kind.INT64,
+    "float4": Kind.FLOAT32,
+    "float8": Kind.FLOAT64,
+    "bytea": Kind.BYTES,
+    "date": Kind.DATE,
+    "time": Kind.TIME,
+    "timetz": Kind.TIME,
+    "timestamp": Kind.WALL,
+    "timestamptz": Kind.INSTANT,
+    **dict.fromkeys(("text", "varchar", "bpchar", "name", "char", "citext"), Kind.STRING),
+    **dict.fromkeys(("json", "jsonb", "uuid", "xml"), Kind.STRING),
+}
+# The driver gives these to Spark as strings; all other texts are cast.
+_PLAIN_TEXTS = ("text", "varchar", "bpchar")
+# What spark holds at most: 294247-01-10 04:00:54.775 in milliseconds.
+_LAST_MICROS = 9_223_372_036_854_775_000
+_LAST_DAY = 2_147_483_647
+
+
+class PostgreSql(Dialect):
+    """PostgreSQL 12 or newer."""
+
+    row_progress = True
+    has_windows = True
+    read_options: dict[str, str] = {}
+
+    def session_start(self) -> str:
+        return f"SET application_name = '{READER}'"
+
+    def prepare(self, db: Database) -> None:
+        db.execute("SET TIME ZONE 'UTC'")
+        db.execute(self.session_start())
+
+    def catalog(self, db: Database) -> str | None:
+        return db.row("SELECT current_database()")[0]
+
+    def tables(self, db: Database, scope: Scope) -> list[TableName]:
+        kinds = "".join(_RELATIONS.get(type_.upper(), "") for type_ in scope.types)
+        rows = db.rows(
+            "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+            " WHERE strpos(?, c.relkind::text) > 0 AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"
+            " AND n.nspname !~ '^pg_(temp|toast_temp)_' AND n.nspname LIKE ? ORDER BY 1, 2",
+            kinds,
+            scope.schema or "%",
+        )
+        return [TableName(None, schema, name or "") for schema, name in rows]
+
+    def table(self, db: Database, name: TableName) -> Table:
+        (text,) = db.row(_DESCRIBE, name.schema or "public", name.name)
+        found = json.loads(text or "{}")
+        columns = tuple(_column(column) for column in found["columns"])
+        key = next((tuple(key["columns"]) for key in found["keys"] if key["primary"]), ())
+        unique = frozenset(key["columns"][0] for key in found["keys"] if len(key["columns"]) == 1)
+        return Table(name, columns, key, unique)
+
+    def now(self, db: Database) -> tuple[int, int]:
+        wall, instant = db.row(f"SELECT {_micros('clock_timestamp()::timestamp')}, {_micros('clock_timestamp()')}")
+        return int(wall or 0) * 1000, int(instant or 0) * 1000
+
+    def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
+        name = column.type_name
+        if name == "numeric":
+            return numeric_kind(column, numeric_mapping)
+        if name == "bit":
+            return Kind.BOOLEAN if column.precision == 1 else None
+        is_enum = name not in _KINDS and column.jdbc_type == types.VARCHAR
+        return Kind.STRING if is_enum else _KINDS.get(name)
+
+    def select(self, column: Column, kind: Kind) -> tuple[str, str | None]:
+        name = self.quote(column.name)
+        match kind:
+            case Kind.WALL | Kind.INSTANT:
+                return _or_infinite(name, _micros(name), _LAST_MICROS, "bigint"), "bigint"
+            case Kind.DATE:
+                return _or_infinite(name, f"{name} - DATE '1970-01-01'", _LAST_DAY, "int"), "int"
+            case Kind.TIME:
+                return f"mod(floor(extract(epoch FROM {name}) * 1000)::int + 86400000, 86400000)", "int"
+            case Kind.STRING if column.type_name not in _PLAIN_TEXTS:
+                return f"{name}::text", None
+            case Kind.BOOLEAN if column.type_name == "bit":
+                return f"{name} = B'1'", None
+            case Kind.INT8 | Kind.INT16 | Kind.INT32 | Kind.INT64 if column.type_name in ("numeric", "oid"):
+                return f"{name}::bigint", None
+            case Kind.FLOAT64 if column.type_name == "numeric":
+                return f"{name}::float8", None
+        return name, None
+
+    def text(self, column: Column) -> str:
+        return f"{self.quote(column.name)}::text"
+
+    def cursor_nanoseconds(self, term: str) -> str:
+        return f"{_micros(term)} * 1000"
+
+    def nanoseconds(self, text: str | None) -> int:
+        return int(text or 0)
+
+    def cursor_micros(self, columns: Sequence[Column]) -> str:
+        return _micros(_coalesced([self.quote(column.name) for column in columns]))
+
+    def literal(self, columns: Sequence[Column], nanoseconds: int) -> str:
+        zoned = any(column.type_name == "timestamptz" for column in columns)
+        text = iso(nanoseconds, 6)
+        return f"TIMESTAMPTZ '{text}+00'" if zoned else f"TIMESTAMP '{text}'"
+
+
+def _micros(term: str) -> str:
+    """Exact microseconds since 1970: seconds and fraction each fit a double, together they would not."""
+    return f"(extract(epoch FROM {term}) * 1000000)::bigint"
+
+
+def _or_infinite(name: str, term: str, last: int, type_: str) -> str:
+    """PostgreSQL's infinity is the last moment that Connect's types can hold, minus infinity the first."""
+    return (
+        f"CASE WHEN isfinite({name}) THEN {term}"
+        f" WHEN {name} > '1970-01-01' THEN {last}::{type_} WHEN {name} IS NOT NULL THEN -{last}::{type_} END"
+    )
+
+
+def _column(found: dict[str, Any]) -> Column:
+    modifier, name = found["modifier"], found["type"]
+    precision, scale = 0, 0
+    if name == "numeric" and modifier >= 4:
+        precision = modifier - 4 >> 16 & 0xFFFF
+        scale = (modifier - 4 & 0x7FF ^ 1024) - 1024
+    elif name in ("bit", "varbit"):
+        precision = max(modifier, 0)
+    elif name in ("varchar", "bpchar"):
+        precision = max(modifier - 4, 0)
+    return Column(
+        name=found["name"],
+        type_name=name,
+        jdbc_type=types.VARCHAR if found["is_enum"] else 0,
+        precision=precision,
+        scale=scale,
+        nullable=not found["not_null"],
+        auto_increment=bool(found["counts"]),
+    )

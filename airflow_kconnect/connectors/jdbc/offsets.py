@@ -1,0 +1,90 @@
+"""Source partitions and offsets in the JSON of Confluent's and Aiven's JDBC source connectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from airflow_kconnect.connect.connector import Offset
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connectors.jdbc.cursors import Position
+from airflow_kconnect.connectors.jdbc.tables import TableName
+
+QUERY_PARTITION = {"query": "query"}
+
+_EPOCH = datetime(1970, 1, 1)
+_MS, _SECOND = 1_000_000, 1_000_000_000
+
+
+def partitions_of(table: TableName, catalog: str | None) -> Iterator[dict[str, Any]]:
+    """Source partitions under which a table's offset may be found, the one that is written first.
+
+    :param catalog: name of the database; newer versions of Connect's connector put it before the schema.
+    """
+    yield _protocol_1(table.text)
+    if catalog and not table.catalog:
+        yield _protocol_1(f"{catalog}.{table.text}")
+    yield {"table": table.name}
+
+
+def _protocol_1(table: str) -> dict[str, Any]:
+    return {"protocol": "1", "table": table}
+
+
+def offset_of(position: Position, zone: ZoneInfo | None) -> Offset:
+    """The offset that says "done up to here".
+
+    :param zone: zone of the timestamp column, None if it knows its zone itself.
+    """
+    offset: Offset = {}
+    if position.id is not None:
+        offset["incrementing"] = position.id
+    if position.timestamp is not None:
+        instant = to_instant(position.timestamp, zone)
+        offset["timestamp"] = instant // _MS
+        offset["timestamp_nanos"] = instant % _SECOND
+    return offset
+
+
+def position_of(table: str, offset: Mapping[str, Any], zone: ZoneInfo | None) -> Position:
+    """The position that an offset means; what it does not say is None.
+
+    :raises DataError: a member is no whole number.
+    """
+    numbers = {}
+    for name in ("incrementing", "timestamp", "timestamp_nanos"):
+        value = offset.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise DataError(
+                f"the committed offset of {table} is {dict(offset)}: `{name}` is no whole number;"
+                " alter or reset the connector's offset"
+            )
+        numbers[name] = value
+    milliseconds, nanos = numbers["timestamp"], numbers["timestamp_nanos"]
+    if milliseconds is None:
+        return Position(id=numbers["incrementing"])
+    instant = milliseconds * _MS if nanos is None else milliseconds * _MS // _SECOND * _SECOND + nanos
+    return Position(to_wall(instant, zone), numbers["incrementing"])
+
+
+def to_instant(wall: int, zone: ZoneInfo | None) -> int:
+    """Nanoseconds in UTC of nanoseconds on the clock of a zone; of an hour that comes twice, the first."""
+    return wall if zone is None else wall - _utc_offset(_EPOCH + timedelta(seconds=wall // _SECOND), zone)
+
+
+def to_wall(instant: int, zone: ZoneInfo | None) -> int:
+    """The reverse of `to_instant`."""
+    if zone is None:
+        return instant
+    moment = datetime.fromtimestamp(0, UTC) + timedelta(seconds=instant // _SECOND)
+    return instant + _nanoseconds(moment.astimezone(zone).utcoffset())
+
+
+def _utc_offset(wall: datetime, zone: ZoneInfo) -> int:
+    return _nanoseconds(wall.replace(tzinfo=zone).utcoffset())
+
+
+def _nanoseconds(offset: timedelta | None) -> int:
+    return int((offset or timedelta()).total_seconds()) * _SECOND

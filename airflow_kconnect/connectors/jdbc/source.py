@@ -1,0 +1,102 @@
+"""JDBC source: tables and queries of databases, in parallel, with the keys and offsets of Confluent and Aiven."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector import (
+    ExactlyOnceSupport,
+    NativeSourceConnector,
+    Offset,
+    PlanContext,
+    Progress,
+    SourcePlan,
+    Split,
+)
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connectors.jdbc.cursors import Position
+from airflow_kconnect.connectors.jdbc.dialects import dialect_of
+from airflow_kconnect.connectors.jdbc.offsets import offset_of
+from airflow_kconnect.connectors.jdbc.reading import ReadingSession
+from airflow_kconnect.connectors.jdbc.settings import SourceSettings
+from airflow_kconnect.connectors.jdbc.source_config import config_errors, config_warnings, source_config
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class JdbcSourceConnector(NativeSourceConnector):
+    """What both class names share. Its connections live from `check` to `finished`."""
+
+    initial_key: ClassVar[str] = "timestamp.initial"
+    initial: ClassVar[int | None] = None
+    quoting_key: ClassVar[str] = "quote.sql.identifiers"
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        super().__init__(props)
+        known = frozenset(self.config().keys)
+        self._settings = SourceSettings.of(self.props, self.config_values, self.initial_key, known)
+        self._dialect = dialect_of(self._settings.url)
+        self._session: ReadingSession | None = None
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return source_config(cls.initial_key, cls.initial, cls.quoting_key)
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        return config_errors(props)
+
+    @classmethod
+    def warnings(cls, props: Mapping[str, str]) -> list[str]:
+        return config_warnings(props, cls.config())
+
+    @classmethod
+    def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:
+        return ExactlyOnceSupport.SUPPORTED
+
+    def check(self) -> None:
+        """Connect, and find and describe the tables."""
+        _ = self._open().sources
+
+    def _open(self) -> ReadingSession:
+        if self._session is None:
+            self._session = ReadingSession(self._settings, self._dialect)
+        return self._session
+
+    def plan(self, context: PlanContext) -> SourcePlan:
+        return self._open().plan(context)
+
+    def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
+        return self._open().recheck(splits)
+
+    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
+        return self._open().read(spark, splits)
+
+    def offset(self, split: Split, progress: Progress) -> Offset | None:
+        if self._settings.mode.bulk:
+            return None
+        return offset_of(Position.of(progress), self._open().source_of(split).zone)
+
+    def facts(self, split: Split) -> dict[str, Any] | None:
+        return {"columns": json.dumps(self._open().source_of(split).table.described(), ensure_ascii=False)}
+
+    def finished(self) -> None:
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+class ConfluentJdbcSource(JdbcSourceConnector):
+    """``io.confluent.connect.jdbc.JdbcSourceConnector``."""
+
+
+class AivenJdbcSource(JdbcSourceConnector):
+    """``io.aiven.connect.jdbc.JdbcSourceConnector``."""
+
+    initial_key = "timestamp.initial.ms"
+    initial = 0
+    quoting_key = "sql.quote.identifiers"
