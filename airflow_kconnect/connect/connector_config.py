@@ -13,8 +13,9 @@ from airflow_kconnect.connect.connector_keys import (
     sink_config,
     source_config,
 )
-from airflow_kconnect.connect.connector_rules import check, check_topic_name
+from airflow_kconnect.connect.connector_rules import check
 from airflow_kconnect.connect.errors import ConfigError, InternalError
+from airflow_kconnect.connect.topic_rules import check_topic_name
 from airflow_kconnect.connect.validation import Inspection
 from airflow_kconnect.connect.validation import inspect_connector as _inspect_keys
 from airflow_kconnect.connect.worker_config import WorkerConfig

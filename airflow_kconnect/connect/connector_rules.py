@@ -5,24 +5,18 @@ Texts are those of AbstractHerder, DistributedHerder and SinkConnectorConfig.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-from airflow_kconnect.connect import plugins
-from airflow_kconnect.connect.config import java_pattern
+from airflow_kconnect.connect import plugins, topic_rules
 from airflow_kconnect.connect.connector import Connector, ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.connect.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.enrichment import TOPIC_CREATION_PREFIX, aliases
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.override_policy import OVERRIDE_PREFIXES, violation
 from airflow_kconnect.connect.validation import CONNECTOR_CLASS, Inspection
-
-DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
-KAFKA_TOPICS = ("__consumer_offsets", "__transaction_state")
-
 
 _OPERATORS = {"source": "KafkaSourceOperator", "sink": "KafkaSinkOperator"}
 
@@ -44,8 +38,12 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
 
     :param kind: `source` or `sink` if only such connectors are allowed.
     """
+    _check_texts(inspection)
+    _check_retries(inspection)
     _check_stages(inspection)
     _check_overrides(inspection)
+    for converter in CONVERTER_KINDS:
+        _check_converter(inspection, converter)
     if inspection.plugin is None:
         return
     _check_kind(inspection, kind)
@@ -53,30 +51,11 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
     if issubclass(inspection.plugin, SourceConnector):
         _check_exactly_once(inspection, inspection.plugin)
         _check_boundary(inspection, inspection.plugin)
-        _check_topic(inspection, "topic")
     else:
-        _check_topics(inspection)
-        _check_dead_letter_topic(inspection)
         _check_group(inspection)
-    _check_topic(inspection, DEAD_LETTER_TOPIC)
-    for converter in CONVERTER_KINDS:
-        _check_converter(inspection, converter)
+    topic_rules.check(inspection)
     _warn_of_ignored(inspection)
     _warn_of_unknown(inspection)
-
-
-def check_topic_name(topic: str) -> str | None:
-    """What is wrong with a topic name by the rules of Kafka (org.apache.kafka.common.internals.Topic), or None."""
-    if not topic:
-        return "Topic name is invalid: the empty string is not allowed"
-    if topic in (".", ".."):
-        return f"Topic name is invalid: '{topic}' is not allowed"
-    if len(topic) > 249:
-        return f"Topic name is invalid: the length of '{topic}' is longer than the max allowed length 249"
-    if not re.fullmatch(r"[a-zA-Z0-9._-]+", topic):
-        allowed = "ASCII alphanumerics, '.', '_' and '-'"
-        return f"Topic name is invalid: '{topic}' contains one or more characters other than {allowed}"
-    return None
 
 
 def _check_kind(inspection: Inspection, kind: str | None) -> None:
@@ -99,7 +78,23 @@ def _check_own(inspection: Inspection, plugin: type[Connector]) -> None:
         errors = {CONNECTOR_CLASS: [_unexpected(error)]} if valid else {}
     for key, messages in errors.items():
         inspection.add(key, *messages)
-    inspection.warnings += plugin.warnings(inspection.props)
+
+
+def _check_texts(inspection: Inspection) -> None:
+    """JSON can hold halves of characters, which no file and no topic can."""
+    for key, text in inspection.props.items():
+        try:
+            f"{key}{text}".encode()
+        except UnicodeEncodeError:
+            inspection.add(ascii(key)[1:-1], "The text has half of a surrogate pair in it, which is no character")
+
+
+def _check_retries(inspection: Inspection) -> None:
+    """Connect takes any number here, and stumbles over it when something fails."""
+    for key, least in (("errors.retry.timeout", -1), ("errors.retry.delay.max.ms", 0)):
+        value = inspection.value(key)
+        if value is not None and value < least:
+            inspection.add(key, f"Invalid value {value} for configuration {key}: Value must be at least {least}")
 
 
 def _check_stages(inspection: Inspection) -> None:
@@ -161,6 +156,20 @@ def _check_converter(inspection: Inspection, kind: str) -> None:
         full_name = prefix + value.name
         inspection.definition.keys.setdefault(full_name, replace(config_def.keys[value.name], name=full_name))
         inspection.values.setdefault(full_name, replace(value, name=full_name))
+    if not any(name.startswith(key) for name in inspection.errors):
+        _try_converter(inspection, kind, converter, settings)
+
+
+def _try_converter(inspection: Inspection, kind: str, converter: type[Any], settings: Mapping[str, str]) -> None:
+    """Some things only the making of a converter finds out."""
+    key = f"{kind}.converter"
+    try:
+        converter({**settings, "converter.type": kind}, is_key=kind == "key")
+    except ConfigError as error:
+        for name, messages in error.errors.items():
+            inspection.add(f"{key}.{name}", *messages)
+    except Exception as error:
+        inspection.add(key, _unexpected(error))
 
 
 def _check_exactly_once(inspection: Inspection, plugin: type[SourceConnector]) -> None:
@@ -194,32 +203,6 @@ def _unexpected(error: Exception) -> str:
     return f"An unexpected error occurred during validation{cause}"
 
 
-def _check_topics(inspection: Inspection) -> None:
-    given = [bool(inspection.props.get(key)) for key in ("topics", "topics.regex")]
-    if all(given):
-        message = "topics and topics.regex are mutually exclusive options, but both are set."
-    elif not any(given):
-        message = "Must configure one of topics or topics.regex"
-    else:
-        return
-    inspection.add("topics", message)
-    inspection.add("topics.regex", message)
-
-
-def _check_dead_letter_topic(inspection: Inspection) -> None:
-    dead_letters = inspection.value(DEAD_LETTER_TOPIC)
-    if not dead_letters:
-        return
-    topics, regex = inspection.value("topics"), inspection.value("topics.regex")
-    subject = f"The DLQ topic '{dead_letters}' may not be"
-    if topics and dead_letters in topics:
-        listed = f"included in the list of topics ('topics=[{', '.join(topics)}]')"
-        inspection.add(DEAD_LETTER_TOPIC, f"{subject} {listed} consumed by the connector")
-    if regex and java_pattern(regex).fullmatch(dead_letters):
-        matched = f"matched by the regex for the topics ('topics.regex={regex}')"
-        inspection.add(DEAD_LETTER_TOPIC, f"{subject} {matched} consumed by the connector")
-
-
 def _check_group(inspection: Inspection) -> None:
     """A sink that joined the worker's group would be thrown out of it again and again."""
     worker_group = inspection.worker.get("group.id")
@@ -231,23 +214,6 @@ def _check_group(inspection: Inspection) -> None:
             inspection.add(key, f"Consumer group {group} {conflict}")
     elif f"connect-{name}" == worker_group:
         inspection.add("name", f"Consumer group for sink connector named {name} {conflict}")
-
-
-def _check_topic(inspection: Inspection, key: str) -> None:
-    """A topic that records are written to: it can exist, and it is none that Kafka or Connect live on."""
-    topic = inspection.props.get(key)
-    if topic is None or key not in inspection.definition.keys or (not topic and key == DEAD_LETTER_TOPIC):
-        return
-    worker = inspection.worker
-    internal = {worker.get(f"{kind}.storage.topic") for kind in ("offset", "config", "status")}
-    internal |= {*KAFKA_TOPICS, inspection.value("offsets.storage.topic")}
-    if inspection.values[key].errors:
-        return
-    if message := check_topic_name(topic):
-        inspection.add(key, f"Invalid value {topic} for configuration {key}: {message}")
-    if topic in internal:
-        text = "the topic is internal to Kafka or Connect; records in it would destroy what is stored there"
-        inspection.add(key, f"Invalid value {topic} for configuration {key}: {text}")
 
 
 def _warn_of_ignored(inspection: Inspection) -> None:

@@ -66,6 +66,9 @@ class FakeSink(Connector):
 
 
 class FakeConverter:
+    def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
+        self.config_values = config
+
     @classmethod
     def config(cls) -> ConfigDef:
         return ConfigDef().define("schemas.enable", Type.BOOLEAN, True)
