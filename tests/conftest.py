@@ -10,8 +10,12 @@ from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
+from tests.support import mariadb as mariadb_support
 from tests.support import unique
+from tests.support.databases import Database, SqliteDatabase
 from tests.support.kafka import create_topic
+from tests.support.mariadb import MariaServer
+from tests.support.postgres import PostgresServer
 
 
 @pytest.fixture(scope="session")
@@ -61,3 +65,35 @@ def worker_file(worker_props: dict[str, str], tmp_path: Path) -> Path:
     path = tmp_path / "worker.properties"
     path.write_text("".join(f"{key}={value}\n" for key, value in worker_props.items()))
     return path
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of its own for this test run."""
+    server = PostgresServer()
+    yield server
+    server.remove()
+
+
+@pytest.fixture(scope="session")
+def mariadb() -> Iterator[MariaServer]:
+    """A MariaDB server of its own for this test run; tests use it by way of `each_database`."""
+    server = MariaServer()
+    yield server
+    server.remove()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs tests that ask for `each_database` once per kind of database that this machine can have."""
+    if "each_database" in metafunc.fixturenames:
+        kinds = ["postgres", *(["mariadb"] if mariadb_support.available() else []), "sqlite"]
+        metafunc.parametrize("each_database", kinds, indirect=True)
+
+
+@pytest.fixture
+def each_database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
+    """An empty database that no other test uses."""
+    if request.param == "sqlite":
+        return SqliteDatabase.create(tmp_path)
+    server: PostgresServer | MariaServer = request.getfixturevalue(request.param)
+    return server.create_database()

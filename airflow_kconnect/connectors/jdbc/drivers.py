@@ -190,8 +190,10 @@ def _jars(driver: Driver) -> Iterable[Path]:
 
 
 def _add_jar(spark: SparkSession, jar: Path) -> None:
-    path = str(jar).replace("\\", "\\\\").replace("'", "\\'")
-    spark.sql(f"ADD JAR '{path}'").collect()
+    """What `ADD JAR` does, which does not find a jar in a folder whose name has a blank."""
+    context: Any = spark.sparkContext
+    context._jsc.addJar(str(jar))
+    _loader(spark).addURL(context._jvm.java.io.File(str(jar)).toURI().toURL())
 
 
 def _class(spark: SparkSession, name: str) -> Any:
@@ -213,7 +215,7 @@ def _new(spark: SparkSession, class_name: str) -> Any:
 
 
 def _loader(spark: SparkSession) -> Any:
-    """The class loader that `ADD JAR` adds to."""
+    """The class loader for the jars that were added to the driver of a running session."""
     session: Any = spark._jsparkSession
     return session.sharedState().jarClassLoader()
 

@@ -1,0 +1,117 @@
+"""Drivers in a running Spark session: Spark's own JDBC source and direct connections, with real databases."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connectors.jdbc.drivers import CLASS, PATH, driver_of, open_connection, use_driver
+from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
+from airflow_kconnect.local.ivy import resolve
+from airflow_kconnect.local.java import find_java
+from airflow_kconnect.local.ports import free_port
+from tests.support.databases import Database
+from tests.support.postgres import PostgresServer
+
+ROWS = 100
+
+
+def test_spark_and_a_direct_connection_read(spark: SparkSession, each_database: Database) -> None:
+    fill(each_database)
+    url = JdbcUrl.parse(each_database.url)
+    driver = use_driver(spark, url, {})
+    assert ids_by_spark(spark, each_database, driver) == set(range(ROWS))
+    connection = open_connection(spark, url, each_database.user, each_database.password)
+    assert count(connection) == ROWS
+
+
+def test_each_thread_sees_the_driver(spark: SparkSession, each_database: Database) -> None:
+    fill(each_database)
+    url, found = JdbcUrl.parse(each_database.url), []
+
+    def read() -> None:
+        found.append(ids_by_spark(spark, each_database, use_driver(spark, url, {})))
+
+    for _ in range(2):
+        thread = Thread(target=read)
+        thread.start()
+        thread.join()
+    assert found == [set(range(ROWS))] * 2
+
+
+def test_derby_needs_no_download(spark: SparkSession, tmp_path: Path) -> None:
+    connection = open_connection(spark, JdbcUrl.parse(f"jdbc:derby:{tmp_path / 'derby'};create=true"))
+    assert connection.getMetaData().getDatabaseProductName() == "Apache Derby"
+    connection.close()
+
+
+def test_jar_of_the_user(spark: SparkSession, tmp_path: Path) -> None:
+    """A folder with a blank and a quote, and a class of which Spark does not know yet."""
+    folder = tmp_path / "it's here"
+    folder.mkdir()
+    (known,) = driver_of(JdbcUrl.parse("jdbc:mysql://h/db"), {}).coordinates
+    jar = next(resolve([known], java=find_java()).glob("mysql-*.jar"))
+    shutil.copy(jar, folder / "own.jar")
+    url = JdbcUrl.parse("jdbc:other://h/db")
+    props = {CLASS: "com.mysql.cj.jdbc.NonRegisteringDriver", PATH: str(folder / "own.jar")}
+    assert use_driver(spark, url, props) == props[CLASS]
+    with pytest.raises(ConfigError, match="does not know the URL jdbc:other"):
+        open_connection(spark, url, props=props)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [("/none/x.jar", "is no file"), (None, "org.example.None is not in the jars of Spark")],
+)
+def test_no_driver(spark: SparkSession, path: str | None, expected: str) -> None:
+    with pytest.raises(ConfigError, match=expected):
+        use_driver(spark, JdbcUrl.parse("jdbc:other://h/db"), {CLASS: "org.example.None", PATH: path})
+
+
+class TestFailures:
+    def test_wrong_password(self, spark: SparkSession, postgres: PostgresServer) -> None:
+        with pytest.raises(ConfigError) as raised:
+            open_connection(spark, JdbcUrl.parse(postgres.url), postgres.user, "canary-secret")
+        assert "refuses the user or the password" in raised.value.errors["connection.user"][0]
+        assert "canary" not in str(raised.value)
+
+    def test_no_such_database(self, spark: SparkSession, postgres: PostgresServer) -> None:
+        with pytest.raises(ConfigError) as raised:
+            open_connection(spark, JdbcUrl.parse(f"{postgres.url}_none"), postgres.user, postgres.password)
+        assert "connection.url" in raised.value.errors
+
+    def test_nobody_listens(self, spark: SparkSession) -> None:
+        url = JdbcUrl.parse(f"jdbc:postgresql://127.0.0.1:{free_port()}/db?sslpassword=canary")
+        with pytest.raises(RetriableError, match=r"Cannot connect to jdbc:postgresql://127\.0") as raised:
+            open_connection(spark, url, "me", "canary-secret")
+        assert "canary" not in str(raised.value)
+        assert "\n" not in str(raised.value)
+
+
+def fill(database: Database) -> None:
+    database.execute("create table numbers (id integer primary key, name varchar(20))")
+    database.execute("insert into numbers values " + ", ".join(f"({n}, 'number {n}')" for n in range(ROWS)))
+
+
+def ids_by_spark(spark: SparkSession, database: Database, driver: str) -> set[int]:
+    """The column `id`, read by the executors in two parts."""
+    parts = {"partitionColumn": "id", "lowerBound": "0", "upperBound": str(ROWS), "numPartitions": "2"}
+    login = {"user": database.user, "password": database.password} if database.user else {}
+    url = JdbcUrl.parse(database.url).for_spark
+    options: dict[str, Any] = {"url": url, "dbtable": "numbers", "driver": driver, **parts, **login}
+    return {row.id for row in spark.read.format("jdbc").options(**options).load().collect()}
+
+
+def count(connection: Any) -> int:
+    statement = connection.createStatement()
+    result = statement.executeQuery("select count(*) from numbers")
+    assert result.next()
+    found = int(result.getLong(1))
+    connection.close()
+    return found

@@ -1,0 +1,183 @@
+"""What the database servers of tests have in common: installing, starting as a user without rights, and databases."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pwd
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.support import unique
+
+START_SECONDS = 60
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Database(ABC):
+    """One database: what a connector's configuration needs, and SQL beside it.
+
+    :param url: JDBC URL.
+    :param user: None if the database knows no users.
+    """
+
+    url: str
+    name: str
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+    @abstractmethod
+    def connect(self) -> Any:
+        """A connection of Python's DB-API that commits each statement."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement (PostgreSQL without parameters: several) and commit; the rows of a query."""
+        with closing(self.connect()) as connection, closing(connection.cursor()) as cursor:
+            cursor.execute(sql, *([tuple(parameters)] if parameters else []))
+            return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+
+    @property
+    def config(self) -> dict[str, str]:
+        """The keys of a connector's configuration that name this database."""
+        found = {"connection.url": self.url, "connection.user": self.user, "connection.password": self.password}
+        return {key: value for key, value in found.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class SqliteDatabase(Database):
+    """A SQLite file."""
+
+    @classmethod
+    def create(cls, folder: Path) -> SqliteDatabase:
+        path = folder / f"{unique('sqlite')}.db"
+        return cls(f"jdbc:sqlite:{path}", str(path))
+
+    def connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.name, isolation_level=None)
+
+
+class Server(ABC):
+    """A database server of this machine, on a free port of the loopback address."""
+
+    @abstractmethod
+    def create_database(self) -> Database:
+        """A new database that no other test uses."""
+
+    @abstractmethod
+    def start(self) -> None: ...
+
+    @abstractmethod
+    def stop(self) -> None: ...
+
+    def restart(self) -> None:
+        """Stop, which ends all connections, and start on the same port with the same data."""
+        self.stop()
+        self.start()
+
+
+def program(name: str, *folders: str) -> Path | None:
+    """A program on PATH or in one of some folders (patterns; the last match, which is the newest version)."""
+    if found := shutil.which(name):
+        return Path(found).resolve()
+    matches = [path for folder in folders for path in sorted(Path("/").glob(f"{folder.lstrip('/')}/{name}"))]
+    return matches[-1] if matches else None
+
+
+def install(package: str) -> bool:
+    """Install a package of the distribution, which only root may; whether that worked."""
+    if os.getuid() != 0 or shutil.which("apt-get") is None:
+        return False
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
+    command = ["apt-get", "install", "-y", "--no-install-recommends", package]
+    for attempt in (command, ["apt-get", "update"], command):
+        done = subprocess.run(attempt, env=environment, capture_output=True, check=False, timeout=600)
+        if attempt is command and done.returncode == 0:
+            return True
+    return False
+
+
+@dataclass(frozen=True)
+class Owner:
+    """The user that a server runs as: servers refuse to run as root."""
+
+    name: str | None
+
+    @classmethod
+    def choose(cls, preferred: str) -> Owner:
+        """This user; of root, the preferred one or `nobody`."""
+        if os.getuid() != 0:
+            return cls(None)
+        names = {entry.pw_name for entry in pwd.getpwall()}
+        return cls(preferred if preferred in names else "nobody")
+
+    def own(self, path: Path) -> None:
+        """Make a folder or file this user's."""
+        if self.name:
+            shutil.chown(path, self.name, pwd.getpwnam(self.name).pw_gid)
+
+    def run(self, command: Sequence[str | Path]) -> None:
+        """Run to the end. :raises RuntimeError: it failed; with what it said."""
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **self._identity())
+        if done.returncode != 0:
+            raise RuntimeError(f"{command[0]} failed: {done.stdout}{done.stderr}")
+
+    def spawn(self, command: Sequence[str | Path], log: Path, death_signal: signal.Signals) -> subprocess.Popen[bytes]:
+        """Start in the background; it gets the signal when this process dies, however it dies."""
+        libc = ctypes.CDLL(None)
+
+        def die_with_parent() -> None:
+            libc.prctl(_PR_SET_PDEATHSIG, int(death_signal))
+
+        with log.open("ab") as out:
+            return subprocess.Popen(
+                list(map(str, command)),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                preexec_fn=die_with_parent,
+                start_new_session=True,
+                **self._identity(),
+            )
+
+    def _identity(self) -> dict[str, Any]:
+        if self.name is None:
+            return {"cwd": "/"}
+        return {"cwd": "/", "user": self.name, "group": pwd.getpwnam(self.name).pw_gid, "extra_groups": []}
+
+
+def wait_until_up(process: subprocess.Popen[bytes], log: Path, answers: Callable[[], object]) -> None:
+    """Wait until a server answers.
+
+    :param answers: asks it something; raises while it is not up.
+    :raises RuntimeError: it ended, or did not answer in time; with the end of its log.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            answers()
+            return
+        except Exception as error:
+            if process.poll() is not None or time.monotonic() > deadline:
+                said = log.read_text(errors="replace")[-2000:]
+                raise RuntimeError(f"The server does not answer ({error}); its log ends with:\n{said}") from error
+        time.sleep(0.1)
+
+
+def end(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
+    """End a server, by force if it takes longer than half a minute."""
+    process.send_signal(how)
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
