@@ -13,7 +13,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 # (docs/decisions/0001-pyspark-and-pyspark-client.md).
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[demo,dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[demo,dev,jdbc]'
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[spark]'
 	@# Spark's classes, laid out as Java wants them: each job then starts in half the time. It can do without.
 	-@$(BIN)/python -m airflow_kconnect.local.class_archive > /dev/null 2>&1

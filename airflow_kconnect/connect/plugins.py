@@ -24,6 +24,8 @@ CONVERTERS = "airflow_kconnect.converters"
 TRANSFORMS = "airflow_kconnect.transforms"
 PREDICATES = "airflow_kconnect.predicates"
 
+_OWN = "airflow_kconnect."
+
 # What a simple name may leave out (PluginUtils.prunedName).
 _SUFFIXES = {
     CONNECTORS: "Connector",
@@ -145,7 +147,10 @@ class PluginRegistry:
         known = self._groups.get(group, {})
         if name in known:
             return [name]
-        return [full for full in known if name in _aliases(group, full)]
+        found = [full for full in known if name in _aliases(group, full)]
+        # JdbcSource is a simple name of several: then it means the one that we list under a name of our own.
+        own = [full for full in found if full.startswith(_OWN)]
+        return own if len(own) == 1 else found
 
     def _find(self, group: str, name: str, key: str) -> type[Any]:
         full_name = self.resolve(group, name, key=key)

@@ -98,6 +98,21 @@ def test_ambiguous_alias_lists_the_candidates(plugins: PluginRegistry) -> None:
         plugins.connector("Copy")
 
 
+def test_ambiguous_alias_means_the_plugin_of_this_project() -> None:
+    names = ["org.one.CopyConnector", "airflow_kconnect.connectors.CopyConnector", "org.two.CopyConnector"]
+    plugins = PluginRegistry({CONNECTORS: [Entry(name, lambda: JdbcSource) for name in names]})
+    for alias in ("Copy", "CopyConnector"):
+        assert plugins.resolve(CONNECTORS, alias, key="k") == names[1]
+
+
+@pytest.mark.parametrize("kind", ["Source", "Sink"])
+def test_simple_names_of_the_jdbc_connectors(kind: str) -> None:
+    installed = registry()
+    confluent = installed.connector(f"io.confluent.connect.jdbc.Jdbc{kind}Connector")
+    assert installed.connector(f"Jdbc{kind}") is installed.connector(f"Jdbc{kind}Connector") is confluent
+    assert installed.connector(f"io.aiven.connect.jdbc.Jdbc{kind}Connector") is not confluent
+
+
 def test_full_name_decides_between_equal_simple_names(plugins: PluginRegistry) -> None:
     assert plugins.resolve(CONNECTORS, "org.two.CopyConnector", key="k") == "org.two.CopyConnector"
 
