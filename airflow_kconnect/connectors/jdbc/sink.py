@@ -5,7 +5,6 @@ PostgreSQL gets rows by COPY and merges, other databases by statements for many 
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
     from airflow_kconnect.connect.frame import RecordFrame
 
-log = logging.getLogger(__name__)
-
 
 class JdbcSinkConnector(NativeSinkConnector):
     """One writer per topic-partition and round; its rows and its offset are one transaction of the database."""
@@ -54,10 +51,12 @@ class JdbcSinkConnector(NativeSinkConnector):
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
         return rule_errors(cls.config(), props)
 
+    @classmethod
+    def warnings(cls, props: Mapping[str, str]) -> list[str]:
+        return keys_without_effect(props)
+
     def check(self) -> None:
         """Connects once: wrong passwords and databases that are away show before anything is read."""
-        for warning in keys_without_effect(self.props):
-            log.warning("connector %s: %s", self._settings.connector, warning)
         self._target.check_driver()
         self._target.connect().close()
 

@@ -148,7 +148,7 @@ def _record_key(settings: SinkSettings, key: Shape | None) -> Iterator[TableColu
     elif len(settings.pk_fields) != 1:
         found = len(settings.pk_fields)
         raise _Problem(
-            f"the record's key is a single value, so `pk.fields` must be the name of its column; it has {found}"
+            f"the record's key is a single value, so `pk.fields` must be the name of its column; it has {found} names"
         )
     else:
         yield TableColumn(settings.pk_fields[0], schema, "key", None, True)

@@ -30,6 +30,7 @@ class OffsetsTable:
     ) -> Mapping[TopicPartition, int]:
         """Make a run the owner of partitions; returns the offsets that are stored. Commits."""
         self._make(connection)
+        self._target.begin(connection)
         rows = {place: self._row(connection, place) for place in partitions}
         # A session that hangs could hold a row for ever.
         self._target.end_sessions(connection, sorted({row[1] for row in rows.values() if row and row[1]}))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
@@ -71,7 +72,15 @@ def structs(frame: RecordFrame, settings: SinkSettings, rule: CellRule) -> tuple
             name = f"row_{number_of[case.number]}"
             here = F.when(F.col("case") == case.number, row)
             columns[name] = F.coalesce(columns[name], here) if name in columns else here
-    return _selected(frame, cells, cases, number_of, columns), parts
+    rows = _selected(frame, cells, cases, number_of, columns)
+    # Arrow takes no null in a row of another part where fields are declared never to be null.
+    loose = {name: F.col(name).cast(_with_nulls(rows.schema[name].dataType)) for name in columns}
+    return rows.withColumns(loose), parts
+
+
+def _with_nulls(type_: T.DataType) -> T.DataType:
+    assert isinstance(type_, T.StructType)
+    return T.StructType([T.StructField(field.name, field.dataType) for field in type_.fields])
 
 
 def _line(case: _Case, cells: list[Column], settings: SinkSettings) -> Column:

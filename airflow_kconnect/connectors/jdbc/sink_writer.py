@@ -42,9 +42,9 @@ class JdbcWriter(SplitWriter):
         self._connection = self._target.connect(self._run)
         self._at: int | None = None
         with self._target.errors(f"reading the offset of {split.topic_partition}"):
+            self._begin()
             if self._offsets is not None:
                 self._at = self._offsets.position(self._connection, split, self._run)
-            self._begin()
 
     def write(self, batch: pa.RecordBatch) -> None:
         batch = self._not_written_yet(batch)
@@ -72,7 +72,7 @@ class JdbcWriter(SplitWriter):
 
     def _commit(self, end: int) -> None:
         """Everything up to an offset counts."""
-        place = self._split.topic_partition
+        place, end = self._split.topic_partition, max(end, self._at or 0)
         self._loader.flush()
         with self._target.errors(f"committing {place} up to offset {end}"):
             if self._offsets is not None:

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow_kconnect.connect.data import SchemaType
+from airflow_kconnect.connect.data import DECIMAL, SchemaType
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from airflow_kconnect.connectors.jdbc.identifiers import quote
 from airflow_kconnect.connectors.jdbc.sink_config import SinkSettings
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout, TableColumn
 from airflow_kconnect.connectors.jdbc.sink_names import Table, quoted, shown
+from airflow_kconnect.converters.types import decimal_scale
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,6 +60,8 @@ class Target(ABC):
     key_text: ClassVar[str] = "TEXT"
     """Type of texts in a primary key."""
     max_name_bytes: ClassVar[int] = 1 << 30
+    max_parts: ClassVar[int] = 3
+    """Of a table's name: the table, its schema, its catalog."""
     changes_apart: ClassVar[bool] = True
     """Whether tables are changed on a connection of its own, because a change ends or blocks transactions."""
     offset_types: ClassVar[tuple[str, str]] = ("TEXT", "BIGINT")
@@ -178,7 +181,8 @@ class Target(ABC):
         kind = kind_of(column, self.settings)
         if column.is_key and kind == SchemaType.STRING.name:
             return self.key_text
-        return self.types[kind]
+        scale = decimal_scale(column.schema) if kind == DECIMAL else 0
+        return self.types[kind].format(scale=scale)
 
     def literal(self, column: TableColumn) -> str | None:
         """The default as SQL; None if it has none there (dates and bytes)."""
@@ -199,7 +203,13 @@ class Target(ABC):
         return "'" + text.replace("'", "''") + "'"
 
     def check_names(self, table: Table, layout: Layout) -> None:
-        """:raises DataError: a name is longer than the database's names, which it would cut."""
+        """:raises DataError: a name is longer than the database's names, which it would cut, or has too many parts."""
+        if len(table) > self.max_parts:
+            raise DataError(
+                f"connector {self.settings.connector}: {shown(table)} names a table by {len(table)} parts, and this "
+                f"database knows {self.max_parts}: set `table.name.format`, or rename the topic with the RegexRouter "
+                "transformation"
+            )
         for name in (*table, *layout.names):
             if (size := len(name.encode())) > self.max_name_bytes:
                 what = "table" if name in table else "column"

@@ -1,0 +1,291 @@
+"""JDBC sinks: what becomes of tables, for every mode and every database of this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.data import (
+    INT32_SCHEMA,
+    INT64_SCHEMA,
+    OPTIONAL_STRING_SCHEMA,
+    STRING_SCHEMA,
+    ConnectSchema,
+    SchemaType,
+    struct,
+)
+from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
+from airflow_kconnect.connect.record import TopicPartition
+from tests.support.databases import Database
+from tests.support.jdbc_sink import Record, Sink
+
+ROW = struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA))
+KEY = struct(("id", INT32_SCHEMA))
+LIST = ConnectSchema(SchemaType.ARRAY, value_schema=STRING_SCHEMA)
+UPSERT = {"insert.mode": "upsert", "pk.mode": "record_key", "auto.create": "true"}
+DELETE = {**UPSERT, "delete.enabled": "true"}
+
+
+@pytest.fixture
+def sink(spark: SparkSession, each_database: Database) -> Any:
+    """Makes a sink into an empty database."""
+
+    def make(*, aiven: bool = False, **config: str) -> Sink:
+        keys = {key.replace("_", "."): value for key, value in config.items()}
+        return Sink(spark, {**each_database.config, **keys}, aiven=aiven)
+
+    return make
+
+
+def row(number: int, name: str | None, topic: str = "t") -> Record:
+    return Record((number, name), ROW, (number,), KEY, topic)
+
+
+def tombstone(number: int) -> Record:
+    return Record(key=(number,), key_schema=KEY)
+
+
+def table(database: Database, name: str = "t", order: str = "1") -> list[tuple[Any, ...]]:
+    quoted = f"`{name}`" if "mysql" in database.url or "mariadb" in database.url else f'"{name}"'
+    return database.execute(f"SELECT * FROM {quoted} ORDER BY {order}")
+
+
+class TestInsert:
+    def test_rows_are_added(self, sink: Any, each_database: Database) -> None:
+        sink(**{"auto.create": "true"}).run(row(1, "a"), row(1, "a"), row(2, None))
+        assert table(each_database) == [(1, "a"), (1, "a"), (2, None)]
+
+    def test_primary_key_of_the_place_in_kafka(self, sink: Any, each_database: Database) -> None:
+        sink(**{"auto.create": "true", "pk.mode": "kafka"}).run(row(1, "a"), row(1, "a"), first=5)
+        names = "id, name, __connect_topic, __connect_partition, __connect_offset"
+        found = each_database.execute(f"SELECT {names} FROM t ORDER BY 5")
+        assert found == [(1, "a", "t", 0, 5), (1, "a", "t", 0, 6)]
+
+    def test_primary_key_of_the_value(self, sink: Any) -> None:
+        to = sink(**{"auto.create": "true", "pk.mode": "record_value", "pk.fields": "id"})
+        to.run(row(1, "a"))
+        with pytest.raises(DataError, match=r"table t.*a row with that key is there already"):
+            to.run(row(1, "b"), first=1)
+
+    def test_a_failed_split_leaves_nothing(self, sink: Any, each_database: Database) -> None:
+        to = sink(**{"auto.create": "true", "pk.mode": "record_value", "pk.fields": "id"})
+        to.run(row(1, "a"))
+        with pytest.raises(DataError):
+            to.run(row(2, "b"), row(1, "b"), first=1)
+        assert table(each_database) == [(1, "a")]
+        assert to.run(row(2, "b"), first=1) == {TopicPartition("t", 0): 1}
+        assert table(each_database) == [(1, "a"), (2, "b")]
+
+    def test_deletions(self, sink: Any, each_database: Database) -> None:
+        to = sink(**{**DELETE, "insert.mode": "insert"})
+        to.run(row(1, "a"), row(2, "b"), tombstone(1), row(1, "again"), tombstone(3))
+        assert table(each_database) == [(1, "again"), (2, "b")]
+
+
+class TestUpsert:
+    @pytest.mark.parametrize("mode", ["record_key", "record_value"])
+    def test_last_record_of_a_key_wins(self, sink: Any, each_database: Database, mode: str) -> None:
+        to = sink(**{**UPSERT, "pk.mode": mode, "pk.fields": "id"})
+        to.run(row(1, "a"), row(2, "b"), row(1, "c"))
+        to.run(row(2, "d"), row(3, None), first=3)
+        assert table(each_database) == [(1, "c"), (2, "d"), (3, None)]
+
+    def test_key_that_is_a_single_value(self, sink: Any, each_database: Database) -> None:
+        value = struct(("name", STRING_SCHEMA))
+        records = [Record((name,), value, key, STRING_SCHEMA) for key, name in (("x", "a"), ("y", "b"), ("x", "c"))]
+        sink(**UPSERT, **{"pk.fields": "code"}).run(*records)
+        assert each_database.execute("SELECT code, name FROM t ORDER BY 1") == [("x", "c"), ("y", "b")]
+
+    def test_only_key_columns(self, sink: Any, each_database: Database) -> None:
+        sink(**UPSERT).run(Record((1,), KEY, (1,), KEY), Record((1,), KEY, (1,), KEY))
+        assert table(each_database) == [(1,)]
+
+    def test_deletions(self, sink: Any, each_database: Database) -> None:
+        to = sink(**DELETE)
+        to.run(row(1, "a"), row(2, "b"), tombstone(1), row(3, "c"), tombstone(3), row(3, "d"))
+        to.run(tombstone(2), tombstone(2), tombstone(9), first=6)
+        assert table(each_database) == [(3, "d")]
+
+    def test_deleted_row_comes_back_without_its_old_columns(self, sink: Any, each_database: Database) -> None:
+        wide = struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA), ("more", OPTIONAL_STRING_SCHEMA))
+        to = sink(**DELETE)
+        to.run(Record((1, "a", "x"), wide, (1,), KEY))
+        to.run(tombstone(1), row(1, "b"), first=1)
+        assert table(each_database) == [(1, "b", None)]
+
+    def test_without_deletions_tombstones_are_passed_over(self, sink: Any, each_database: Database) -> None:
+        to = sink(**UPSERT)
+        to.run(row(1, "a"), tombstone(1))
+        assert table(each_database) == [(1, "a")]
+        assert (to.dropped, to.errors) == (1, [])
+
+    def test_table_without_the_key_is_named(self, sink: Any, each_database: Database) -> None:
+        each_database.execute("CREATE TABLE t (id INT, name VARCHAR(20))")
+        if each_database.url.startswith(("jdbc:mysql", "jdbc:mariadb")):
+            return  # an upsert is by any key that the table has
+        with pytest.raises(DataError, match=r"table t.*over just the columns of the primary key"):
+            sink(**UPSERT).run(row(1, "a"))
+
+
+class TestUpdate:
+    def test_changes_rows_that_are_there(self, sink: Any, each_database: Database) -> None:
+        each_database.execute("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))")
+        each_database.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+        to = sink(**{**DELETE, "insert.mode": "update"})
+        to.run(row(1, "x"), row(1, "c"), row(3, "d"), tombstone(2), row(2, "e"))
+        assert table(each_database) == [(1, "c")]
+
+
+class TestShapes:
+    def test_fields_that_come_and_go_keep_other_columns(self, sink: Any, each_database: Database) -> None:
+        other = struct(("id", INT32_SCHEMA), ("more", OPTIONAL_STRING_SCHEMA))
+        to = sink(**UPSERT, **{"auto.evolve": "true"})
+        to.run(
+            row(1, "a"),
+            Record((1, "x"), other, (1,), KEY),
+            Record((2, "y"), other, (2,), KEY),
+            row(2, "b"),
+            row(1, "c"),
+        )
+        assert table(each_database) == [(1, "c", "x"), (2, "b", "y")]
+
+    def test_shapes_and_deletions(self, sink: Any, each_database: Database) -> None:
+        other = struct(("id", INT32_SCHEMA), ("more", OPTIONAL_STRING_SCHEMA))
+        to = sink(**DELETE, **{"auto.evolve": "true"})
+        to.run(row(1, "a"), tombstone(1), Record((1, "x"), other, (1,), KEY), row(2, "b"), tombstone(2))
+        assert table(each_database) == [(1, None, "x")]
+
+    def test_topics_are_tables(self, sink: Any, each_database: Database) -> None:
+        to = sink(**UPSERT, **{"table.name.format": "of_${topic}"})
+        to.run(row(1, "a", "x"), row(1, "b", "y"), row(2, "c", "x"), row(1, "d", "x"))
+        assert table(each_database, "of_x") == [(1, "d"), (2, "c")]
+        assert table(each_database, "of_y") == [(1, "b")]
+
+    def test_aivens_mapping_and_normalised_names(self, sink: Any, each_database: Database) -> None:
+        keys = {"topics.to.tables.mapping": "x:mapped", "table.name.normalize": "true", "insert.mode": "multi"}
+        sink(aiven=True, **{"auto.create": "true", **keys}).run(row(1, "a", "x"), row(2, "b", "my-topic.y"))
+        assert table(each_database, "mapped") == [(1, "a")]
+        assert table(each_database, "my_topic_y") == [(2, "b")]
+
+    def test_strings_have_a_column_of_their_own(self, sink: Any, each_database: Database) -> None:
+        sink(**{"auto.create": "true"}).run(Record("a", STRING_SCHEMA), Record("b", STRING_SCHEMA))
+        assert each_database.execute("SELECT record_value FROM t ORDER BY 1") == [("a",), ("b",)]
+
+    def test_whitelist_and_defaults(self, sink: Any, each_database: Database) -> None:
+        red = ConnectSchema(SchemaType.STRING, optional=True, default="red")
+        schema = struct(("id", INT64_SCHEMA), ("color", red), ("size", OPTIONAL_STRING_SCHEMA))
+        to = sink(**{"auto.create": "true", "fields.whitelist": "id,color"})
+        to.run(Record((1, None, "L"), schema))
+        assert table(each_database) == [(1, "red")]
+
+
+class TestBadRecords:
+    @pytest.mark.parametrize(
+        ("record", "problem"),
+        [
+            (Record((1, "a"), ROW), "key is null"),
+            (Record((1, "a"), ROW, 1, INT32_SCHEMA), "`pk.fields` must be the name of its column; it has 0 names"),
+            (Record("x", STRING_SCHEMA, ["1"], LIST), "key is of type ARRAY"),
+            (Record(1, INT32_SCHEMA, (1,), KEY), "the value is of type INT32, and a table needs a struct"),
+            (Record((1, ["x"]), struct(("id", INT32_SCHEMA), ("tags", LIST)), (1,), KEY), "`tags` is of type ARRAY"),
+            (Record((1, "a"), ROW, (None,), struct(("id", INT32_SCHEMA.as_optional()))), "primary key is null"),
+        ],
+        ids=["no key", "single key", "array key", "number", "nested", "null in the key"],
+    )
+    def test_are_named(self, sink: Any, each_database: Database, record: Record, problem: str) -> None:
+        to = sink(**UPSERT)
+        to.run(row(1, "good"), record, row(2, "good"))
+        assert table(each_database) == [(1, "good"), (2, "good")]
+        (error,) = to.errors
+        assert problem in error
+
+    def test_missing_field_of_the_key(self, sink: Any) -> None:
+        to = sink(**UPSERT, **{"pk.fields": "id,region"})
+        to.run(row(1, "a"))
+        assert "key has no field `region` of `pk.fields`; it has `id`" in to.errors[0]
+
+
+class TestTables:
+    def test_missing_one_is_named(self, sink: Any) -> None:
+        with pytest.raises(DataError, match=r"there is no table t: create it, set `auto.create` to true"):
+            sink().run(row(1, "a"))
+
+    def test_missing_column_is_named(self, sink: Any, each_database: Database) -> None:
+        each_database.execute("CREATE TABLE t (id INT)")
+        with pytest.raises(DataError, match="table t has no columns for the fields `name`"):
+            sink().run(row(1, "a"))
+
+    def test_column_that_old_rows_cannot_have_is_refused(self, sink: Any, each_database: Database) -> None:
+        each_database.execute("CREATE TABLE t (name VARCHAR(20))")
+        with pytest.raises(DataError, match="gets no column for `id`"):
+            sink(**{"auto.evolve": "true"}).run(row(1, "a"))
+
+    def test_columns_are_added_on_the_way(self, sink: Any, each_database: Database) -> None:
+        size = ConnectSchema(SchemaType.INT32, default=7)
+        wide = struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA), ("size", size))
+        to = sink(**UPSERT, **{"auto.evolve": "true"})
+        to.run(row(1, "a"), Record((2, "b", 3), wide, (2,), KEY), row(3, "c"))
+        assert table(each_database) == [(1, "a", 7), (2, "b", 3), (3, "c", 7)]
+
+    @pytest.mark.parametrize("name", ['a"; drop table canary;--', "ünï", "a`b", "per%cent %s", "se'micolon;"])
+    def test_hostile_names(self, sink: Any, each_database: Database, name: str) -> None:
+        each_database.execute("CREATE TABLE canary (id INT)")
+        schema = struct(("id", INT32_SCHEMA), ('x") values (1);--', OPTIONAL_STRING_SCHEMA), ("%s`", INT32_SCHEMA))
+        to = sink(**DELETE, **{"table.name.format": name})
+        to.run(Record((1, "a", 1), schema, (1,), KEY), Record((1, "b", 2), schema, (1,), KEY), tombstone(2))
+        quotes = "`" if each_database.url.startswith(("jdbc:mysql", "jdbc:mariadb")) else '"'
+        quoted = quotes + name.replace(quotes, quotes * 2) + quotes
+        assert each_database.execute(f"SELECT * FROM {quoted}") == [(1, "b", 2)]
+        assert each_database.execute("SELECT * FROM canary") == []
+
+    def test_schema_before_the_dot(self, sink: Any, each_database: Database) -> None:
+        schema = {"jdbc:sqlite": "main", "jdbc:postgresql": "public"}.get(
+            each_database.url.rpartition("//")[0].rstrip(":") or "jdbc:sqlite", each_database.name
+        )
+        sink(**{"auto.create": "true", "table.name.format": f"{schema}.${{topic}}"}).run(row(1, "a"))
+        assert table(each_database) == [(1, "a")]
+
+
+class TestOffsets:
+    def test_are_stored_with_the_rows(self, sink: Any) -> None:
+        to = sink(**{"auto.create": "true"})
+        assert to.run(row(1, "a"), row(2, "b")) == {}
+        assert to.run(row(3, "c"), first=2) == {TopicPartition("t", 0): 2}
+
+    def test_without_their_table_nothing_is_stored(self, sink: Any, each_database: Database) -> None:
+        to = sink(**{"auto.create": "true", "offsets.table": ""})
+        assert not to.connector().exactly_once
+        to.run(row(1, "a"))
+        assert to.run(row(1, "a")) == {}
+        assert table(each_database) == [(1, "a"), (1, "a")]
+
+    def test_older_run_can_write_nothing_more(self, sink: Any, each_database: Database) -> None:
+        to, place = sink(**{"auto.create": "true"}), TopicPartition("t", 0)
+        older, newer = to.connector(), to.connector()
+        older.stored_offsets([place])
+        newer.stored_offsets([place])
+        with pytest.raises(FencedError, match="t-0 belongs to another run"):
+            to.write(older, [row(1, "older")])
+        to.write(newer, [row(1, "newer")])
+        assert table(each_database) == [(1, "newer")]
+
+    def test_second_attempt_of_a_task_passes_over_what_is_there(self, sink: Any, each_database: Database) -> None:
+        to, place = sink(**{"auto.create": "true"}), TopicPartition("t", 0)
+        connector = to.connector()
+        connector.stored_offsets([place])
+        to.write(connector, [row(1, "a"), row(2, "b")])
+        to.write(connector, [row(1, "a"), row(2, "b")])
+        to.write(connector, [row(1, "a")])
+        assert table(each_database) == [(1, "a"), (2, "b")]
+        assert to.run() == {place: 2}
+
+
+def test_wrong_password_is_a_configuration_error(sink: Any, each_database: Database) -> None:
+    if each_database.user is None:
+        return
+    to = sink(**{"connection.password": "S3cr3t-canary", "connection.attempts": "1"})
+    with pytest.raises(ConfigError, match=r"connection\.password") as raised:
+        to.run(row(1, "a"))
+    assert "S3cr3t-canary" not in str(raised.value)
