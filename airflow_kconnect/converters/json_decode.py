@@ -143,11 +143,14 @@ def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules:
     members = F.json_object_keys(F.to_json(message))
     is_envelope = F.coalesce(members == F.array(F.lit("payload"), F.lit("schema")), F.lit(False))
     yield Case(F.trim(text) == "", problem=ENVELOPE_REQUIRED)
-    yield Case(message.isNull(), problem=MALFORMED)
+    yield Case(message.isNull() | ~F.is_valid_utf8(text), problem=MALFORMED)
     yield Case(~is_envelope, problem=ENVELOPE_REQUIRED)
     schema = F.to_json(_member(message, "schema"))
     for tag, shape in enumerate(shapes):
         yield Case(schema.isin(known.canonical_texts(shape, rules.decimal_format)), tag)
+    if known.hopeless:
+        # Else such a record would be unknown again and again, and nothing could pass it by.
+        yield Case(F.sha2(raw, 256).isin(*sorted(known.hopeless)), problem=MALFORMED)
     yield Case(F.lit(True), UNKNOWN_SHAPE)
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from airflow_kconnect.connect.data import Shape
@@ -44,11 +45,13 @@ class KnownEnvelopes:
     :param shapes: shape of the messages with a pattern.
     :param problems: why the schema in messages with a pattern is none.
     :param texts: shapes by the JSON of their schemas: compact, members sorted.
+    :param hopeless: SHA-256, in hexadecimal, of messages that cannot be read here, whatever Spark makes of them.
     """
 
     shapes: dict[Pattern, Shape] = field(default_factory=dict)
     problems: dict[Pattern, str] = field(default_factory=dict)
     texts: dict[str, Shape] = field(default_factory=dict)
+    hopeless: set[str] = field(default_factory=set)
 
     def learn(self, message: bytes) -> Shape | None:
         """Shape of a message; None if it is no good envelope."""
@@ -57,6 +60,7 @@ class KnownEnvelopes:
                 return shape
         found = split_envelope(message)
         if found is None:
+            self.hopeless.add(sha256(message).hexdigest())
             return None
         pattern, node = found
         try:
