@@ -10,10 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
     from airflow_kconnect.runtime.preview import preview
 
-__all__ = ["KafkaSinkOperator", "KafkaSourceOperator", "__version__", "preview"]
+__all__ = ["KafkaSinkOperator", "KafkaSourceOperator", "__version__", "preview", "run_params"]
 
 try:
     __version__ = version("airflow-kconnect")
@@ -27,6 +28,10 @@ def __getattr__(name: str) -> Any:
         from airflow_kconnect.operators import kafka_connect
 
         return getattr(kafka_connect, name)
+    if name == "run_params":
+        from airflow_kconnect.operators import intervals
+
+        return intervals.run_params
     if name == "preview":
         # By name: whoever imports this package, such as the command line, must not depend on the data plane.
         return import_module("airflow_kconnect.runtime.preview").preview

@@ -13,6 +13,7 @@ from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.task import SinkTask, SourceTask
 
 if TYPE_CHECKING:
@@ -64,6 +65,14 @@ class Connector(ABC):
         """What is allowed but will not do what the user may expect. Called at validation; must not connect anywhere."""
         return []
 
+    @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        """Why an interval of time cannot be moved again with this configuration; None if it can.
+
+        Called before anything is started.
+        """
+        return None
+
     def check(self) -> None:
         """Look at the outside (a file, a database) where the job runs, before anything is planned.
 
@@ -109,6 +118,7 @@ class PlanContext:
     :param splits_max: at most so many splits per source partition; None lets the connector choose.
     :param parallelism: how many splits Spark can run at once; asks Spark's configuration.
     :param spark: starts the Spark session on first use: a run with nothing to do should not call it.
+    :param replay: plan what belongs to this interval, whatever the offsets say; None: go on from them.
     """
 
     offsets: Mapping[str, Offset]
@@ -117,6 +127,7 @@ class PlanContext:
     splits_max: int | None
     parallelism: Callable[[], int]
     spark: Callable[[], SparkSession]
+    replay: Replay | None = None
 
     def offset(self, source_partition: Mapping[str, Any]) -> Offset | None:
         """The committed offset of a source partition, or None."""
@@ -131,6 +142,11 @@ class SourceConnector(Connector):
     """Common to both kinds of source connector; do not subclass it directly."""
 
     kind = "source"
+
+    @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        """A source must know which of its data belong to an interval; most do not."""
+        return "does not know which of its data belong to an interval of time: it can only go on from its offsets"
 
     @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport | None:
@@ -226,6 +242,10 @@ class SinkConnector(Connector):
     """Common to both kinds of sink connector; do not subclass it directly."""
 
     kind = "sink"
+
+    def replay(self, replay: Replay) -> None:
+        """Called after construction when the run moves an interval again: choose a place that keeps the live one
+        whole, if writing twice would not."""
 
 
 class PollSinkConnector(SinkConnector):

@@ -69,6 +69,8 @@ _DOCS = {
     "topics.regex": "Regular expression (Java's) of the topics to read; either this or `topics`.",
     "kconnect.max.records": "Most records that one run handles; not set: all that are there.",
     "kconnect.max.duration.ms": "A run stops at the next commit after this time; not set: when it has caught up.",
+    "kconnect.replay.topic.suffix": "Records of replayed intervals go to topics whose names have this at their end; "
+    "empty: to the same topics as always.",
     "kconnect.splits.max": "Most parallel splits per source partition (file) or topic-partition; 1 keeps its order; "
     "not set: chosen from the size.",
 }
@@ -168,6 +170,7 @@ def source_config(worker: WorkerConfig | None = None) -> ConfigDef:
     keys.add("offsets.storage.topic", "Offsets topic", Type.STRING, None, _LOW, Width.LONG, not_empty)
     _define_dead_letters(definition)
     _define_kconnect(definition)
+    _define_source_replay(definition)
     return definition
 
 
@@ -246,3 +249,8 @@ def _define_kconnect(definition: ConfigDef) -> None:
     keys.add("kconnect.max.records", "Records per run", Type.LONG, None, _MEDIUM, Width.SHORT, positive)
     keys.add("kconnect.max.duration.ms", "Time per run", Type.LONG, None, _MEDIUM, Width.SHORT, positive)
     keys.add("kconnect.splits.max", "Splits per partition", Type.INT, None, _MEDIUM, Width.SHORT, positive)
+
+
+def _define_source_replay(definition: ConfigDef) -> None:
+    keys = _Keys(definition, KCONNECT, first=4)
+    keys.add("kconnect.replay.topic.suffix", "Suffix of replays", Type.STRING, "", _LOW, Width.SHORT)

@@ -10,11 +10,12 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.replay import Replay
 
 EVENT_PREFIX = "KCONNECT "
 EXIT_OK, EXIT_CONFIG_OR_DATA, EXIT_USAGE, EXIT_RETRIABLE, EXIT_FENCED, EXIT_INTERNAL = range(6)
@@ -29,6 +30,8 @@ class RunSpec:
     :param kind: ``source`` or ``sink``: what the caller expects the connector to be; None for "either".
     :param run_id: shown in reports and in the plan record.
     :param replay_dead_letters: a sink reads its dead-letter topic instead of its topics.
+    :param replay: move this interval again; None: go on from the live offsets.
+    :param dry_run: plan, and report what would be moved.
     """
 
     config: Mapping[str, Any]
@@ -36,6 +39,8 @@ class RunSpec:
     kind: str | None = None
     run_id: str = ""
     replay_dead_letters: bool = False
+    replay: Replay | None = None
+    dry_run: bool = False
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:
@@ -48,7 +53,8 @@ class RunSpec:
             if mode & 0o022:  # who ships it in cluster mode may have made it readable, but nobody else may write it
                 raise ConfigError({"--run": [f"{path} may be written by others (mode {mode & 0o777:o}): chmod 600 it"]})
             fields = json.loads(path.read_text(encoding="utf-8"))
-            return cls(**fields)
+            found = cls(**fields)
+            return replace(found, replay=Replay(**fields["replay"])) if found.replay else found
         except OSError as error:
             raise ConfigError({"--run": [f"cannot read {path}: {error.strerror}"]}) from error
         except (ValueError, TypeError) as error:
@@ -77,6 +83,7 @@ class RunReport:
     :param offsets: source: list of {partition, offset}; sink: list of {topic, partition, offset}; committed ones.
     :param complete: False when a bound (``kconnect.max.*``) ended the run before it caught up.
     :param durations_s: seconds by phase, and ``total``.
+    :param replay: the interval that was moved again, ``begin/end``; None if the run went on from the live offsets.
     """
 
     connector: str
@@ -93,6 +100,7 @@ class RunReport:
     notes: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     durations_s: dict[str, float] = field(default_factory=dict)
+    replay: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -102,6 +110,7 @@ class RunReport:
         """One line for people."""
         written, total = self.records.get("written", 0), self.durations_s.get("total", 0.0)
         state = "" if self.complete else ", more to do"
+        state += f", replay of {self.replay}" if self.replay else ""
         return f"{self.connector}: {written:,} records written in {total:.1f} s ({self.guarantee}{state})"
 
 

@@ -131,6 +131,10 @@ class KafkaAdmin:
         """Where each partition begins."""
         return self._offsets(topic, partitions, OffsetSpec.earliest())
 
+    def offsets_at(self, topic: str, partitions: Iterable[int], timestamp_ms: int) -> dict[int, int]:
+        """The first offset of each partition whose record has this timestamp or a later one; -1 if none has."""
+        return self._offsets(topic, partitions, OffsetSpec.for_timestamp(timestamp_ms))
+
     def _offsets(self, topic: str, partitions: Iterable[int], spec: OffsetSpec, **options: Any) -> dict[int, int]:
         wanted = {TopicPartition(topic, p): spec for p in partitions}
         if not wanted:

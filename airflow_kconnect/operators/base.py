@@ -12,6 +12,7 @@ from airflow.sdk import BaseHook
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_USAGE, RunSpec, run_spec_file
 from airflow_kconnect.hooks.kafka import KafkaWorkerHook
 from airflow_kconnect.hooks.masking import register_secrets
@@ -19,6 +20,7 @@ from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.local.preflight import check_configuration, connector_config
 from airflow_kconnect.local.spark import job_path
 from airflow_kconnect.operators.errors import RETRIED, ConnectorRunError
+from airflow_kconnect.operators.intervals import RunMode, run_mode
 
 if TYPE_CHECKING:
     import jinja2
@@ -30,6 +32,9 @@ class ConnectorOperator(SparkSubmitOperator):
 
     Use `KafkaSourceOperator` or `KafkaSinkOperator`. Besides the parameters below it takes those of
     `SparkSubmitOperator` (`conf`, `jars`, `driver_memory`, `deploy_mode`, ...), which mean the same.
+
+    Backfills replay: a run of Airflow's type `backfill` moves its data interval again, beside the live offsets; see
+    `run_params` for runs that say so themselves.
 
     The task returns the run's report (a small dict: records, offsets, guarantee, durations). In cluster deploy mode
     the job's output stays on the cluster: then there is no report, and the reason of a failure is in the driver's log.
@@ -86,9 +91,11 @@ class ConnectorOperator(SparkSubmitOperator):
         """
         try:
             cluster = self._deploy_mode_of_connection() == "cluster"
-            config, worker = self._configuration()
+            mode = run_mode(context)
+            config, worker = self._configuration(mode)
             self._scope_durable_job_to_clear(context)
-            with self._run_spec(RunSpec(config, worker, self.kind, _run_id(context)), cluster):
+            spec = RunSpec(config, worker, self.kind, _run_id(context), replay=mode.replay, dry_run=mode.dry_run)
+            with self._run_spec(spec, cluster):
                 return self._run(context, cluster)
         except ConnectError as error:
             raise _failure(error.exit_code, str(error)) from error
@@ -117,15 +124,20 @@ class ConnectorOperator(SparkSubmitOperator):
         mode: str | None = self._deploy_mode or connection.extra_dejson.get("deploy-mode")
         return mode
 
-    def _configuration(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _configuration(self, mode: RunMode) -> tuple[dict[str, Any], dict[str, Any]]:
         """Configuration of connector and worker, both checked: every problem is found before Spark starts."""
         config = connector_config(self.connector, self._dag_folder())
+        if mode.max_records is not None:
+            config["kconnect.max.records"] = str(mode.max_records)
         connection = {} if self.kafka_conn_id is None else KafkaWorkerHook(self.kafka_conn_id).worker_config()
         worker: dict[str, Any] = connection | dict(self.worker_config or {})
         register_secrets(config)
         register_secrets(worker)
         for warning in check_configuration(config, worker, self.kind):
             self.log.warning("%s", warning)
+        if mode.replay is not None:
+            check_replay(config)
+            self.log.info("Replaying the interval %s; the live offsets stay where they are", mode.replay)
         return config, worker
 
     def _dag_folder(self) -> Path | None:

@@ -15,6 +15,7 @@ from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.providers import ConfigResolver
+from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, RunReport, RunSpec
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.runtime.failpoints import failpoint
@@ -89,10 +90,15 @@ def _run(spec: RunSpec, resolver: ConfigResolver, session: SparkSession | None) 
 
     worker = WorkerConfig.from_props(resolver.resolve(spec.worker))
     config = validate_connector(resolver.resolve(spec.config), worker=worker, kind=spec.kind)
-    settings = run_settings(config, worker, spec.run_id or uuid.uuid4().hex[:12])
+    run_id = spec.run_id or uuid.uuid4().hex[:12]
+    settings = run_settings(config, worker, run_id, replay=spec.replay, dry_run=spec.dry_run)
     for warning in (*worker.warnings, *settings.config.warnings):
         log.warning("%s", warning)
+    if spec.replay:
+        check_replay(config.props)
     connector = registry().connector(config.connector_class)(config.props)
+    if spec.replay and isinstance(connector, SinkConnector):
+        connector.replay(spec.replay)
     connector.check()
     lazy = LazySession(f"kconnect {config.name}", session)
     if isinstance(connector, SourceConnector):

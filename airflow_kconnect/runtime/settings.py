@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from airflow_kconnect.connect.connector_config import ValidatedConfig
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.validators import java_pattern
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -81,10 +82,17 @@ class RunSettings:
     splits_max: int | None
     topic_creation: TopicCreation
     errors: ErrorHandling
+    replay: Replay | None = None
+    dry_run: bool = False
 
     @property
     def name(self) -> str:
         return self.config.name
+
+    @property
+    def offsets_name(self) -> str:
+        """The name under which offsets, plan and transactional ids are kept: a replay has its own."""
+        return self.replay.name(self.name) if self.replay else self.name
 
     @property
     def group_id(self) -> str:
@@ -105,15 +113,22 @@ class RunSettings:
 
     def task_id(self, split: int) -> str:
         """Connect's own transactional id: taking it fences a live Connect task too."""
-        return f"{self.group_id}-{self.name}-{split}"
+        return f"{self.group_id}-{self.offsets_name}-{split}"
 
     @property
     def driver_id(self) -> str:
         """Transactional id of the driver; one at a time holds it."""
-        return f"{self.group_id}-{self.name}-driver"
+        return f"{self.group_id}-{self.offsets_name}-driver"
 
 
-def run_settings(config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> RunSettings:
+def run_settings(
+    config: ValidatedConfig,
+    worker: WorkerConfig,
+    run_id: str,
+    *,
+    replay: Replay | None = None,
+    dry_run: bool = False,
+) -> RunSettings:
     """Put a run's settings together.
 
     :raises ConfigError: client configurations that cannot be honoured, or bounds that contradict each other.
@@ -139,9 +154,12 @@ def run_settings(config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> 
         run_id=run_id,
         exactly_once=exactly_once,
         chunk_ms=chunk_ms,
-        max_records=common.get("kconnect.max.records"),
-        max_duration_ms=common.get("kconnect.max.duration.ms"),
+        # An interval is moved whole: a replay that stopped half-way would have nobody to go on with it.
+        max_records=None if replay else common.get("kconnect.max.records"),
+        max_duration_ms=None if replay else common.get("kconnect.max.duration.ms"),
         splits_max=common.get("kconnect.splits.max"),
         errors=ErrorHandling.from_common(config.name, common),
         topic_creation=TopicCreation.from_props(config.props, enabled=bool(worker.get("topic.creation.enable"))),
+        replay=replay,
+        dry_run=dry_run,
     )

@@ -68,6 +68,28 @@ def start_offset(
     )
 
 
+def interval_ranges(
+    topic: str, bounds: tuple[Mapping[int, int], Mapping[int, int]], begins: Mapping[int, int], ends: Mapping[int, int]
+) -> tuple[list[Range], list[str]]:
+    """The offsets of an interval of time, and warnings where its beginning may have been deleted.
+
+    A partition's interval goes from the first record with its begin or a later timestamp to the first one with its
+    end or a later one. So intervals that touch share no record and leave none out, also where timestamps go back.
+
+    :param bounds: these offsets, by partition; -1 where there is none.
+    """
+    first, after = bounds
+    ranges, warnings = [], []
+    for p, end in ends.items():
+        place = TopicPartition(topic, p)
+        last = end if after[p] < 0 else min(after[p], end)
+        start = last if first[p] < 0 else min(first[p], last)
+        if start == begins[p] > 0 and start < last:
+            warnings.append(f"{place} begins at offset {start}: earlier records of the interval may have been deleted")
+        ranges.append(Range(place, start, last))
+    return ranges, warnings
+
+
 def bounded(ranges: Iterable[Range], most: int) -> list[Range]:
     """The same ranges with at most `most` offsets in total, the first ones first."""
     taken: list[Range] = []

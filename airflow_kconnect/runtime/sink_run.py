@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaException
@@ -15,6 +16,7 @@ from airflow_kconnect.connect.connector import NativeSinkConnector, PollSinkConn
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.task_errors import unpack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -37,6 +39,7 @@ from airflow_kconnect.runtime.sink_plan import (
     bounded,
     chosen_topics,
     cut,
+    interval_ranges,
     start_offset,
 )
 from airflow_kconnect.runtime.sink_writer import SinkReport, SinkWriterSettings, samples_of, sink_writer
@@ -72,6 +75,7 @@ class SinkRun:
         self._settings, self._connector, self._session = settings, connector, session
         self._admin = KafkaAdmin(settings.clients.admin())
         own = settings.config.props.get("consumer.override.group.id") or f"connect-{settings.name}"
+        own = settings.replay.name(own) if settings.replay else own
         self._group = f"{own}-dead-letters" if replay else own
         self._consumer_config = settings.clients.consumer(self._group, bulk=True)
         self._phases = Phases()
@@ -119,6 +123,8 @@ class SinkRun:
             ensure_topic(self._admin, self._settings.errors)
             ranges = self._ranges()  # 2
             failpoint("after-reading-offsets")
+            if self._settings.dry_run:
+                return self._dry_run(ranges)
             if isinstance(self._connector, NativeSinkConnector):
                 self._connector.prepare({found.place: found.start for found in ranges})
             left = self._in_rounds(producer, ranges)  # 3
@@ -151,12 +157,32 @@ class SinkRun:
                     committed[p] = in_target
             begins = self._admin.begin_offsets(topic, partitions)
             ends = self._admin.end_offsets(topic, partitions, committed=True)
+            if self._settings.replay is not None:
+                ranges += self._replayed(self._settings.replay, topic, committed, begins, ends)
+                continue
             for p in partitions:
                 place = TopicPartition(topic, p)
                 start, warning = start_offset(place, committed.get(p), begins[p], ends[p], reset)
                 self._warnings += [warning] if warning else []
                 ranges.append(Range(place, start, max(start, ends[p])))
         return ranges
+
+    def _replayed(
+        self,
+        replay: Replay,
+        topic: str,
+        committed: Mapping[int, int],
+        begins: Mapping[int, int],
+        ends: Mapping[int, int],
+    ) -> list[Range]:
+        """What belongs to the interval, less what an earlier attempt has written; see `interval_ranges`."""
+        first, after = (self._admin.offsets_at(topic, ends, ms) for ms in (replay.start_ms, replay.end_ms))
+        ranges, warnings = interval_ranges(topic, (first, after), begins, ends)
+        self._warnings += warnings
+        return [
+            Range(found.place, min(max(found.start, committed.get(found.place.partition, -1)), found.end), found.end)
+            for found in ranges
+        ]
 
     def _stored(self, partitions: list[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Offsets that the target keeps beside its data."""
@@ -301,6 +327,10 @@ class SinkRun:
         for part, decoder in self._decoders:
             decoder.learn([data for found, data in samples if found == part])
 
+    def _dry_run(self, ranges: list[Range]) -> RunReport:
+        self._notes = {"dry_run": True, "would_read_offsets": sum(found.end - found.start for found in ranges)}
+        return replace(self._report(ranges, ranges), notes=self._notes)
+
     def _report(self, ranges: list[Range], left: list[Range]) -> RunReport:
         remaining = {found.place: found.start for found in left}
         connector, settings = self._connector, self._settings
@@ -322,6 +352,7 @@ class SinkRun:
             notes={**self._notes, "rounds": self._rounds} if self._rounds else {},
             warnings=[*settings.config.warnings, *self._warnings],
             durations_s=self._phases.durations(),
+            replay=str(settings.replay) if settings.replay else None,
         )
 
 

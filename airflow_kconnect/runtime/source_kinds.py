@@ -84,6 +84,7 @@ class NativeKind(SourceKind):
             splits_max=splits_max,
             parallelism=self._session.parallelism,
             spark=lambda: self._session.spark,
+            replay=settings.replay,
         )
         plan = self._connector.plan(context)
         record = PlanRecord(uuid.uuid4().hex, settings.run_id, len(plan.splits), plan.splits)

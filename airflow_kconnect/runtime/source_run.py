@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 
 from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.connector import SourceConnector
@@ -34,6 +35,9 @@ from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 
 log = logging.getLogger(__name__)
+
+# The identity of the fact that a replay is over: no source partition has it, theirs are JSON objects.
+_REPLAYED = "replayed"
 
 AnyProducer = TransactionalProducer | FlushingProducer
 
@@ -71,11 +75,15 @@ class SourceRun:
         partitions = self._ensure_offset_topic()
         failpoint("before-fencing")
         self._phases.enter("fencing")
+        if self._settings.dry_run:
+            return self._dry_run(partitions)
         with self._driver_producer() as producer, self._kind:  # 2
             self._fence(0, self._settings.tasks_max)  # 3
-            view = read_view(self._log, self._settings.name, partitions)
+            view = read_view(self._log, self._settings.offsets_name, partitions)
             failpoint("after-reading-offsets")
             self._phases.enter("planning")
+            if _REPLAYED in view.facts:
+                return self._report(Work(PlanRecord("", "", 0), view, notes={"already_replayed": True}), [], 0, [])
             work = self._plan(view)  # 4
             if work.plan.tasks == 0:
                 return self._report(work, [], 0, [NewOffset(*found) for found in view.committed()])
@@ -91,6 +99,15 @@ class SourceRun:
             self._commit(producer, work, offsets)  # 8
             failpoint("after-final-commit")
             return self._report(work, reports, read, offsets)
+
+    def _dry_run(self, partitions: int) -> RunReport:
+        """Plan, and say what was planned; nobody is fenced."""
+        with self._kind:
+            self._phases.enter("planning")
+            work = self._kind.plan(read_view(self._log, self._settings.offsets_name, partitions))
+            splits = [asdict(split) for split in work.plan.splits]
+            work = replace(work, notes={**work.notes, "dry_run": True, "would_read": splits})
+            return self._report(work, [], 0, [])
 
     def _ensure_offset_topic(self) -> int:
         worker, prefix = self._settings.worker, "offset.storage."
@@ -138,7 +155,7 @@ class SourceRun:
 
     def _write_plan(self, producer: AnyProducer, plan: PlanRecord) -> None:
         producer.begin()
-        producer.produce(self._settings.offset_topic, plan.encode(), plan_key(self._settings.name))
+        producer.produce(self._settings.offset_topic, plan.encode(), plan_key(self._settings.offsets_name))
         producer.commit()
 
     def _move(self, work: Work, partitions: int) -> tuple[list[SplitReport], int]:
@@ -150,7 +167,7 @@ class SourceRun:
         limit_ms = settings.max_duration_ms
         deadline = None if limit_ms is None else time.time() + limit_ms / 1000
         pointer = PlanPointer(
-            settings.name, settings.offset_topic, partitions, work.plan, self._log.positions, work.view.markers
+            settings.offsets_name, settings.offset_topic, partitions, work.plan, self._log.positions, work.view.markers
         )
         with ProgressMonitor(self._session.driver_host, len(splits), settings.max_records) as monitor:
             frame = self._kind.frame(work, splits, deadline)
@@ -166,9 +183,11 @@ class SourceRun:
         settings = self._settings
         if settings.errors.topic is not None:
             frame = with_originals(frame, self._key, self._value)
-        if not self._chain.links:
-            return frame
-        return self._chain.apply(with_error_column(frame), Scope(is_sink=False, header_converter=self._header))
+        if self._chain.links:
+            scope = Scope(is_sink=False, header_converter=self._header)
+            frame = self._chain.apply(with_error_column(frame), scope)
+        suffix = settings.config.common["kconnect.replay.topic.suffix"] if settings.replay else ""
+        return with_topic_suffix(frame, suffix) if suffix else frame
 
     def _writer_settings(
         self,
@@ -216,9 +235,12 @@ class SourceRun:
             )
 
     def _commit(self, producer: AnyProducer, work: Work, offsets: list[NewOffset]) -> None:
-        name, topic = self._settings.name, self._settings.offset_topic
+        name, topic = self._settings.offsets_name, self._settings.offset_topic
         producer.begin()
-        if not self._kind.poll:  # tasks have committed theirs
+        if self._settings.replay:
+            done = {"interval": str(self._settings.replay), "run": self._settings.run_id}
+            producer.produce(topic, offset_value(done), facts_key(name, _REPLAYED))
+        elif not self._kind.poll:  # tasks have committed theirs
             for new in offsets:
                 self._produce_offset(producer, work.view, new)
         for k in range(len(work.plan.splits)):
@@ -255,6 +277,7 @@ class SourceRun:
             },
             topics=sorted({topic for report in reports for topic in report.topics}),
             offsets=[{"partition": new.partition, "offset": new.offset} for new in offsets],
+            replay=str(settings.replay) if settings.replay else None,
             splits=work.plan.tasks,
             resumed_plan=work.resumed,
             complete=all(report.done for report in reports) and not work.notes.get("more") and not work.given_up,
@@ -262,6 +285,15 @@ class SourceRun:
             warnings=list(settings.config.warnings),
             durations_s=self._phases.durations(),
         )
+
+
+def with_topic_suffix(frame: RecordFrame, suffix: str) -> RecordFrame:
+    """The same records, for other topics."""
+    from pyspark.sql import functions as F
+
+    if frame.topic is None:
+        return replace(frame, constant_topic=f"{frame.constant_topic}{suffix}")
+    return frame.with_df(frame.df.withColumn(frame.topic, F.concat(F.col(frame.topic), F.lit(suffix))))
 
 
 def _first_cause(errors: list[ConnectError]) -> ConnectError:

@@ -66,7 +66,7 @@ class TestExampleDag:
 
 def _context() -> Any:
     ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-    return {"ti": ti, "dag_run": SimpleNamespace(clear_number=0)}
+    return {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
 
 
 @pytest.mark.spark_submit

@@ -28,6 +28,7 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connectors.directory.layout import Layout
 from airflow_kconnect.connectors.file.output import named_errors, sync_folder
 
@@ -67,6 +68,9 @@ class DirectorySinkConnector(NativeSinkConnector):
             .define("compression", Type.STRING, None, Importance.LOW,
                     "For json: `none` (default) or `gzip`; for parquet: `snappy` (default), `zstd`, `gzip` or `none`.",
                     validator=nullable(ValidString.in_("none", "gzip", "snappy", "zstd")))
+            .define("replay.directory", Type.STRING, None, Importance.LOW, validator=LambdaValidator(_absolute),
+                    documentation="Absolute path of a folder for replayed intervals, each in a folder of its own named "
+                    "by its begin and end. Default: `_replays` in `directory`, which Spark and Hive do not read.")
         )  # fmt: skip
 
     @classmethod
@@ -76,6 +80,11 @@ class DirectorySinkConnector(NativeSinkConnector):
         if not allowed or found is None or found in allowed:
             return {}
         return {"compression": [f"is {found}, but with this `format` it must be one of {', '.join(allowed)}"]}
+
+    def replay(self, replay: Replay) -> None:
+        """A replay's files begin at other offsets than those that are there: among them, records would stand twice."""
+        folder = self.config_values["replay.directory"] or str(Path(self.config_values["directory"], "_replays"))
+        self.config_values["directory"] = str(Path(folder, replay.folder))
 
     @property
     def _format(self) -> str:

@@ -6,7 +6,7 @@ import glob
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,12 @@ class InputFile:
 
     :param name: as configured, or as found in a folder; the ``filename`` of the source partition.
     :param size: bytes.
+    :param changed_ms: when it was last changed, ms since the epoch.
     """
 
     name: str
     size: int
+    changed_ms: int = field(default=0, compare=False)
 
     @property
     def partition(self) -> dict[str, Any]:
@@ -47,7 +49,7 @@ def open_input(key: str, name: str) -> InputFile:
         elif not os.access(name, os.R_OK):
             problem = "may not be read by the user of this job: check its permissions"
         else:
-            return InputFile(name, found.st_size)
+            return InputFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
     except FileNotFoundError:
         problem = "does not exist on the machine where the job runs"
     except (OSError, ValueError) as error:

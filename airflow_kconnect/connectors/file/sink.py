@@ -38,6 +38,10 @@ class FileStreamSinkConnector(NativeSinkConnector):
     ordered = True
 
     @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        return "appends to one file, in which replayed lines would stand twice: use DirectorySink"
+
+    @classmethod
     def config(cls) -> ConfigDef:
         return ConfigDef().define(
             "file",

@@ -111,6 +111,11 @@ class FileStreamSourceConnector(NativeSourceConnector):
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:
         return ExactlyOnceSupport.SUPPORTED
 
+    @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        """An interval has the files that were last changed in it, whole."""
+        return None
+
     def _inputs(self) -> list[InputFile]:
         name = self.config_values["file"]
         return [open_input("file", name)] if name else find_inputs(self.config_values["files"])
@@ -128,7 +133,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
         splits: list[Split] = []
         held_back, left, more = 0, context.max_records, False
         for file in self._inputs():
-            start = self._start(file, context)
+            if context.replay and not context.replay.start_ms <= file.changed_ms < context.replay.end_ms:
+                continue
+            start = 0 if context.replay else self._start(file, context)
             end = last_line_end(file.name, start, file.size)
             held_back += file.size - end
             if left is not None and end > start:

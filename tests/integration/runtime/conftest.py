@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
@@ -21,9 +22,17 @@ Run = Callable[..., RunReport]
 def run_here(spark: SparkSession, worker_props: dict[str, str]) -> Run:
     """Run a connector in the shared session: `run_here(config, **worker_keys)`."""
 
-    def go(config: Mapping[str, str], *, replay: bool = False, **worker: str) -> RunReport:
+    def go(
+        config: Mapping[str, str],
+        *,
+        replay: bool = False,
+        interval: Replay | None = None,
+        dry_run: bool = False,
+        **worker: str,
+    ) -> RunReport:
         keys = {**worker_props, **worker}
-        return run(RunSpec(dict(config), keys, run_id=unique("run"), replay_dead_letters=replay), spark)
+        settings = {"replay_dead_letters": replay, "replay": interval, "dry_run": dry_run}
+        return run(RunSpec(dict(config), keys, run_id=unique("run"), **settings), spark)
 
     return go
 

@@ -51,7 +51,7 @@ def _kafka(monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any]) -> None:
 
 def _context(**dag_run: Any) -> Any:
     ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=2)
-    return {"ti": ti, "dag_run": SimpleNamespace(**{"clear_number": 0} | dag_run)}
+    return {"ti": ti, "dag_run": SimpleNamespace(**{"clear_number": 0, "run_type": "manual"} | dag_run)}
 
 
 def _source(**parameters: Any) -> KafkaSourceOperator:
@@ -86,6 +86,8 @@ class TestRun:
             "kind": "source",
             "run_id": "d/manual__1/t#2",
             "replay_dead_letters": False,
+            "replay": None,
+            "dry_run": False,
         }
 
     def test_the_worker_configuration_wins_over_the_connection(self, spark: FakeSpark) -> None:

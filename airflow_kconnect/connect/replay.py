@@ -1,0 +1,55 @@
+"""A data interval that is moved again, beside the live offsets, which stay where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.plugins import registry
+
+
+@dataclass(frozen=True)
+class Replay:
+    """One replay.
+
+    :param start_ms: begin of the interval in ms since the epoch.
+    :param end_ms: its end, exclusive.
+    :param key: a repeated attempt with the same key goes on where the one before was stopped, and does nothing when
+        it had finished; another key replays the interval once more.
+    """
+
+    start_ms: int
+    end_ms: int
+    key: str
+
+    def name(self, connector: str) -> str:
+        """The name under which the replay keeps its own offsets and transactional ids."""
+        return f"{connector}.replay.{self.key}"
+
+    def __str__(self) -> str:
+        return f"{_iso(self.start_ms)}/{_iso(self.end_ms)}"
+
+    @property
+    def folder(self) -> str:
+        """The interval as the name of a folder."""
+        return str(self).replace(":", "-").replace("/", "--")
+
+
+def check_replay(config: Mapping[str, Any]) -> None:
+    """Check that a connector can move an interval of time again.
+
+    :raises ConfigError: it cannot, and why.
+    """
+    name = str(config["connector.class"])
+    props = {key: str(value) for key, value in config.items()}
+    if problem := registry().connector(name).replay_problem(props):
+        raise ConfigError({"connector.class": [f"{name} {problem}"]}, connector=props.get("name"))
+
+
+def _iso(ms: int) -> str:
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    text = moment.isoformat(timespec="milliseconds" if ms % 1000 else "seconds")
+    return text.replace("+00:00", "Z")

@@ -1,0 +1,125 @@
+"""What a DAG run means for a connector: go on from the live offsets, or move an interval of time again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import Param
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.replay import Replay
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+RESUME, REPLAY = "resume", "replay"
+MODE, FROM, TO, DRY_RUN, MAX_RECORDS = "mode", "from", "to", "dry_run", "max_records"
+
+_CURE = (
+    "A plain cron string gives intervals of length zero; schedule the DAG with"
+    " CronDataIntervalTimetable('0 * * * *', timezone='UTC'), or give the run `from` and `to`"
+)
+
+
+def run_params() -> dict[str, Param]:
+    """Params for a DAG with connectors: what the form of Airflow's UI asks when a run or a backfill is started.
+
+    Use them as ``DAG(..., params=run_params())``. Without them runs resume and backfills replay, which they do with
+    the defaults too.
+    """
+    moment: dict[str, Any] = {"type": ["null", "string"], "format": "date-time"}
+    return {
+        MODE: Param(
+            None,
+            type=["null", "string"],
+            enum=[None, RESUME, REPLAY],
+            title="Mode",
+            description_md="`resume`: go on from the live offsets; `replay`: move an interval again, beside them. "
+            "Empty: backfills replay, all other runs resume.",
+        ),
+        FROM: Param(None, title="From", description_md="Begin of the interval; empty: that of the run.", **moment),
+        TO: Param(None, title="To", description_md="End of the interval, exclusive; empty: that of the run.", **moment),
+        DRY_RUN: Param(False, type="boolean", title="Dry run", description_md="Only say what would be moved."),
+        MAX_RECORDS: Param(
+            None,
+            type=["null", "integer"],
+            minimum=1,
+            title="Maximum records",
+            description_md="Of a run that resumes; the next one goes on there. Intervals are always moved whole.",
+        ),
+    }
+
+
+@dataclass(frozen=True)
+class RunMode:
+    """How a task is to run its connector.
+
+    :param replay: the interval to move again, or None.
+    :param max_records: overrides ``kconnect.max.records``; None leaves it.
+    """
+
+    replay: Replay | None = None
+    dry_run: bool = False
+    max_records: int | None = None
+
+
+def run_mode(context: Context) -> RunMode:
+    """What the DAG run and its params say.
+
+    Backfills are told by the type of the run, never by its id: a backfill over a run that is there keeps its id.
+
+    :raises ConfigError: a replay without an interval, or with one that is empty.
+    """
+    params: Mapping[str, Any] = context.get("params") or {}
+    run = context["dag_run"]
+    mode = params.get(MODE) or (REPLAY if _run_type(run) == "backfill" else RESUME)
+    if mode not in (RESUME, REPLAY):
+        raise ConfigError({f"params.{MODE}": [f"is {mode!r}, expected `{RESUME}` or `{REPLAY}`"]})
+    dry_run = bool(params.get(DRY_RUN))
+    most = params.get(MAX_RECORDS)
+    if mode == RESUME:
+        return RunMode(None, dry_run, None if most is None else int(most))
+    return RunMode(_replay(context, params), dry_run)
+
+
+def _run_type(run: Any) -> str:
+    return str(getattr(run.run_type, "value", run.run_type))
+
+
+def _replay(context: Context, params: Mapping[str, Any]) -> Replay:
+    run = context["dag_run"]
+    start = _moment(FROM, params.get(FROM)) or getattr(run, "data_interval_start", None)
+    end = _moment(TO, params.get(TO)) or getattr(run, "data_interval_end", None)
+    if start is None or end is None:
+        raise ConfigError({"data_interval": [f"the run has no data interval to replay. {_CURE}"]})
+    start_ms, end_ms = _ms(start), _ms(end)
+    if end_ms <= start_ms:
+        what = "is empty" if end_ms == start_ms else "ends before it begins"
+        raise ConfigError({"data_interval": [f"the interval {start} to {end} {what}: nothing can be in it. {_CURE}"]})
+    return Replay(start_ms, end_ms, _key(context))
+
+
+def _key(context: Context) -> str:
+    """The same for all attempts of a task in a run; another one after the run was cleared, which asks for it anew."""
+    ti = context["ti"]
+    parts = (ti.dag_id, ti.run_id, ti.task_id, getattr(ti, "map_index", -1))
+    cleared = getattr(context["dag_run"], "clear_number", 0) or 0
+    return hashlib.sha256(repr((*parts, cleared)).encode()).hexdigest()[:16]
+
+
+def _moment(name: str, text: Any) -> datetime | None:
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(str(text))
+    except ValueError:
+        raise ConfigError({f"params.{name}": [f"{text!r} is no point in time such as 2026-01-31T12:00:00Z"]}) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _ms(moment: datetime) -> int:
+    return int(moment.timestamp() * 1000)

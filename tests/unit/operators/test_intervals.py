@@ -1,0 +1,83 @@
+"""What a DAG run means for a connector."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.operators.intervals import RunMode, run_mode, run_params
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+def context(
+    run_type: str = "backfill",
+    start: datetime | None = START,
+    end: datetime | None = START + HOUR,
+    clear_number: int = 0,
+    try_number: int = 1,
+    **params: Any,
+) -> Any:
+    run = SimpleNamespace(
+        run_type=run_type, data_interval_start=start, data_interval_end=end, clear_number=clear_number
+    )
+    ti = SimpleNamespace(dag_id="d", run_id="manual__1", task_id="t", map_index=-1, try_number=try_number)
+    return {"dag_run": run, "ti": ti, "params": params}
+
+
+@pytest.mark.parametrize("run_type", ["scheduled", "manual", "asset_triggered"])
+def test_other_runs_resume(run_type: str) -> None:
+    assert run_mode(context(run_type)) == RunMode()
+
+
+def test_a_run_without_interval_resumes() -> None:
+    assert run_mode(context("asset_triggered", None, None)) == RunMode()
+
+
+def test_a_backfill_replays_its_interval() -> None:
+    replay = run_mode(context()).replay
+    assert replay is not None
+    assert str(replay) == "2026-01-01T00:00:00Z/2026-01-01T01:00:00Z"
+
+
+def test_a_retry_has_the_same_key() -> None:
+    assert run_mode(context(try_number=1)) == run_mode(context(try_number=2))
+
+
+def test_a_cleared_run_has_another_key() -> None:
+    first, second = run_mode(context()).replay, run_mode(context(clear_number=1)).replay
+    assert first is not None
+    assert second is not None
+    assert first.key != second.key
+
+
+@pytest.mark.parametrize(("start", "end"), [(START, START), (None, None), (START + HOUR, START)])
+def test_a_backfill_needs_an_interval(start: datetime | None, end: datetime | None) -> None:
+    with pytest.raises(ConfigError, match="CronDataIntervalTimetable"):
+        run_mode(context(start=start, end=end))
+
+
+def test_params_give_a_manual_run_an_interval() -> None:
+    given = {"mode": "replay", "from": "2026-02-01T00:00:00Z", "to": "2026-02-01T02:00:00+01:00"}
+    replay = run_mode(context("manual", **given)).replay
+    assert str(replay) == "2026-02-01T00:00:00Z/2026-02-01T01:00:00Z"
+
+
+def test_params_can_have_a_backfill_resume() -> None:
+    assert run_mode(context(mode="resume", max_records=7)) == RunMode(None, False, 7)
+
+
+@pytest.mark.parametrize("given", [{"mode": "again"}, {"mode": "replay", "from": "yesterday"}])
+def test_params_that_make_no_sense_are_named(given: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="params"):
+        run_mode(context("manual", **given))
+
+
+def test_the_form_has_defaults_that_change_nothing() -> None:
+    defaults = {name: param.value for name, param in run_params().items()}
+    assert run_mode(context("scheduled", **defaults)) == RunMode()
