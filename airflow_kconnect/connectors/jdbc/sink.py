@@ -58,17 +58,14 @@ class JdbcSinkConnector(NativeSinkConnector):
     def check(self) -> None:
         """Connects once: wrong passwords and databases that are away show before anything is read."""
         self._target.check_driver()
-        self._target.connect().close()
+        with self._target.session():
+            pass
 
     def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         if self._offsets is None:
             return {}
-        connection = self._target.connect(self._run)
-        try:
-            with self._target.errors("taking over the stored offsets"):
-                return self._offsets.take_over(connection, partitions, self._run)
-        finally:
-            connection.close()
+        with self._target.session(self._run) as connection, self._target.errors("taking over the stored offsets"):
+            return self._offsets.take_over(connection, partitions, self._run)
 
     def render(self, frame: RecordFrame) -> DataFrame:
         rows, self._layouts = self._target.render(frame)

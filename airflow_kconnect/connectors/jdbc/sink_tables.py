@@ -36,14 +36,11 @@ class Tables:
 
     def change(self, table: Table, layout: Layout) -> None:
         """Make the table fit, on a connection of its own, unless somebody else has done so by now."""
-        connection = self._target.connect()
-        try:
+        with self._target.session() as connection:
             with self._target.changing(connection):
                 for statement in self.changes(connection, table, layout):
                     connection.cursor().execute(statement)
             connection.commit()
-        finally:
-            connection.close()
 
     def _missing(self, columns: set[str], layout: Layout) -> list[str]:
         return [name for name in layout.names if self._target.same_name(name) not in columns]

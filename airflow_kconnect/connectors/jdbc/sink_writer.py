@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink_names import Table, shown
 from airflow_kconnect.connectors.jdbc.sink_offsets import OffsetsTable
@@ -51,12 +51,14 @@ class JdbcWriter(SplitWriter):
         if not batch.num_rows:
             return
         pieces = list(self._pieces(batch))
-        self._make_tables(pieces, batch.column("kafka_offset")[0].as_py())
-        for table, part, rows in pieces:
-            self._loader.add(table, part, self._parts[part], rows)
+        with self._fenced_if_not_owner():
+            self._make_tables(pieces, batch.column("kafka_offset")[0].as_py())
+            for table, part, rows in pieces:
+                self._loader.add(table, part, self._parts[part], rows)
 
     def close(self, end: int) -> dict[str, Any]:
-        self._commit(end)
+        with self._fenced_if_not_owner():
+            self._commit(end)
         self._connection.close()
         return {"tables": sorted(map(shown, set(self._names.values())))}
 
@@ -65,6 +67,17 @@ class JdbcWriter(SplitWriter):
             # The first error must not be hidden by another one: the database undoes what it has not committed.
             with contextlib.suppress(Exception):
                 self._connection.close()
+
+    @contextlib.contextmanager
+    def _fenced_if_not_owner(self) -> Iterator[None]:
+        """A newer run ends the sessions of older ones: they should not take that for a database that is away."""
+        try:
+            yield
+        except RetriableError:
+            if self._offsets is not None:
+                with contextlib.suppress(RetriableError, ConfigError), self._target.session() as connection:
+                    self._offsets.position(connection, self._split, self._run)
+            raise
 
     def _begin(self) -> None:
         self._target.begin(self._connection)

@@ -118,6 +118,15 @@ class Target(ABC):
                 time.sleep(self.settings.backoff_s)
         raise AssertionError("there is at least one attempt")
 
+    @contextmanager
+    def session(self, run: str = "") -> Iterator[Connection]:
+        """A connection that is closed at the end; see `connect`."""
+        connection = self.connect(run)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
     def check_driver(self) -> None:
         """:raises ConfigError: the Python driver is not installed."""
         try:

@@ -1,0 +1,107 @@
+"""Runs of the JDBC sink that are killed, overtaken, or lose their database: each record is there just once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
+from tests.integration.runtime.conftest import STRING, Run
+from tests.support import unique
+from tests.support.databases import Database
+from tests.support.jobs import start_job
+from tests.support.kafka import produce
+from tests.support.postgres import PostgresServer
+
+pytestmark = pytest.mark.spark_submit
+
+_RECORDS = 30_000
+
+# Where the run is killed, and whether its rows were committed by then.
+_KILL_POINTS = [
+    ("mid-write", False),
+    ("after-last-write", True),
+    ("after-final-commit", True),
+]
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> Database:
+    """A database with a table that takes every row, also one that was there before."""
+    found = postgres.create_database()
+    found.execute("CREATE TABLE t (record_value text)")
+    return found
+
+
+@pytest.fixture
+def sink(topic: Callable[..., str], bootstrap: str, database: Database) -> dict[str, str]:
+    """Plain inserts, without a primary key, of numbered records of two partitions."""
+    name = topic(partitions=2)
+    produce(bootstrap, name, [f"record-{n}" for n in range(_RECORDS)])
+    return {
+        "name": unique("sink"),
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "topics": name,
+        "table.name.format": "t",
+        "value.converter": STRING,
+        "connection.attempts": "1",
+        **database.config,
+    }
+
+
+def counts(database: Database) -> tuple[Any, ...]:
+    """Rows, and different rows."""
+    return database.execute("SELECT count(*), count(DISTINCT record_value) FROM t")[0]
+
+
+@pytest.mark.parametrize(("point", "committed"), _KILL_POINTS, ids=[point for point, _ in _KILL_POINTS])
+def test_killed_run_leaves_every_row_once(
+    point: str,
+    committed: bool,
+    sink: dict[str, str],
+    database: Database,
+    worker_props: dict[str, str],
+    bootstrap: str,
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    job = start_job(sink, worker_props, tmp_path, failpoint=point)
+    job.wait_for_failpoint()
+    job.kill()
+    job.close()
+    assert (counts(database) == (_RECORDS, _RECORDS)) is committed
+    produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
+    run_here(sink)
+    assert counts(database) == (_RECORDS + 50, _RECORDS + 50)
+
+
+def test_of_two_runs_the_older_is_fenced(
+    sink: dict[str, str], database: Database, worker_props: dict[str, str], run_here: Run, tmp_path: Path
+) -> None:
+    job = start_job(sink, worker_props, tmp_path, failpoint="mid-write")
+    job.wait_for_failpoint()
+    run_here(sink)
+    assert counts(database) == (_RECORDS, _RECORDS)
+    job.reached.unlink()
+    assert job.wait() == EXIT_FENCED
+    assert counts(database) == (_RECORDS, _RECORDS)
+
+
+def test_database_that_restarts_is_a_reason_to_try_again(
+    sink: dict[str, str],
+    database: Database,
+    postgres: PostgresServer,
+    worker_props: dict[str, str],
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    job = start_job(sink, worker_props, tmp_path, failpoint="mid-write")
+    job.wait_for_failpoint()
+    postgres.restart()
+    job.reached.unlink()
+    assert job.wait() == EXIT_RETRIABLE
+    run_here(sink)
+    assert counts(database) == (_RECORDS, _RECORDS)
