@@ -11,7 +11,6 @@ Row = tuple[str | None, ...]
 
 _TIMESTAMP_TYPE = 93
 _RETRIABLE_STATES = ("08", "40", "53", "57", "58", "HYT")
-_READ_COMMITTED = 2
 
 
 class Database:
@@ -30,7 +29,8 @@ class Database:
 
         :param parameters: bound to the question marks.
         """
-        return self._guarded("reading", lambda: self._rows(sql, parameters))
+        rows: list[Row] = self._guarded("reading", lambda: self._rows(sql, parameters))
+        return rows
 
     def _rows(self, sql: str, parameters: Sequence[str | int]) -> list[Row]:
         statement = self._connection.prepareStatement(sql)

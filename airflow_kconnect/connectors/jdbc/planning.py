@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from airflow_kconnect.connect.connector import PlanContext, Split
@@ -74,11 +75,11 @@ class Planner:
         first = start or self._before_all()
         detail = {"kind": ROWS, "columns": self._source.table.fingerprint()}
         places = [position.progress() for position in (first, *bounds, end)]
-        return [Split(self._partition, a, b, detail) for a, b in zip(places, places[1:], strict=False)]
+        return [Split(self._partition, a, b, detail) for a, b in pairwise(places)]
 
     def _before_all(self) -> Position:
         (lowest,) = self._db.row(f"SELECT MIN({self._cursor.id}) {self._from}")
-        return Position(id=_whole(lowest) - 1)
+        return Position(id=whole(lowest) - 1)
 
     def _where(self, window: Window) -> str:
         conditions = [self._cursor.after(window.start)] if window.start else []
@@ -91,23 +92,23 @@ class Planner:
         return f"WHERE {' AND '.join(conditions)}"
 
     def _count(self, where: str) -> int:
-        return _whole(self._db.row(f"SELECT COUNT(*) {self._from} {where}")[0])
+        return whole(self._db.row(f"SELECT COUNT(*) {self._from} {where}")[0])
 
     def _extent(self, where: str) -> tuple[int, Position | None]:
         """Number of rows, and the last position."""
         cursor, dialect = self._cursor, self._dialect
         if cursor.timestamp is None:
             count, last = self._db.row(f"SELECT COUNT(*), MAX({cursor.id}) {self._from} {where}")
-            return _whole(count), None if last is None else Position(id=_whole(last))
+            return whole(count), None if last is None else Position(id=whole(last))
         latest = dialect.cursor_nanoseconds(f"MAX({cursor.timestamp})")
         count, last = self._db.row(f"SELECT COUNT(*), {latest} {self._from} {where}")
         if last is None:
             return 0, None
         at = dialect.nanoseconds(last)
         if not cursor.id_is_offset:
-            return _whole(count), Position(at)
+            return whole(count), Position(at)
         same = f"{where} AND {cursor.timestamp} = {cursor.literal(at)}"
-        return _whole(count), Position(at, _whole(self._db.row(f"SELECT MAX({cursor.id}) {self._from} {same}")[0]))
+        return whole(count), Position(at, whole(self._db.row(f"SELECT MAX({cursor.id}) {self._from} {same}")[0]))
 
     def _bounded(self, where: str, most: int) -> Position:
         """The last position that an offset can have when at most so many rows are read."""
@@ -147,7 +148,7 @@ class Planner:
     def _position(self, row: Sequence[str | None]) -> Position:
         cursor = self._cursor
         at = self._dialect.nanoseconds(row[-2]) if cursor.timestamp else None
-        return Position(at, _whole(row[-1]) if cursor.id else None)
+        return Position(at, whole(row[-1]) if cursor.id else None)
 
     def _cuts(self, where: str, rows: int, pieces: int) -> list[Position]:
         if pieces <= 1:
@@ -173,7 +174,7 @@ class Planner:
         if self._cursor.id is None or self._cursor.timestamp is not None:
             return []
         low, high = self._db.row(f"SELECT MIN({self._cursor.id}), MAX({self._cursor.id}) {self._from} {where}")
-        first, last = _whole(low), _whole(high)
+        first, last = whole(low), whole(high)
         return [Position(id=first + (last - first) * piece // pieces) for piece in range(1, pieces)]
 
 
@@ -186,10 +187,10 @@ def block_ranges(source: Source, partition: dict[str, Any], blocks: int, pieces:
     """Splits by the blocks of PostgreSQL's heap: from block `start`, before block `end`."""
     cuts = sorted({blocks * piece // pieces for piece in range(pieces + 1)})
     detail = {"kind": BLOCKS, "columns": source.table.fingerprint()}
-    return [Split(partition, a, b, detail) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [Split(partition, a, b, detail) for a, b in pairwise(cuts)]
 
 
-def _whole(text: str | None) -> int:
+def whole(text: str | None) -> int:
     """A number as the database writes it; some write whole decimals with a fraction of zeros."""
     number, _, fraction = (text or "0").partition(".")
     if fraction.strip("0"):

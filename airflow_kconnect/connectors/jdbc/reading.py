@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Sequence
@@ -9,21 +10,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.canonical import partition_identity
-from airflow_kconnect.connect.connector import PlanContext, Progress, SourcePlan, Split
+from airflow_kconnect.connect.connector import Offset, PlanContext, Progress, SourcePlan, Split
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.jdbc.cursors import Position
 from airflow_kconnect.connectors.jdbc.database import Database
 from airflow_kconnect.connectors.jdbc.dialects.base import Dialect
-from airflow_kconnect.connectors.jdbc.dialects.postgresql import PostgreSql
 from airflow_kconnect.connectors.jdbc.drivers import use_driver
 from airflow_kconnect.connectors.jdbc.frames import Reader
 from airflow_kconnect.connectors.jdbc.gateway import connect
-from airflow_kconnect.connectors.jdbc.offsets import position_of, to_wall
-from airflow_kconnect.connectors.jdbc.planning import Pieces, Planner, Window, whole_table
+from airflow_kconnect.connectors.jdbc.offsets import offset_of
+from airflow_kconnect.connectors.jdbc.planning import BLOCKS, Pieces, Planner, Window, block_ranges, whole_table
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
-from airflow_kconnect.connectors.jdbc.snapshots import export_snapshot
 from airflow_kconnect.connectors.jdbc.sources import Source, find_sources
+from airflow_kconnect.connectors.jdbc.tables import changes
+from airflow_kconnect.connectors.jdbc.windows import Start, WindowFinder, before_group, start_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,6 +39,7 @@ class ReadingSession:
         self._settings, self._dialect = settings, dialect
         self._opened: list[Database] = []
         self._session_start = dialect.session_start()
+        self._behind: dict[str, str] = {}
         self._db = self._connected()
 
     def close(self) -> None:
@@ -46,15 +48,17 @@ class ReadingSession:
             self._opened.pop().close()
 
     def _connected(self) -> Database:
-        """A new connection; one that cannot be reached is tried `connection.attempts` times."""
+        """A new connection; one that cannot be made is tried `connection.attempts` times."""
         settings, values = self._settings, self._settings.values
+        properties = {**self._dialect.properties, **settings.properties}
         for left in reversed(range(values["connection.attempts"])):
             try:
-                db = Database(lambda: connect(settings.url, settings.properties, settings.props), settings.place)
+                db = Database(lambda: connect(settings.url, properties, settings.props), settings.place)
                 break
-            except RetriableError:
+            except RetriableError as error:
                 if not left:
                     raise
+                log.warning("%s; trying again", error)
                 time.sleep(values["connection.backoff.ms"] / 1000)
         self._opened.append(db)
         self._dialect.prepare(db)
@@ -65,108 +69,147 @@ class ReadingSession:
         """The tables. :raises ConfigError: they are not as the configuration needs them."""
         return find_sources(self._db, self._dialect, self._settings)
 
-    def source_of(self, split: Split) -> Source:
-        """The table that a split belongs to. :raises DataError: it is no longer there."""
+    def _find(self, split: Split) -> Source | None:
         identity = partition_identity(split.source_partition)
-        for source in self.sources:
-            if any(partition_identity(partition) == identity for partition in source.partitions):
-                return source
-        raise DataError(
-            f"{self._settings.place}: the unfinished plan has {split.source_partition}, which the configuration no"
-            " longer names; put it back until the plan is done"
-        )
+        found = (s for s in self.sources if identity in map(partition_identity, s.partitions))
+        return next(found, None)
+
+    def _source_of(self, split: Split) -> Source:
+        source = self._find(split)
+        if source is None:
+            raise DataError(
+                f"{self._settings.place}: an unfinished run has splits of {split.source_partition}, which the"
+                " configuration no longer names; name it again until that run is finished"
+            )
+        return source
 
     # Planning
 
     def plan(self, context: PlanContext) -> SourcePlan:
         """What is new in each table, cut into splits."""
-        mode = self._settings.mode
-        starts = {source.text: self._start(source, context) for source in self.sources}
-        windows = {source.text: self._window(source, starts[source.text][1]) for source in self.sources}
-        snapshot = self._snapshot()
+        now = self._dialect.now(self._db, self._settings.zone) if self._settings.initial_timestamp_ms == -1 else 0
+        starts = {source.text: start_of(source, context, self._settings, now) for source in self.sources}
+        notes = self._schema_changes(context, starts)
+        windows = WindowFinder(self._db, self._dialect, self._settings).find(self.sources, starts)
+        db = self._snapshot()
         pieces = Pieces(self._settings.values["split.rows"], context)
         splits: list[Split] = []
-        left, more = context.max_records, False
+        left, more = context.max_records, bool(windows.notes.get("left_for_next_run"))
         for source in self.sources:
+            if source.text not in windows.by_table:
+                continue
             if left == 0:
                 more = True
                 break
-            window, partition = windows[source.text], starts[source.text][0]
-            if mode.bulk and source.cursor.id is None:
-                splits.append(whole_table(source, partition))
-                continue
-            planner = Planner(snapshot, self._dialect, source, partition)
-            found, rows, has_more = planner.splits(window, pieces, left)
+            found, rows, has_more = self._split(
+                db, source, starts[source.text], windows.by_table[source.text], pieces, left
+            )
             splits += found
-            more = more or has_more
-            left = None if left is None else max(0, left - rows)
-        return SourcePlan(tuple(splits), {"more": True} if more else {})
+            more, left = more or has_more, None if left is None else max(0, left - rows)
+        notes |= windows.notes
+        return SourcePlan(tuple(splits), {**notes, "more": True} if more else notes)
 
-    def _start(self, source: Source, context: PlanContext) -> tuple[dict[str, Any], Position | None]:
-        """The source partition to use, and where reading begins; None is the beginning of everything."""
-        if self._settings.mode.bulk:
-            return source.partitions[0], None
-        for partition in source.partitions:
-            offset = context.offset(partition)
-            if offset is not None:
-                found = position_of(source.text, offset, source.zone)
-                keep = partition if "protocol" in partition or "query" in partition else source.partitions[0]
-                return keep, self._completed(source, found)
-        return source.partitions[0], self._completed(source, Position())
+    def _split(
+        self, db: Database, source: Source, start: Start, window: Window, pieces: Pieces, most: int | None
+    ) -> tuple[list[Split], int, bool]:
+        if source.cursor.columns:
+            return Planner(db, self._dialect, source, start.partition).splits(window, pieces, most)
+        size = self._dialect.blocks(db, source.table)
+        if size is None:
+            return [whole_table(source, start.partition)], 0, False
+        blocks, rows = size
+        return block_ranges(source, start.partition, blocks, pieces.count(rows)), rows, False
 
-    def _completed(self, source: Source, found: Position) -> Position:
-        """A position with what the offset does not say: the mode may have been another one."""
-        settings = self._settings
-        timestamp, number = found.timestamp, found.id
-        if not settings.mode.timestamp:
-            timestamp = None
-        elif timestamp is None:
-            timestamp = self._initial_timestamp(source)
-        if not settings.mode.incrementing:
-            number = None
-        elif number is None:
-            number = settings.values["incrementing.initial"]
-        return Position(timestamp, number)
+    def _schema_changes(self, context: PlanContext, starts: dict[str, Start]) -> dict[str, Any]:
+        """What changed in the tables since their offsets were committed.
 
-    def _initial_timestamp(self, source: Source) -> int:
-        initial = self._settings.initial_timestamp_ms
-        if initial == -1:
-            wall, instant = self._dialect.now(self._db)
-            return to_wall(instant, source.zone)
-        return to_wall((initial or 0) * 1_000_000, source.zone)
-
-    def _window(self, source: Source, start: Position | None) -> Window:
-        if self._settings.mode.timestamp:
-            _, instant = self._dialect.now(self._db)
-            delay = self._settings.values["timestamp.delay.interval.ms"] * 1_000_000
-            return Window(start, end_timestamp=to_wall(instant - delay, source.zone))
-        return Window(start)
+        :raises DataError: something did, and the policy is to fail.
+        """
+        found = {}
+        for source in self.sources:
+            facts = context.facts_of(starts[source.text].partition) or {}
+            if "columns" in facts and (differences := changes(json.loads(facts["columns"]), source.table.described())):
+                found[source.text] = differences
+        for table, differences in found.items():
+            text = f"{self._settings.place}: table {table} changed since the last run: {'; '.join(differences)}"
+            if self._settings.values["schema.change"] == "fail":
+                raise DataError(f"{text}. Set `schema.change=evolve` to go on with the new schema")
+            log.warning("%s", text)
+        return {"schema_changes": found} if found else {}
 
     def _snapshot(self) -> Database:
-        """The connection to plan with; on PostgreSQL its view is that of all that is read."""
-        if not isinstance(self._dialect, PostgreSql):
+        """The connection to plan with; where the database can, its view is that of all that is read."""
+        if self._settings.values["transaction.isolation.mode"] not in ("DEFAULT", "REPEATABLE_READ", "SERIALIZABLE"):
+            return self._db
+        if not self._dialect.has_snapshots:
             return self._db
         db = self._connected()
-        self._session_start = export_snapshot(db)
+        self._session_start = self._dialect.export_snapshot(db)
         return db
 
     # Reading
 
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
         """See `NativeSourceConnector.recheck`."""
-        for _, split in splits:
-            source = self.source_of(split)
-            if split.detail["columns"] != source.table.fingerprint():
-                raise DataError(
-                    f"{self._settings.place}: the columns of {source.text} changed while a run over it was unfinished"
-                )
+        given_up = set()
+        for index, split in splits:
+            source = self._find(split)
+            if source is None and self._is_gone(split):
+                given_up.add(index)
+                continue
+            self._check_unchanged(split, self._source_of(split))
+            if split.detail["kind"] == BLOCKS:
+                # Its rows may have moved to other blocks since: only a new copy of the table is whole.
+                given_up.add(index)
         self._snapshot()
-        return set()
+        return given_up
+
+    def _is_gone(self, split: Split) -> bool:
+        """Whether the table of a split was dropped."""
+        names = self._dialect.tables(self._db, self._settings.everything)
+        return split.source_partition.get("table") not in {name.text for name in names}
+
+    def _check_unchanged(self, split: Split, source: Source) -> None:
+        if split.detail["columns"] != source.table.fingerprint() and self._settings.values["schema.change"] == "fail":
+            raise DataError(
+                f"{self._settings.place}: the columns of {source.text} changed while a run over it was unfinished."
+                " Set `schema.change=evolve` to read the rest of it with the new columns, or change them back"
+            )
 
     def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
         """See `NativeSourceConnector.read`."""
         settings = self._settings
         driver = use_driver(spark, settings.url, settings.props)
-        options = {**settings.properties, "driver": driver}
+        options = {**self._dialect.properties, **settings.properties, "driver": driver}
+        if (isolation := settings.values["transaction.isolation.mode"]) in _SPARKS_ISOLATIONS:
+            options["isolationLevel"] = isolation
         reader = Reader(self._dialect, settings, options, self._session_start)
-        return reader.frame(spark, [(self.source_of(split), split, at) for _, split, at in splits])
+        return reader.frame(spark, [(self._source_of(split), split, at) for _, split, at in splits])
+
+    # Offsets
+
+    def offset(self, split: Split, progress: Progress) -> Offset | None:
+        """See `NativeSourceConnector.offset`.
+
+        In timestamp mode a run that was stopped between equal timestamps says that they are still to come, and
+        remembers beside it how far among them it was: for Connect nothing is lost, for us nothing is doubled.
+        """
+        if self._settings.mode.bulk:
+            return None
+        source, position = self._source_of(split), Position.of(progress)
+        identity = partition_identity(split.source_partition)
+        self._behind.pop(identity, None)
+        if not source.cursor.id_is_offset and position.id is not None:
+            self._behind[identity] = str(progress)
+            position = before_group(position)
+        return offset_of(position, source.zone)
+
+    def facts(self, split: Split) -> dict[str, Any] | None:
+        """See `NativeSourceConnector.facts`; called right after `offset`."""
+        behind = self._behind.get(partition_identity(split.source_partition))
+        described = json.dumps(self._source_of(split).table.described(), ensure_ascii=False)
+        return {"columns": described} if behind is None else {"columns": described, "behind": behind}
+
+
+# Spark knows these by other names, or not at all.
+_SPARKS_ISOLATIONS = ("READ_UNCOMMITTED", "READ_COMMITTED", "REPEATABLE_READ", "SERIALIZABLE")

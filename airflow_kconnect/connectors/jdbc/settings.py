@@ -8,6 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from airflow_kconnect.connectors.jdbc.columns import GRANULARITIES, Granularity
+from airflow_kconnect.connectors.jdbc.dialects.base import Scope
 from airflow_kconnect.connectors.jdbc.drivers import driver_properties
 from airflow_kconnect.connectors.jdbc.source_config import Mode
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
@@ -18,6 +19,7 @@ class SourceSettings:
     """See `source_config` for what the values mean.
 
     :param properties: for the JDBC driver, with user and password.
+    :param initial_key: name of the key for the first timestamp.
     :param initial_timestamp_ms: None is the epoch, -1 is now.
     :param initial_id_given: whether the user has chosen `incrementing.initial`.
     """
@@ -28,6 +30,7 @@ class SourceSettings:
     props: Mapping[str, str] = field(repr=False)
     values: Mapping[str, Any] = field(repr=False)
     mode: Mode
+    initial_key: str
     initial_timestamp_ms: int | None
     initial_id_given: bool
     granularity: Granularity
@@ -50,6 +53,7 @@ class SourceSettings:
             props=props,
             values=values,
             mode=Mode.of(values["mode"]),
+            initial_key=initial_key,
             initial_timestamp_ms=values[initial_key],
             initial_id_given="incrementing.initial" in props,
             granularity=GRANULARITIES[values["timestamp.granularity"]],
@@ -60,6 +64,17 @@ class SourceSettings:
     def place(self) -> str:
         """Names the connector and its database in messages."""
         return f"connector {self.name}: {self.url.shown}"
+
+    @property
+    def scope(self) -> Scope:
+        """Where tables are looked for."""
+        values = self.values
+        return Scope(values["catalog.pattern"], values["schema.pattern"], tuple(values["table.types"]))
+
+    @property
+    def everything(self) -> Scope:
+        """All tables."""
+        return Scope(None, None, tuple(self.values["table.types"]))
 
     @property
     def zone(self) -> ZoneInfo | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,9 +16,7 @@ from airflow_kconnect.connect.connector import (
     Split,
 )
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.jdbc.cursors import Position
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
-from airflow_kconnect.connectors.jdbc.offsets import offset_of
 from airflow_kconnect.connectors.jdbc.reading import ReadingSession
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source_config import config_errors, config_warnings, source_config
@@ -77,12 +74,10 @@ class JdbcSourceConnector(NativeSourceConnector):
         return self._open().read(spark, splits)
 
     def offset(self, split: Split, progress: Progress) -> Offset | None:
-        if self._settings.mode.bulk:
-            return None
-        return offset_of(Position.of(progress), self._open().source_of(split).zone)
+        return self._open().offset(split, progress)
 
     def facts(self, split: Split) -> dict[str, Any] | None:
-        return {"columns": json.dumps(self._open().source_of(split).table.described(), ensure_ascii=False)}
+        return self._open().facts(split)
 
     def finished(self) -> None:
         if self._session is not None:

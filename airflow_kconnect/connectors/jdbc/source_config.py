@@ -152,7 +152,8 @@ def _define_tables(definition: ConfigDef) -> None:
     define("table.whitelist", Type.LIST, "", _MEDIUM, "Tables to read: `table` or `schema.table`.", group=_TABLES)
     define("table.blacklist", Type.LIST, "", _MEDIUM, "Tables to leave out.", group=_TABLES)
     define("table.include.list", Type.LIST, "", _MEDIUM,
-           "Regular expressions for the full names of the tables to read.", validator=Regex(), group=_TABLES)  # fmt: skip
+           "Regular expressions for the full names of the tables to read.", validator=Regex(),
+           group=_TABLES)  # fmt: skip
     define("table.exclude.list", Type.LIST, "", _MEDIUM,
            "Regular expressions for the full names of tables to leave out.", validator=Regex(),
            group=_TABLES)  # fmt: skip

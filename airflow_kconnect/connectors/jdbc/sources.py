@@ -15,7 +15,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.jdbc.columns import Kind, Reading, as_text, reading_of
 from airflow_kconnect.connectors.jdbc.cursors import Cursor
 from airflow_kconnect.connectors.jdbc.database import Database
-from airflow_kconnect.connectors.jdbc.dialects.base import Dialect, Scope
+from airflow_kconnect.connectors.jdbc.dialects.base import Dialect
 from airflow_kconnect.connectors.jdbc.offsets import QUERY_PARTITION, partitions_of
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source_config import columns_for
@@ -73,7 +73,7 @@ def find_sources(db: Database, dialect: Dialect, settings: SourceSettings) -> li
     if settings.query:
         tables = [Table(None, dialect.columns(db, settings.query))]
     else:
-        names = _chosen(dialect.tables(db, _scope(settings)), settings, problems, dialect)
+        names = _chosen(dialect.tables(db, settings.scope), settings, problems, dialect)
         tables = [dialect.table(db, name) for name in names]
     catalog = None if settings.query else dialect.catalog(db)
     found = [_Builder(table, dialect, settings, problems).source(catalog) for table in tables]
@@ -91,11 +91,6 @@ class _Problems:
     def raise_all(self, connector: str) -> None:
         if self.errors:
             raise ConfigError(self.errors, connector)
-
-
-def _scope(settings: SourceSettings) -> Scope:
-    values = settings.values
-    return Scope(values["catalog.pattern"], values["schema.pattern"], tuple(values["table.types"]))
 
 
 def _chosen(found: Sequence[Any], settings: SourceSettings, problems: _Problems, dialect: Dialect) -> list[Any]:
@@ -152,15 +147,14 @@ class _Builder:
         )
 
     def _topic(self) -> str:
-        topic = self._settings.values["topic.prefix"] + (self._table.name.name if self._table.name else "")
-        if message := check_topic_name(topic):
-            # Transformations can still give it another name, so it is they that must.
-            if "transforms" not in self._settings.props:
-                self._problems.add(
-                    "topic.prefix",
-                    f"table {self._table.text} cannot have its topic: {message}; leave the table out, or rename the"
-                    " topic with a transformation such as RegexRouter",
-                )
+        topic: str = self._settings.values["topic.prefix"] + (self._table.name.name if self._table.name else "")
+        # Where there are transformations, they can still give it another name.
+        if (message := check_topic_name(topic)) and "transforms" not in self._settings.props:
+            self._problems.add(
+                "topic.prefix",
+                f"table {self._table.text} cannot have its topic: {message}; leave the table out, or rename the"
+                " topic with a transformation such as RegexRouter",
+            )
         return topic
 
     def _readings(self) -> Iterator[Reading]:
@@ -186,6 +180,9 @@ class _Builder:
         if not self._table.primary_key:
             self._problems.add("key.from.primary.key", f"{self._table.text} has no primary key")
         read = {reading.name for reading in readings}
+        if missing := [name for name in self._table.primary_key if name not in read]:
+            text = f"{self._table.text} has a primary key of {', '.join(missing)}, which is not read"
+            self._problems.add("key.from.primary.key", text)
         return tuple(name for name in self._table.primary_key if name in read)
 
     # Cursor

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from airflow_kconnect.connectors.jdbc.dialects.base import Dialect
+from airflow_kconnect.connectors.jdbc.dialects.mysql import MySql
 from airflow_kconnect.connectors.jdbc.dialects.postgresql import PostgreSql
+from airflow_kconnect.connectors.jdbc.dialects.sqlite import Sqlite
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 
-_BY_SUBPROTOCOL: dict[str, type[Dialect]] = {"postgresql": PostgreSql}
+_BY_SUBPROTOCOL: dict[str, type[Dialect]] = {
+    "postgresql": PostgreSql,
+    "mysql": MySql,
+    "mariadb": MySql,
+    "sqlite": Sqlite,
+}
 
 
 def dialect_of(url: JdbcUrl) -> Dialect:

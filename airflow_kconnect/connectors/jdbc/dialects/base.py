@@ -7,13 +7,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.jdbc.columns import Kind, kind_of
 from airflow_kconnect.connectors.jdbc.database import Database
 from airflow_kconnect.connectors.jdbc.identifiers import quote
+from airflow_kconnect.connectors.jdbc.offsets import to_instant
 from airflow_kconnect.connectors.jdbc.tables import Column, Table, TableName
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 
+_CLOCKS = ("SELECT CURRENT_TIMESTAMP", "VALUES CURRENT_TIMESTAMP", "SELECT CURRENT_TIMESTAMP FROM dual")
 _EPOCH = datetime(1970, 1, 1)
 _SECOND = 1_000_000_000
 
@@ -31,11 +35,14 @@ class Dialect:
     """Reading from a database that is known by its JDBC driver only. Holds no connection."""
 
     mark = '"'
-    zoned_instants = True
-    """Whether timestamps with a zone are told apart from those without one."""
     row_progress = False
     """Whether Spark sees timestamps as exactly as they are compared: else no row is a place to go on."""
     read_options: dict[str, str] = {"preferTimestampNTZ": "true"}
+
+    properties: dict[str, str] = {}
+    """For the JDBC driver, in the driver and in Spark."""
+    has_snapshots = False
+    """Whether connections can share one view of the database."""
 
     def __init__(self, url: JdbcUrl) -> None:
         self.url = url
@@ -55,6 +62,17 @@ class Dialect:
     def session_start(self) -> str:
         """Statement that each of Spark's connections begins with, or nothing."""
         return ""
+
+    def export_snapshot(self, db: Database) -> str:
+        """Begin a transaction on this connection and offer its view to others, while the connection is open.
+
+        :returns: the statement that their transactions begin with.
+        """
+        raise AssertionError("only dialects with has_snapshots are asked")
+
+    def blocks(self, db: Database, table: Table) -> tuple[int, int] | None:
+        """Number of blocks and rows of a table that can be read in ranges of blocks; None if it cannot."""
+        return None
 
     def catalog(self, db: Database) -> str | None:
         """Name of the database that is part of table names in some versions of Connect's offsets."""
@@ -99,11 +117,18 @@ class Dialect:
         columns: tuple[Column, ...] = db.described("describing the columns", ask)
         return columns
 
-    def now(self, db: Database) -> tuple[int, int]:
-        """The database's clock as nanoseconds: on its wall, and in UTC."""
-        (wall,) = db.row("SELECT CAST(CURRENT_TIMESTAMP AS TIMESTAMP) FROM (VALUES 1) t")
-        nanos = self.nanoseconds(wall)
-        return nanos, nanos
+    def now(self, db: Database, zone: ZoneInfo | None) -> int:
+        """The database's clock, nanoseconds since the epoch.
+
+        :param zone: zone of timestamps that do not know theirs.
+        """
+        problem: DataError | None = None
+        for query in _CLOCKS:
+            try:
+                return to_instant(self.nanoseconds(db.row(query)[0]), zone)
+            except DataError as error:
+                problem = problem or error
+        raise problem or DataError("no clock")
 
     # How values travel
 
@@ -124,7 +149,7 @@ class Dialect:
 
     def cursor_timestamp(self, columns: Sequence[Column]) -> str:
         """Term by which rows are compared: the first of the columns that is not null."""
-        return _coalesced([self.quote(column.name) for column in columns])
+        return coalesced([self.quote(column.name) for column in columns])
 
     def cursor_nanoseconds(self, term: str) -> str:
         """Term that a driver's query selects for `nanoseconds` to read."""
@@ -166,7 +191,7 @@ def iso(nanoseconds: int, digits: int = 9) -> str:
     return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}.{fraction:09d}"[: 20 + digits]
 
 
-def _coalesced(terms: Sequence[str]) -> str:
+def coalesced(terms: Sequence[str]) -> str:
     return terms[0] if len(terms) == 1 else f"COALESCE({', '.join(terms)})"
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from airflow_kconnect.connectors.jdbc import columns as types
 from airflow_kconnect.connectors.jdbc.columns import Kind, numeric_kind
 from airflow_kconnect.connectors.jdbc.database import Database
-from airflow_kconnect.connectors.jdbc.dialects.base import Dialect, Scope, _coalesced, iso
+from airflow_kconnect.connectors.jdbc.dialects.base import Dialect, Scope, coalesced, iso
 from airflow_kconnect.connectors.jdbc.tables import Column, Table, TableName
 
 READER = "kconnect reader"
@@ -77,7 +78,29 @@ class PostgreSql(Dialect):
 
     row_progress = True
     has_windows = True
+    has_snapshots = True
     read_options: dict[str, str] = {}
+
+    def export_snapshot(self, db: Database) -> str:
+        db.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        (name,) = db.row("SELECT pg_export_snapshot()")
+        assert name is not None and name.replace("-", "").isalnum()
+        return (
+            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;"
+            f" SET TRANSACTION SNAPSHOT '{name}'; {self.session_start()}"
+        )
+
+    def blocks(self, db: Database, table: Table) -> tuple[int, int] | None:
+        """Since version 14 a range of blocks is read without the rest of the table."""
+        if table.name is None:
+            return None
+        rows = db.rows(
+            "SELECT pg_relation_size(oid) / current_setting('block_size')::int, greatest(reltuples, 0)::bigint"
+            " FROM pg_class WHERE oid = to_regclass(?) AND relkind IN ('r', 'm')"
+            " AND current_setting('server_version_num')::int >= 140000",
+            self.relation(table.name),
+        )
+        return (int(rows[0][0] or 0), int(rows[0][1] or 0)) if rows else None
 
     def session_start(self) -> str:
         return f"SET application_name = '{READER}'"
@@ -93,8 +116,8 @@ class PostgreSql(Dialect):
         kinds = "".join(_RELATIONS.get(type_.upper(), "") for type_ in scope.types)
         rows = db.rows(
             "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-            " WHERE strpos(?, c.relkind::text) > 0 AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')"
-            " AND n.nspname !~ '^pg_(temp|toast_temp)_' AND n.nspname LIKE ? ORDER BY 1, 2",
+            " WHERE strpos(?, c.relkind::text) > 0 AND n.nspname <> 'information_schema'"
+            " AND n.nspname !~ '^pg_(catalog|toast|temp_|toast_temp_)' AND n.nspname LIKE ? ORDER BY 1, 2",
             kinds,
             scope.schema or "%",
         )
@@ -108,9 +131,8 @@ class PostgreSql(Dialect):
         unique = frozenset(key["columns"][0] for key in found["keys"] if len(key["columns"]) == 1)
         return Table(name, columns, key, unique)
 
-    def now(self, db: Database) -> tuple[int, int]:
-        wall, instant = db.row(f"SELECT {_micros('clock_timestamp()::timestamp')}, {_micros('clock_timestamp()')}")
-        return int(wall or 0) * 1000, int(instant or 0) * 1000
+    def now(self, db: Database, zone: ZoneInfo | None) -> int:
+        return int(db.row(f"SELECT {_micros('clock_timestamp()')}")[0] or 0) * 1000
 
     def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
         name = column.type_name
@@ -150,7 +172,7 @@ class PostgreSql(Dialect):
         return int(text or 0)
 
     def cursor_micros(self, columns: Sequence[Column]) -> str:
-        return _micros(_coalesced([self.quote(column.name) for column in columns]))
+        return _micros(coalesced([self.quote(column.name) for column in columns]))
 
     def literal(self, columns: Sequence[Column], nanoseconds: int) -> str:
         zoned = any(column.type_name == "timestamptz" for column in columns)

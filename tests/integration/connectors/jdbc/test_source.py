@@ -1,61 +1,137 @@
-"""The JDBC source on PostgreSQL: modes, resuming, splits."""
+"""The JDBC source on every database that the machine has: modes, resuming, splits, bounds."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import Any
-
-import pytest
-
+from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
-from tests.support import unique
-from tests.support.kafka import read_all
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases import Database
 
-JSON = "org.apache.kafka.connect.json.JsonConverter"
-Config = Callable[..., dict[str, str]]
+_CREATE = "create table orders (id integer not null primary key, what varchar(50), at timestamp{0} not null)"
 
 
-@pytest.fixture
-def db(postgres: PostgresServer) -> PostgresDatabase:
-    return postgres.create_database()
+def _create(db: Database) -> None:
+    db.execute(_CREATE.format("(6)" if "sqlite" not in db.url else ""))
 
 
-@pytest.fixture
-def source(db: PostgresDatabase) -> Config:
-    def config(**more: str) -> dict[str, str]:
-        name = unique("jdbc")
-        return {
-            "name": name,
-            "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
-            **db.config,
-            "mode": "incrementing",
-            "topic.prefix": f"{name}-",
-            "value.converter": JSON,
-            "value.converter.schemas.enable": "false",
-            **more,
-        }
-
-    return config
+def _insert(db: Database, ids: range) -> None:
+    """Ten rows with the same timestamp, then the next second."""
+    for first in range(ids.start, ids.stop, 500):
+        part = range(first, min(first + 500, ids.stop))
+        texts = [f"({n}, 'n{n}', '2024-01-01 00:{n // 600 % 60:02}:{n // 10 % 60:02}')" for n in part]
+        db.execute(f"insert into orders values {', '.join(texts)}")
 
 
-def values(bootstrap: str, topic: str) -> list[Any]:
-    return [json.loads(record.value or b"null") for record in read_all(bootstrap, topic)]
+def _ids(found: list[dict[str, object]]) -> list[object]:
+    return [value["id"] for value in found]
 
 
-def test_second_run_moves_only_the_new_rows(
-    db: PostgresDatabase, source: Config, run_here: Run, bootstrap: str
+def test_incrementing_reads_only_the_new_rows_of_the_second_run(
+    each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
 ) -> None:
-    db.execute("create table orders (id bigserial primary key, what text, price numeric(10,2), at timestamp default now(), z timestamptz default now(), d date default current_date)")
-    db.execute("insert into orders (what, price) select 'n' || n, n / 100.0 from generate_series(1, 5000) n")
-    config = source(**{"split.rows": "1000", "value.converter.decimal.format": "NUMERIC"})
+    _create(each_database)
+    _insert(each_database, range(3000))
+    config = jdbc_source(each_database, **{"split.rows": "1000", "incrementing.column.name": "id"})
+    first = run_here(config)
+    _insert(each_database, range(3000, 3010))
+    second = run_here(config)
+    assert (first.records["written"], second.records["written"]) == (3000, 10)
+    assert first.splits > 1
+    assert second.offsets[0]["offset"] == {"incrementing": 3009}
+    assert sorted(_ids(rows(config, "orders"))) == list(range(3010))
+
+
+def test_nothing_new_is_no_work(each_database: Database, jdbc_source: SourceConfig, run_here: Run) -> None:
+    _create(each_database)
+    _insert(each_database, range(5))
+    config = jdbc_source(each_database, **{"incrementing.column.name": "id"})
+    run_here(config)
     report = run_here(config)
-    print(report)
-    db.execute("insert into orders (what) select 'n' || n from generate_series(5001, 5010) n")
+    assert (report.records["read"], report.splits, report.complete) == (0, 0, True)
+
+
+def test_timestamp_mode_reads_changed_rows_again(
+    each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    _create(each_database)
+    _insert(each_database, range(2000))
+    config = jdbc_source(each_database, **{"mode": "timestamp", "timestamp.column.name": "at", "split.rows": "500"})
+    first = run_here(config)
+    each_database.execute("update orders set at = '2024-01-01 01:00:00.25', what = 'changed' where id < 3")
+    second = run_here(config)
+    assert (first.records["written"], second.records["written"]) == (2000, 3)
+    assert second.offsets[0]["offset"] == {"timestamp": 1704070800250, "timestamp_nanos": 250000000}
+    assert [value["what"] for value in rows(config, "orders")[-3:]] == ["changed"] * 3
+    assert rows(config, "orders")[-1]["at"] == 1704070800250
+
+
+def test_timestamp_and_incrementing_tells_equal_timestamps_apart(
+    each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    _create(each_database)
+    _insert(each_database, range(1000))
+    more = {"mode": "timestamp+incrementing", "timestamp.column.name": "at", "incrementing.column.name": "id"}
+    config = jdbc_source(each_database, **more, **{"split.rows": "300", "kconnect.max.records": "705"})
+    first = run_here(config)
+    second = run_here(config)
+    assert (first.records["written"], second.records["written"]) == (705, 295)
+    assert first.offsets[0]["offset"] == {
+        "incrementing": 704, "timestamp": 1704067270000, "timestamp_nanos": 0,
+    }  # fmt: skip
+    assert sorted(_ids(rows(config, "orders"))) == list(range(1000))
+
+
+def test_a_bound_in_timestamp_mode_never_parts_equal_timestamps(
+    each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    _create(each_database)
+    _insert(each_database, range(100))
+    bounds = {"kconnect.max.records": "25"}
+    config = jdbc_source(each_database, **{"mode": "timestamp", "timestamp.column.name": "at"}, **bounds)
+    written = [run_here(config).records["written"] for _ in range(6)]
+    assert written == [20, 20, 20, 20, 20, 0]
+    tiny = {**config, "name": f"{config['name']}-tiny", "kconnect.max.records": "3"}
+    assert run_here(tiny).records["written"] == 10  # a group is never parted, or the run would not move
+    assert sorted(_ids(rows(config, "orders"))) == sorted([*range(100), *range(10)])
+
+
+def test_bulk_reads_everything_in_each_run(
+    each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    _create(each_database)
+    _insert(each_database, range(-5, 2000))
+    config = jdbc_source(each_database, **{"mode": "bulk", "split.rows": "500"})
+    first = run_here(config)
+    second = run_here(config)
+    assert first.splits > 1
+    assert (first.offsets[0]["offset"], second.records["written"]) == (None, 2005)
+    assert sorted(_ids(rows(config, "orders"))) == sorted([*range(-5, 2000)] * 2)
+
+
+def test_query_is_read_as_a_table(
+    each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    _create(each_database)
+    _insert(each_database, range(100))
+    query = "select id, what from orders where id % 2 = 0"
+    more = {"query": query, "incrementing.column.name": "id", "validate.non.null": "false"}
+    config = jdbc_source(each_database, **more)
+    run_here(config)
+    _insert(each_database, range(100, 110))
     report = run_here(config)
-    print(report)
-    assert report.records["written"] == 10
-    found = values(bootstrap, f"{config['topic.prefix']}orders")
-    print(found[0], found[-1])
-    assert sorted(value["id"] for value in found) == list(range(1, 5011))
+    assert report.offsets == [{"partition": {"query": "query"}, "offset": {"incrementing": 108}}]
+    assert _ids(rows(config, "")) == list(range(0, 110, 2))
+
+
+def test_several_tables_in_one_run(
+    each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    _create(each_database)
+    each_database.execute("create table people (id integer not null primary key, name varchar(20))")
+    _insert(each_database, range(900))
+    each_database.execute("insert into people values (1, 'a'), (2, null)")
+    more = {"incrementing.column.name": "id", "split.rows": "300", "key.from.primary.key": "true"}
+    config = jdbc_source(each_database, **more)
+    report = run_here(config)
+    assert report.records["written"] == 902
+    assert sorted(_ids(rows(config, "orders"))) == list(range(900))
+    assert rows(config, "people") == [{"id": 1, "name": "a"}, {"id": 2, "name": None}]
