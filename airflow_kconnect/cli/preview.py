@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.syntax import Syntax
-from rich.table import Table
+from rich.markup import escape
 
+from airflow_kconnect.cli.preview_table import preview_table
 from airflow_kconnect.connect.connector_config import load_connector_file
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, InternalError
 from airflow_kconnect.connect.run import EXIT_OK
@@ -21,7 +21,6 @@ from airflow_kconnect.connect.run import EXIT_OK
 Record = dict[str, Any]
 
 EXIT_CONFIG = 1
-_PARTS = ("topic", "partition", "timestamp", "key", "value", "headers")
 
 
 def preview(
@@ -58,10 +57,10 @@ def preview(
         sys.stdout.write(json.dumps(error.errors, ensure_ascii=False) + "\n")
         raise typer.Exit(EXIT_CONFIG) from error
     except ConnectError as error:
-        Console(stderr=True).print(f"[red]Error:[/] {error}", highlight=False)
+        Console(stderr=True).print(f"[red]Error:[/] {escape(str(error))}", highlight=False)
         raise typer.Exit(error.exit_code) from error
     if console.is_terminal and not as_json:
-        console.print(_table(before, answers))
+        console.print(preview_table(before, answers))
     else:
         for answer in answers:
             sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
@@ -102,38 +101,3 @@ def _ask(config: Record, records: list[Record]) -> list[Record]:
     if "data_error" in failure:
         raise DataError(failure["data_error"])
     raise InternalError(f"the preview failed: {done.stderr[-2000:]}")
-
-
-def _table(before: list[Record], answers: list[Record]) -> Table:
-    table = Table("", "before", "after", show_lines=True, expand=True)
-    table.columns[1].ratio = table.columns[2].ratio = 1
-    for number, (record, answer) in enumerate(zip(before, answers, strict=True), start=1):
-        table.add_row(str(number), _shown(record, answer), _outcome(record, answer))
-    return table
-
-
-def _outcome(record: Record, answer: Record) -> Any:
-    if answer.get("dropped"):
-        return "[yellow]dropped"
-    if error := answer.get("error"):
-        return f"[red]{error['stage']}[/]: {error['message']}"
-    return _shown(answer, record)
-
-
-def _shown(record: Record, other: Record) -> Syntax:
-    """The parts that differ from the other record, and always the value."""
-    shown = {p: record.get(p) for p in _PARTS if p == "value" or record.get(p) != other.get(p)}
-    return Syntax(json.dumps({p: _opened(v) for p, v in shown.items()}, indent=1, ensure_ascii=False), "json")
-
-
-def _opened(value: Any) -> Any:
-    """A text that is JSON as data, which is easier to read."""
-    if isinstance(value, list):
-        return [{"key": header["key"], "value": _opened(header["value"])} for header in value]
-    if not isinstance(value, str):
-        return value
-    try:
-        data = json.loads(value)
-    except ValueError:
-        return value
-    return data["payload"] if isinstance(data, dict) and data.keys() == {"schema", "payload"} else data

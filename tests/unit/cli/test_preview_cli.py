@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from airflow_kconnect.cli import app
-from airflow_kconnect.cli.preview import _opened
+from airflow_kconnect.cli.preview_table import opened, preview_table
 
 runner = CliRunner()
 
@@ -50,4 +53,44 @@ def test_a_missing_file_is_an_error(config: Path, tmp_path: Path) -> None:
     ],
 )
 def test_values_are_shown_as_data(text: str | None, expected: object) -> None:
-    assert _opened(text) == expected
+    assert opened(text) == expected
+
+
+def rendered(before: dict[str, Any], after: dict[str, Any]) -> str:
+    """The table of one record, 120 characters wide; what is red stands in -...-, what is green in +...+."""
+    console = Console(width=120, force_terminal=True, color_system="standard")
+    with console.capture() as capture:
+        console.print(preview_table([before], [after]))
+    text = re.sub("\x1b\\[31m(.*?)\x1b\\[0m", r"-\1-", capture.get())
+    return re.sub("\x1b\\[[0-9;]*m", "", re.sub("\x1b\\[32m(.*?)\x1b\\[0m", r"+\1+", text))
+
+
+class TestTable:
+    def test_a_line_per_member_says_what_has_changed(self) -> None:
+        before = {"topic": "t", "value": '{"id":1,"name":"Ann"}', "headers": [{"key": "h", "value": "1"}]}
+        after = {"topic": "t", "value": '{"id":1,"name":"***","x":[1,2]}', "headers": [{"key": "h", "value": "1"}]}
+        text = rendered(before, after)
+        assert '-value.name: "Ann"-' in text
+        assert '+value.name: "***"+' in text
+        assert "+value.x: [1, 2]+" in text
+        assert text.count("value.id: 1") == text.count("header h: 1") == 2
+
+    def test_long_values_are_cut_and_no_line_is_too_long(self) -> None:
+        text = rendered({"value": "x" * 5_000}, {"value": "y" * 5_000})
+        assert len(text.splitlines()) == 5
+        assert all(len(line) <= 120 + 4 for line in text.splitlines())
+
+    def test_of_many_members_those_that_have_changed_are_shown(self) -> None:
+        before = {f"m{n}": n for n in range(100)}
+        text = rendered({"value": json.dumps(before)}, {"value": json.dumps(before | {"m77": 0})})
+        assert "-value.m77: 77-" in text
+        assert "... 70 more, unchanged" in text
+
+    def test_errors_and_what_looks_like_markup_are_shown_as_they_are(self) -> None:
+        text = rendered({"value": "[red]a"}, {"error": {"stage": "S", "class": "C", "message": "because [b]"}})
+        assert "S: because [b]" in text
+        assert 'value: "[red]a"' in text
+
+    def test_dropped_records_and_tombstones(self) -> None:
+        assert "dropped" in rendered({"value": None}, {"dropped": True})
+        assert "value: null" in rendered({"value": None}, {"dropped": True})
