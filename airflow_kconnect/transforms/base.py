@@ -180,9 +180,13 @@ class Predicate(ABC):
         """As `Transformation.validate`."""
         return {}
 
+    def __str__(self) -> str:
+        """What it asks, for errors."""
+        return type(self).__name__
+
     @abstractmethod
     def test(self, frame: RecordFrame, scope: Scope) -> Column:
-        """BOOLEAN column, never null."""
+        """BOOLEAN column; null where the predicate fails: the record is bad then."""
 
 
 def union_of(frame: RecordFrame, part: Part) -> Union:

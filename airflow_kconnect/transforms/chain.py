@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import Type, parse_type
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.plugins import TRANSFORMS, registry
 from airflow_kconnect.connect.task_errors import DROPPED, stage_prefix
-from airflow_kconnect.transforms.base import Predicate, Scope, Transformation
+from airflow_kconnect.connect.topic_rules import KAFKA_TOPICS, check_topic_name
+from airflow_kconnect.transforms.base import Predicate, Scope, Transformation, data_exception
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -25,37 +28,67 @@ class ChainLink:
 
     :param class_name: Java name, for errors.
     :param negate: apply where the predicate is false.
+    :param alias: the transformation's name in the configuration; empty if there is none.
+    :param predicate_alias: the predicate's.
     """
 
     class_name: str
     transformation: Transformation
     predicate: Predicate | None = None
     negate: bool = False
+    alias: str = ""
+    predicate_alias: str = ""
 
     def apply(self, frame: RecordFrame, scope: Scope) -> RecordFrame:
         """Change the records that have no error yet and that the predicate names."""
         from pyspark.sql import functions as F
 
         df = frame.df.withColumn("earlier_error", F.col("error")).withColumn("error", F.lit(None).cast("string"))
-        where = self._where(frame, scope)
-        if where is not None:
-            # A column of its own: a transformation names it once per shape.
-            df, where = df.withColumn("applies", where), F.col("applies")
-        frame = self.transformation.apply(frame.with_df(df), where, scope)
+        where = None
+        if self.predicate is not None:
+            # Columns of their own: a transformation names the condition once per shape.
+            df = df.withColumn("holds", self._tested(self.predicate, frame, scope))
+            df = df.withColumn("applies", F.coalesce(F.col("holds") != F.lit(self.negate), F.lit(False)))
+            name = self.predicate_alias or type(self.predicate).__name__
+            text = data_exception(f"Predicate {name} fails: {self.predicate}")
+            df, where = df.withColumn("error", F.when(F.col("holds").isNull(), text)), F.col("applies")
+        topic = frame.constant_topic
+        with keys_below(f"transforms.{self.alias}." if self.alias else ""):
+            frame = self.transformation.apply(frame.with_df(df), where, scope)
+        if frame.constant_topic is not None and frame.constant_topic != topic and not scope.is_sink:
+            self._check_topic(frame.constant_topic)
         own = F.concat(F.lit(stage_prefix(STAGE, self.class_name)), F.col("error"))
         own = F.when(F.col("error") == DROPPED, F.col("error")).otherwise(own)
         error = F.coalesce(F.col("earlier_error"), own)
-        return frame.with_df(frame.df.withColumn("error", error).drop("earlier_error", "applies"))
+        return frame.with_df(frame.df.withColumn("error", error).drop("earlier_error", "holds", "applies"))
 
     @property
     def needs(self) -> frozenset[str]:
         return self.transformation.needs | (self.predicate.needs if self.predicate else frozenset())
 
-    def _where(self, frame: RecordFrame, scope: Scope) -> Column | None:
-        if self.predicate is None:
-            return None
-        found = self.predicate.test(frame, scope)
-        return ~found if self.negate else found
+    def _tested(self, predicate: Predicate, frame: RecordFrame, scope: Scope) -> Column:
+        with keys_below(f"predicates.{self.predicate_alias}." if self.predicate_alias else ""):
+            return predicate.test(frame, scope)
+
+    def _check_topic(self, topic: str) -> None:
+        """:raises ConfigError: all records would go to a topic that cannot be, or that is Kafka's own."""
+        problem = check_topic_name(topic)
+        if problem is None and topic in KAFKA_TOPICS:
+            problem = f"the topic '{topic}' is Kafka's own"
+        if problem:
+            raise ConfigError(
+                {f"transforms.{self.alias}": [f"{self.class_name} gives records a wrong topic: {problem}"]}
+            )
+
+
+@contextmanager
+def keys_below(prefix: str) -> Iterator[None]:
+    """Errors of a stage's own keys get the keys that the user has written."""
+    try:
+        yield
+    except ConfigError as error:
+        errors = {prefix + key.removeprefix(prefix): messages for key, messages in error.errors.items()}
+        raise ConfigError(errors, error.connector) from error
 
 
 class Chain:
@@ -93,10 +126,14 @@ def _below(props: Mapping[str, str], prefix: str) -> dict[str, str]:
 def _link(props: Mapping[str, str], alias: str) -> ChainLink:
     own = _below(props, f"transforms.{alias}.")
     found = registry().resolve(TRANSFORMS, own["type"].strip(), key=f"transforms.{alias}.type")
-    transformation = registry().transform(found)(own)
+    with keys_below(f"transforms.{alias}."):
+        transformation = registry().transform(found)(own)
     name = own.get("predicate")
     if name is None:
-        return ChainLink(found, transformation)
+        return ChainLink(found, transformation, alias=alias)
+    name = name.strip()
     config = _below(props, f"predicates.{name}.")
-    predicate = registry().predicate(config["type"].strip(), key=f"predicates.{name}.type")(config)
-    return ChainLink(found, transformation, predicate, own.get("negate", "").strip().lower() == "true")
+    with keys_below(f"predicates.{name}."):
+        predicate = registry().predicate(config["type"].strip(), key=f"predicates.{name}.type")(config)
+    negate = own.get("negate", "").strip().lower() == "true"
+    return ChainLink(found, transformation, predicate, negate, alias, name)

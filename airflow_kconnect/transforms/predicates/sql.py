@@ -21,7 +21,7 @@ _KEY = "condition"
 
 
 class SQL(Predicate):
-    """``airflow_kconnect.transforms.predicates.SQL``; false where the condition is null, fails, or does not fit."""
+    """``airflow_kconnect.transforms.predicates.SQL``; false where the condition is null or does not fit."""
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -32,6 +32,9 @@ class SQL(Predicate):
     def needs(self) -> frozenset[str]:
         return EVERYTHING & words(self._condition)
 
+    def __str__(self) -> str:
+        return self._condition
+
     @property
     def _condition(self) -> str:
         return str(self.config_values[_KEY])
@@ -41,19 +44,20 @@ class SQL(Predicate):
 
         catalyst = Catalyst(frame.df.sparkSession)
         expression = parsed(catalyst, {_KEY: self._condition})[_KEY]
-        found = [
-            F.when(case.holds, holds)
-            for case in cases(Rows(frame, scope), expression.names)
-            if (holds := self._test(catalyst, expression.items[0].tree, frame, case)) is not None
-        ]
-        return F.coalesce(*found, F.lit(False))
+        found: Column | None = None
+        for case in cases(Rows(frame, scope), expression.names):
+            holds = self._test(catalyst, expression.items[0].tree, frame, case)
+            if holds is not None:
+                found = F.when(case.holds, holds) if found is None else found.when(case.holds, holds)
+        return F.lit(False) if found is None else found.otherwise(False)
 
     def _test(self, catalyst: Catalyst, tree: Tree, frame: RecordFrame, case: Case) -> Column | None:
-        """The condition in the rows of a case; None if it cannot be true there.
+        """The condition in the rows of a case, null where it fails; None if it cannot be true there.
 
         :raises ConfigError: it is no condition.
         """
         from pyspark.errors import AnalysisException
+        from pyspark.sql import functions as F
         from pyspark.sql.types import BooleanType, NullType
 
         try:
@@ -66,4 +70,4 @@ class SQL(Predicate):
         if not isinstance(found, BooleanType | NullType):
             text = f"expected a condition, found {found.simpleString().upper()}"
             raise invalid(_KEY, self._condition, text)
-        return catalyst.tried(column)["v"]
+        return catalyst.tried(F.coalesce(column, F.lit(False)))["v"]

@@ -243,13 +243,24 @@ class TestSchemalessData:
 
 
 @pytest.mark.usefixtures("spark")
-def test_the_predicate_is_false_where_its_condition_does_not_hold_fails_or_does_not_fit() -> None:
+def test_the_predicate_is_false_where_its_condition_does_not_hold_or_does_not_fit() -> None:
     records = [*_rows({"n": 5}, {"n": 0}, {"n": None}), _record("text", STRING_SCHEMA), _record(None)]
     condition = Condition({"condition": "10 / value.n > 1"})
     chosen = transform(SQL({"topic": "'chosen'"}), records, condition)
     others = transform(SQL({"topic": "'chosen'"}), records, condition, negate=True)
-    assert [result.topic for result in _good(chosen)] == ["chosen", "t", "t", "t", "t"]
-    assert [result.topic for result in _good(others)] == ["t", "chosen", "chosen", "chosen", "chosen"]
+    assert _topics(chosen) == ["chosen", FAILED, "t", "t", "t"]
+    assert _topics(others) == ["t", FAILED, "chosen", "chosen", "chosen"]
+
+
+FAILED = "TRANSFORMATION: Predicate SQL fails: 10 / value.n > 1"
+
+
+def _topics(results: list[Result]) -> list[str | None]:
+    """The topics; for records that failed stage and text."""
+    return [
+        f"{result.stage}: {result.message}" if isinstance(result, RecordError) else result and result.topic
+        for result in results
+    ]
 
 
 def _frame(spark: SparkSession, columns: str, schema: ConnectSchema) -> RecordFrame:
