@@ -15,6 +15,7 @@ _AUTHORIZATION = {
     KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 }
 _TOO_LARGE = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE}
+_BAD_RECORD = {KafkaError.INVALID_RECORD, KafkaError.INVALID_TIMESTAMP}
 _REFUSED = {
     KafkaError.TOPIC_EXCEPTION,
     KafkaError.POLICY_VIOLATION,
@@ -47,6 +48,11 @@ def translate(error: KafkaError, doing: str) -> ConnectError:
         return DataError(
             f"{text}: raise `producer.override.max.request.size` and the topic's `max.message.bytes`, or make the"
             " record smaller"
+        )
+    if code in _BAD_RECORD:
+        return DataError(
+            f"{text}: the topic takes no such record. Its timestamp may be too far away (see the topic's"
+            " `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms`), or a compacted topic needs a key"
         )
     if code in _BAD_VALUE:
         return ConfigError({"producer.override.*": [text]})

@@ -1,0 +1,226 @@
+"""Records that cannot be read, changed or written: which are dead letters, which end the run, and what is said."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.runtime.job import run
+from tests.integration.runtime.conftest import NumberedFile, Run
+from tests.integration.runtime.test_directory_pipeline import JSON, envelope, lines
+from tests.support import unique
+from tests.support.kafka import Headers, Record, create_topic, read_all, read_values
+
+TOLERANT = {
+    "errors.tolerance": "all",
+    "errors.deadletterqueue.topic.replication.factor": "1",
+    "errors.deadletterqueue.context.headers.enable": "true",
+}
+HEADERS: Headers = [("twice", b"1"), ("twice", None), ("binary", b"\xff\x00"), ("", b""), ("ümlaut", "ß".encode())]
+
+
+def _type(type_: str, **more: Any) -> dict[str, Any]:
+    return {"type": type_, "optional": False, **more}
+
+
+def _struct(*fields: dict[str, Any]) -> dict[str, Any]:
+    return _type("struct", fields=list(fields))
+
+
+_DECIMAL = _type("bytes", name="org.apache.kafka.connect.data.Decimal", version=1, parameters={"scale": "2"})
+_NO_SCALE = {key: value for key, value in _DECIMAL.items() if key != "parameters"}
+_INT = _type("int32", field="a")
+
+BAD: dict[str, bytes | str] = {
+    "no schema": '{"payload":1}',
+    "no payload": '{"schema":null}',
+    "further member": '{"schema":null,"payload":1,"x":1}',
+    "no object": "[1]",
+    "empty": "",
+    "JSON null": "null",
+    "unknown type": envelope(_type("nope"), 1),
+    "no type": envelope({"optional": False}, 1),
+    "no fields": envelope(_type("struct"), {}),
+    "field without name": envelope(_struct(_type("int32")), {}),
+    "no items": envelope(_type("array"), []),
+    "required null": envelope(_type("int32"), None),
+    "required member null": envelope(_struct(_INT), {"a": None}),
+    "required member missing": envelope(_struct(_INT), {}),
+    "too large": envelope(_type("int64"), 2**63),
+    "text for a number": envelope(_type("int32"), "1"),
+    "bad base64": envelope(_type("bytes"), "%%%"),
+    "decimal without scale": envelope(_NO_SCALE, "AQ=="),
+    "decimal of 50 digits": envelope(_DECIMAL, "fwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="),
+    "list for a struct": envelope(_struct(_INT), [1]),
+    "1 200 levels": '{"schema":null,"payload":' + "[" * 1_200 + "]" * 1_200 + "}",
+    "half a character": '{"schema":null,"payload":"\\ud800"}',
+    "no UTF-8": b'{"schema":{"type":"string","optional":false,"doc":"\xff"},"payload":"x"}',
+    "UTF-16": '{"schema":null,"payload":1}'.encode("utf-16"),
+    "cut off": envelope(_struct(_INT), {"a": 1})[:-3],
+}
+GOOD = {
+    "int": (envelope(_type("int32"), 1), 1),
+    "NaN": ('{"schema":{"type":"double","optional":false},"payload":NaN}', "NaN"),
+    "unknown member": (envelope(_struct(_INT), {"a": 1, "b": 2}), {"a": 1}),
+    "same key twice": ('{"schema":null,"payload":{"a":1,"a":2}}', {"a": 2}),
+    "800 levels": ('{"schema":null,"payload":' + "[" * 800 + "]" * 800 + "}", json.loads("[" * 800 + "]" * 800)),
+}
+
+
+@dataclass
+class Outcome:
+    """What a tolerant sink has made of all bad and some good messages, each good one behind a bad one."""
+
+    topic: str
+    places: dict[str, int]
+    report: RunReport
+    dead_letters: list[Record]
+    written: list[Any]
+
+    def headers(self, name: str) -> Headers:
+        """The headers of a dead letter."""
+        offset = str(self.places[name]).encode()
+        return next(r.headers for r in self.dead_letters if ("__connect.errors.offset", offset) in r.headers)
+
+
+@pytest.fixture(scope="module")
+def outcome(spark: SparkSession, bootstrap: str, worker_topics: str, tmp_path_factory: Any) -> Outcome:
+    topic, dead = create_topic(bootstrap, unique("bad")), unique("dead")
+    goods = list(GOOD.values())
+    places: dict[str, int] = {}
+    producer, offset = Producer({"bootstrap.servers": bootstrap}), 0
+    for n, (name, message) in enumerate(BAD.items()):
+        places[name] = offset
+        producer.produce(topic, message, b"\xff key", headers=HEADERS)
+        producer.produce(topic, goods[n % len(goods)][0])
+        offset += 2
+    assert producer.flush(30) == 0
+    config = {"name": unique("sink"), "connector.class": "DirectorySink", "topics": topic, **JSON, **TOLERANT}
+    config["key.converter"] = "ByteArrayConverter"
+    config |= {"directory": str(tmp_path_factory.mktemp("out")), "errors.deadletterqueue.topic.name": dead}
+    report = run(RunSpec(config, worker_config(bootstrap)), spark)
+    return Outcome(topic, places, report, read_all(bootstrap, dead), lines(config))
+
+
+class TestEnvelopes:
+    def test_all_are_accounted_for(self, outcome: Outcome) -> None:
+        assert outcome.report.records == {
+            "read": 2 * len(BAD), "written": len(BAD), "filtered": 0, "dead_lettered": len(BAD)
+        }  # fmt: skip
+
+    def test_good_records_pass_in_their_order(self, outcome: Outcome) -> None:
+        goods = [value for _, value in GOOD.values()]
+        assert outcome.written == [goods[n % len(goods)] for n in range(len(BAD))]
+
+    def test_dead_letters_are_the_messages_byte_for_byte(self, outcome: Outcome) -> None:
+        expected = [value if isinstance(value, bytes) else value.encode() for value in BAD.values()]
+        assert [record.value for record in outcome.dead_letters] == expected
+        assert {record.key for record in outcome.dead_letters} == {b"\xff key"}
+
+    def test_their_own_headers_come_first_unchanged(self, outcome: Outcome) -> None:
+        assert all(record.headers[: len(HEADERS)] == HEADERS for record in outcome.dead_letters)
+
+    @pytest.mark.parametrize("name", BAD)
+    def test_headers_name_place_stage_and_reason(self, outcome: Outcome, name: str) -> None:
+        found = dict(outcome.headers(name)[len(HEADERS) :])
+        assert list(found) == [
+            f"__connect.errors.{word}"
+            for word in (
+                *("topic", "partition", "offset", "connector.name", "task.id", "stage", "class.name"),
+                *("exception.class.name", "exception.message", "exception.stacktrace"),
+            )
+        ]
+        assert found["__connect.errors.topic"] == outcome.topic.encode()
+        assert found["__connect.errors.stage"] == b"VALUE_CONVERTER"
+        assert found["__connect.errors.exception.class.name"] == b"org.apache.kafka.connect.errors.DataException"
+        assert found["__connect.errors.exception.message"]
+
+
+@pytest.fixture
+def strings(numbered: NumberedFile, file_source: Callable[..., dict[str, str]]) -> Callable[..., dict[str, str]]:
+    """A file source over three lines, with a transformation `t`."""
+    numbered.append(3)
+
+    def config(type_: str, **keys: str) -> dict[str, str]:
+        own = {f"transforms.t.{key.replace('_', '.')}": value for key, value in keys.items()}
+        return file_source(transforms="t", **{"transforms.t.type": type_}, **own)
+
+    return config
+
+
+class TestTopics:
+    @pytest.mark.parametrize(
+        ("replacement", "text"),
+        [
+            pytest.param("", "the empty string is not allowed", id="empty"),
+            pytest.param("a b", "'a b' contains", id="blank"),
+            pytest.param("x" * 250, "max allowed length 249", id="long"),
+            pytest.param("connect-offsets", "connect-offsets", id="internal"),
+            pytest.param("__consumer_offsets", "__consumer_offsets", id="Kafka's own"),
+        ],
+    )
+    def test_that_records_must_not_go_to_end_the_run(
+        self, strings: Callable[..., dict[str, str]], run_here: Run, replacement: str, text: str
+    ) -> None:
+        config = strings("RegexRouter", regex=".*", replacement=replacement)
+        with pytest.raises((ConfigError, DataError), match=text):
+            run_here(config)
+
+    def test_of_single_records_end_the_run_too(self, strings: Callable[..., dict[str, str]], run_here: Run) -> None:
+        config = strings("airflow_kconnect.transforms.SQL", topic="concat(topic, if(value = 'line-1', '!', ''))")
+        with pytest.raises((ConfigError, DataError), match="!"):
+            run_here(config)
+
+    @pytest.mark.timeout(60)
+    def test_are_never_matched_for_long(self, strings: Callable[..., dict[str, str]], run_here: Run) -> None:
+        topic = "a" * 248 + "-"
+        config = strings("RegexRouter", regex="(a+)+(.*)(.*)(.*)(.*)(.*)!", replacement="x")
+        assert run_here({**config, "topic": topic}).topics == [topic]
+
+
+class TestTimestamps:
+    def test_that_kafka_refuses_are_errors_of_the_data(
+        self, strings: Callable[..., dict[str, str]], run_here: Run
+    ) -> None:
+        with pytest.raises(DataError, match=r"message\.timestamp\.after\.max\.ms"):
+            run_here(strings("airflow_kconnect.transforms.SQL", timestamp="9223372036854775807L"))
+
+
+class TestSizes:
+    LINE = random.Random(7).randbytes(700_000).hex()
+
+    @pytest.fixture
+    def large(
+        self, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], topic: Callable[..., str]
+    ) -> Iterator[Callable[..., dict[str, str]]]:
+        """A file source over a line of 1.4 MB; the topic may have its own limit."""
+        numbered.path.write_text(f"{self.LINE}\n")
+        yield lambda limit=None, **keys: file_source(
+            topic=topic(config={"max.message.bytes": limit} if limit else None), **keys
+        )
+
+    @pytest.mark.timeout(120)
+    def test_what_the_broker_refuses_names_the_setting(
+        self, large: Callable[..., dict[str, str]], run_here: Run, bootstrap: str
+    ) -> None:
+        config = large(limit="10000", **{"producer.override.max.request.size": "3000000"})
+        with pytest.raises(DataError, match=r"max\.message\.bytes"):
+            run_here(config)
+        assert read_values(bootstrap, config["topic"]) == []
+
+    def test_with_both_limits_raised_it_arrives(
+        self, large: Callable[..., dict[str, str]], run_here: Run, bootstrap: str
+    ) -> None:
+        config = large(limit="3000000", **{"producer.override.max.request.size": "3000000"})
+        run_here(config)
+        assert read_values(bootstrap, config["topic"]) == [self.LINE.encode()]
