@@ -66,6 +66,19 @@ class _BaseProducer:
             error, place = self._failed
             raise translate(error, f"{self._doing}: writing to {place}")
 
+    def produce_patiently(self, *record: Any) -> None:
+        """`produce` that waits while the queue is full; slower by a call, for records that are few.
+
+        :raises DataError: the record is too large. :raises ConnectError: the client refuses it otherwise.
+        """
+        while True:
+            try:
+                return self.produce(*record)
+            except BufferError:
+                self.poll(0.1)
+            except KafkaException as error:
+                raise translated(error, f"{self._doing}: writing to {record[0]}") from error
+
     def close(self) -> None:
         """Purge what is queued and free the producer's threads."""
         with suppress(KafkaException):  # a fenced producer says so once more

@@ -27,6 +27,8 @@ TABLE = [
     ("_UNKNOWN_PARTITION", ConfigError),
     ("MSG_SIZE_TOO_LARGE", DataError),
     ("RECORD_LIST_TOO_LARGE", DataError),
+    ("INVALID_RECORD", DataError),
+    ("INVALID_TIMESTAMP", DataError),
     ("_TRANSPORT", RetriableError),
     ("_ALL_BROKERS_DOWN", RetriableError),
     ("_TIMED_OUT", RetriableError),
