@@ -12,8 +12,10 @@ from airflow_kconnect.runtime import preview
 from tests.integration.transforms.test_transforms_golden import LINES, Line, as_in_kafka, config_of, name_of
 
 REPEATS = 5
-CLASSES = ("Cast$Value", "Flatten$Value", "HeaderFrom$Value", "InsertField$Value", "TimestampConverter$Value")
-CLASSES += ("ValueToKey", "RegexRouter", "Filter")
+CLASSES = (
+    *("Cast$Value", "Flatten$Value", "HeaderFrom$Value", "InsertField$Value", "TimestampConverter$Value"),
+    *("ValueToKey", "RegexRouter", "Filter"),
+)
 
 
 def _one_per_class() -> list[Line]:
