@@ -31,13 +31,13 @@ def memory_of_runs(bootstrap: str, folder: Path, lines: int, say: Callable[[str]
         }
         for kind, config in configs.items():
             name = f"{kind}, {lines * times:,} lines"
-            figures[name] = _peaks(config | {"name": f"memory-{kind}-{times}"}, worker_config(bootstrap))
+            figures[name] = peak_memory(config | {"name": f"memory-{kind}-{times}"}, worker_config(bootstrap))
             say(f"peak memory in MB, {name}: {figures[name]}")
         source.unlink()
     return figures
 
 
-def _peaks(config: dict[str, str], worker: dict[str, str]) -> dict[str, int]:
+def peak_memory(config: dict[str, str], worker: dict[str, str]) -> dict[str, int]:
     with run_spec_file(RunSpec(config=config, worker=worker)) as spec:
         command = submit_command(find_spark_submit(), spec, master="local[*]", conf={}, name="memory")
         process = psutil.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -45,6 +46,7 @@ class ConnectWorker(ConnectRest):
     :param rest_port: port of its REST API; None means a free one.
     :param heap_mb: Java heap in MB.
     :param java_options: further options for the JVM.
+    :param plugins: Maven coordinates of further connectors; each has a class loader of its own.
     :param settings: further worker settings, which win over ours.
     :param progress: called with a line of text while Kafka Connect is downloaded and started.
     """
@@ -62,6 +64,7 @@ class ConnectWorker(ConnectRest):
         rest_port: int | None = None,
         heap_mb: int = 512,
         java_options: Sequence[str] = (),
+        plugins: Sequence[str] = (),
         settings: Mapping[str, str] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
@@ -69,6 +72,7 @@ class ConnectWorker(ConnectRest):
         port = rest_port or ports.free_port()
         super().__init__(f"http://{ports.LOOPBACK}:{port}")
         self._java_options = [f"-Xmx{heap_mb}m", *java_options]
+        self._plugins = tuple(plugins)
         self._progress = progress or _log.info
         self._process: psutil.Popen | None = None
         self.properties: dict[str, str] = {
@@ -80,7 +84,7 @@ class ConnectWorker(ConnectRest):
             "status.storage.topic": status_topic,
             "exactly.once.source.support": "enabled" if exactly_once else "disabled",
             "listeners": f"HTTP://{ports.LOOPBACK}:{port}",
-            "plugin.path": str(self._folder / "plugins"),
+            "plugin.path": str(self._plugin_path),
             **(settings or {}),
         }
 
@@ -90,6 +94,10 @@ class ConnectWorker(ConnectRest):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+    @property
+    def _plugin_path(self) -> Path:
+        return self._folder / "plugins"
 
     @property
     def log(self) -> Path:
@@ -119,6 +127,8 @@ class ConnectWorker(ConnectRest):
         jars = ivy.resolve(CONNECT, java=java, progress=self._progress)
         with readable_os_errors(self._folder):
             log4j2, config = self._write_files(jars)
+            for plugin in self._plugins:
+                self._add_plugin(ivy.resolve([plugin], java=java, progress=self._progress), jars)
         command = [str(java.path), *self._java_options, f"-Dlog4j2.configurationFile={log4j2}"]
         command += ["-cp", _class_path(jars), "org.apache.kafka.connect.cli.ConnectDistributed", str(config)]
         self._progress("Starting Kafka Connect")
@@ -142,16 +152,17 @@ class ConnectWorker(ConnectRest):
             self._process = None
 
     def _write_files(self, jars: Path) -> tuple[Path, Path]:
-        plugins = self._folder / "plugins"
-        plugins.mkdir(parents=True, exist_ok=True)
-        for jar in jars.glob(_PLUGINS):
-            if not (plugins / jar.name).exists():
-                (plugins / jar.name).symlink_to(jar)
+        _link(jars.glob(_PLUGINS), self._plugin_path)
         log4j2, config = self._folder / "log4j2.properties", self._folder / "worker.properties"
         log4j2.write_text(LOG4J2)
         config.touch(mode=0o600)
         config.write_text(properties_text(self.properties))
         return log4j2, config
+
+    def _add_plugin(self, plugin: Path, connect: Path) -> None:
+        """Like the archives in which connectors come: without the libraries that Connect has itself."""
+        provided = {_artifact(jar) for jar in connect.glob("*.jar")}
+        _link((jar for jar in plugin.glob("*.jar") if _artifact(jar) not in provided), self._plugin_path / plugin.name)
 
     def _wait_for_answer(self, deadline_s: float) -> None:
         while not self.is_healthy():
@@ -169,3 +180,15 @@ class ConnectWorker(ConnectRest):
 def _class_path(jars: Path) -> str:
     plugins = set(jars.glob(_PLUGINS))
     return ":".join(str(jar) for jar in sorted(jars.glob("*.jar")) if jar not in plugins)
+
+
+def _artifact(jar: Path) -> str:
+    """The name of a jar without its version."""
+    return re.sub(r"-\d.*", "", jar.stem)
+
+
+def _link(jars: Iterable[Path], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for jar in jars:
+        if not (folder / jar.name).exists():
+            (folder / jar.name).symlink_to(jar)
