@@ -281,8 +281,21 @@ def config_warnings(props: Mapping[str, str], definition: ConfigDef) -> list[str
     ignored = {**IGNORED, **{key: _QUOTING for key in ("quote.sql.identifiers", "sql.quote.identifiers")}}
     asks_for_nothing = {"quote.sql.identifiers": "always", "sql.quote.identifiers": "true",
                         "table.names.qualify": "true", "dialect.name": ""}  # fmt: skip
-    return [
+    warnings = [
         f"`{key}` has no effect: {why}"
         for key, why in ignored.items()
         if key in definition.keys and key in props and props[key].lower() != asks_for_nothing.get(key)
     ]
+    return warnings + _late_commit_warnings(props)
+
+
+def _late_commit_warnings(props: Mapping[str, str]) -> list[str]:
+    """Only PostgreSQL says which transactions are open."""
+    safe = props.get("connection.url", "").lower().startswith(("jdbc:postgresql:", "jdbc:sqlite:"))
+    delayed = props.get("timestamp.delay.interval.ms", "0").strip() != "0"
+    if safe or delayed or props.get("mode") == "bulk":
+        return []
+    cure = "set `timestamp.delay.interval.ms` to longer than transactions take"
+    if "timestamp" not in props.get("mode", ""):
+        cure = "use a mode with timestamps, and " + cure
+    return [f"`mode`: rows that this database commits later than others with higher values are passed over; {cure}"]

@@ -1,0 +1,94 @@
+"""Offsets of the JDBC source: the JSON of Connect, and positions in it."""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connectors.jdbc.cursors import Position
+from airflow_kconnect.connectors.jdbc.offsets import offset_of, partitions_of, position_of, to_instant, to_wall
+from airflow_kconnect.connectors.jdbc.tables import TableName
+
+_BERLIN = ZoneInfo("Europe/Berlin")
+_INT64 = st.integers(-(2**63), 2**63 - 1)
+# Years 1 to 9999.
+_NANOS = st.integers(-62_135_596_800_000_000_000, 253_402_300_799_999_999_999)
+
+
+@pytest.mark.parametrize(
+    ("position", "offset"),
+    [
+        (Position(id=1234), {"incrementing": 1234}),
+        (Position(1700000000123456000), {"timestamp": 1700000000123, "timestamp_nanos": 123456000}),
+        (
+            Position(1700000000123456789, 7),
+            {"incrementing": 7, "timestamp": 1700000000123, "timestamp_nanos": 123456789},
+        ),
+        (Position(-1), {"timestamp": -1, "timestamp_nanos": 999999999}),
+    ],
+)
+def test_offset_is_that_of_connect(position: Position, offset: dict[str, Any]) -> None:
+    assert offset_of(position, None) == offset
+
+
+@given(st.one_of(st.none(), _NANOS), _INT64)
+def test_every_position_survives_its_offset(timestamp: int | None, number: int) -> None:
+    position = Position(timestamp, number)
+    assert position_of("t", offset_of(position, None), None) == position
+
+
+@given(st.one_of(st.none(), _NANOS), _INT64)
+def test_every_position_survives_its_progress(timestamp: int | None, number: int) -> None:
+    position = Position(timestamp, number)
+    assert Position.of(position.progress()) == position
+
+
+def test_timestamp_without_nanoseconds_is_milliseconds() -> None:
+    assert position_of("t", {"timestamp": 1700000000123}, None) == Position(1700000000123000000)
+
+
+@pytest.mark.parametrize("offset", [{"incrementing": "7"}, {"timestamp": 1.5}, {"timestamp": True}])
+def test_offset_that_makes_no_sense_names_table_and_member(offset: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match=r"public\.t is .*no whole number"):
+        position_of("public.t", offset, None)
+
+
+@given(st.integers(0, 4_000_000_000))
+def test_instants_survive_the_wall_clock_except_in_the_hour_that_comes_twice(seconds: int) -> None:
+    instant = seconds * 1_000_000_000 + 5
+    again = to_instant(to_wall(instant, _BERLIN), _BERLIN)
+    assert instant - again in (0, 3600 * 1_000_000_000)
+
+
+@given(st.integers(0, 4_000_000_000))
+def test_wall_clock_never_goes_back(seconds: int) -> None:
+    """Else rows with equal times of an hour that comes twice would be lost or doubled."""
+    wall = seconds * 1_000_000_000
+    there_and_back = to_wall(to_instant(wall, _BERLIN), _BERLIN)
+    assert there_and_back >= wall
+
+
+@pytest.mark.parametrize(
+    ("table", "catalog", "expected"),
+    [
+        (
+            TableName(None, "public", "orders"),
+            "db",
+            [
+                {"protocol": "1", "table": "public.orders"},
+                {"protocol": "1", "table": "db.public.orders"},
+                {"table": "orders"},
+            ],
+        ),
+        (TableName("db", None, "orders"), None, [{"protocol": "1", "table": "db.orders"}, {"table": "orders"}]),
+        (TableName(None, None, "orders"), None, [{"protocol": "1", "table": "orders"}, {"table": "orders"}]),
+    ],
+    ids=["PostgreSQL", "MySQL", "SQLite"],
+)
+def test_partitions_are_those_of_both_protocols(table: TableName, catalog: str | None, expected: list[Any]) -> None:
+    assert list(partitions_of(table, catalog)) == expected
