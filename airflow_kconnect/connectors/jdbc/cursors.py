@@ -46,6 +46,7 @@ class Cursor:
 
     :param timestamp: SQL of the timestamp, or None.
     :param id: SQL of the incrementing column, of the primary key that breaks ties, or None.
+    :param id_name: name of that column.
     :param literal: SQL literal of nanoseconds, comparable with `timestamp`.
     :param exact: whether `id` tells rows apart: then reading can go on behind any row.
     :param id_is_offset: whether `id` belongs to the offset; a tie breaker does not.
@@ -53,6 +54,7 @@ class Cursor:
 
     timestamp: str | None = None
     id: str | None = None
+    id_name: str | None = None
     literal: Callable[[int], str] = str
     exact: bool = False
     id_is_offset: bool = True

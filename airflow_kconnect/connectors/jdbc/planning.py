@@ -57,6 +57,8 @@ class Planner:
         :param most: at most so many rows, at least one group of equal timestamps; None is no bound.
         :returns: the splits, the number of rows in them, whether rows of the window are left.
         """
+        if most is None and (planned := self._by_statistics(window, pieces)) is not None:
+            return planned
         where = self._where(window)
         rows, end = self._extent(where)
         if rows == 0 or end is None:
@@ -69,6 +71,26 @@ class Planner:
             rows = self._count(where)
         cuts = self._cuts(where, rows, pieces.count(rows))
         return self._joined(window.start, cuts, end), rows, more
+
+    def _by_statistics(self, window: Window, pieces: Pieces) -> tuple[list[Split], int, bool] | None:
+        """A large table cut without looking at all of its rows; None if it is not large, or not known."""
+        name, cursor = self._cursor.id_name, self._cursor
+        if cursor.timestamp is not None or name is None:
+            return None
+        known = self._dialect.quantiles(self._db, self._source.table, name)
+        if known is None:
+            return None
+        (highest,) = self._db.row(f"SELECT MAX({cursor.id}) {self._from}")
+        end = window.last or Position(id=whole(highest))
+        start = window.start or self._before_all()
+        assert start.id is not None and end.id is not None
+        inside = [bound for bound in known[1] if start.id < bound < end.id]
+        rows = known[0] * len(inside) // max(1, len(known[1]))
+        if rows < self._dialect.large_rows:
+            return None
+        count = min(pieces.count(rows), len(inside) + 1)
+        cuts = [Position(id=inside[len(inside) * piece // count]) for piece in range(1, count)]
+        return self._joined(start, cuts, end), rows, False
 
     def _joined(self, start: Position | None, cuts: Sequence[Position], end: Position) -> list[Split]:
         bounds = [cut for cut in dict.fromkeys(cuts) if cut != end]

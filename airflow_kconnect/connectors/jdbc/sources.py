@@ -244,6 +244,7 @@ class _Builder:
         return Cursor(
             timestamp=self._dialect.cursor_timestamp(timestamps) if timestamps else None,
             id=self._dialect.quote(number.name) if number else None,
+            id_name=number.name if number else None,
             literal=lambda nanoseconds: self._dialect.literal(timestamps, nanoseconds),
             exact=exact,
             id_is_offset=incrementing is not None,

@@ -41,6 +41,8 @@ class Dialect:
 
     properties: dict[str, str] = {}
     """For the JDBC driver, in the driver and in Spark."""
+    large_rows = 5_000_000
+    """Counting so many rows takes a second: beyond, a table is cut by the database's statistics."""
     has_snapshots = False
     """Whether connections can share one view of the database."""
 
@@ -72,6 +74,10 @@ class Dialect:
 
     def blocks(self, db: Database, table: Table) -> tuple[int, int] | None:
         """Number of blocks and rows of a table that can be read in ranges of blocks; None if it cannot."""
+        return None
+
+    def quantiles(self, db: Database, table: Table, column: str) -> tuple[int, list[int]] | None:
+        """About how many rows a table has and values that part them evenly, where it is too large to be counted."""
         return None
 
     def catalog(self, db: Database) -> str | None:

@@ -103,7 +103,20 @@ class PostgreSql(Dialect):
         return (int(rows[0][0] or 0), int(rows[0][1] or 0)) if rows else None
 
     def session_start(self) -> str:
-        return f"SET application_name = '{READER}'"
+        return f"SET application_name = '{READER}'; SET default_transaction_read_only = on"
+
+    def quantiles(self, db: Database, table: Table, column: str) -> tuple[int, list[int]] | None:
+        if table.name is None:
+            return None
+        rows = db.rows(
+            "SELECT c.reltuples::bigint, array_to_json(s.histogram_bounds::text::bigint[]) FROM pg_class c"
+            " JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_stats s ON s.schemaname = n.nspname"
+            " AND s.tablename = c.relname AND s.attname = ? WHERE c.oid = to_regclass(?) AND c.reltuples > ?",
+            column,
+            self.relation(table.name),
+            self.large_rows,
+        )
+        return (int(rows[0][0] or 0), json.loads(rows[0][1])) if rows and rows[0][1] else None
 
     def prepare(self, db: Database) -> None:
         db.execute("SET TIME ZONE 'UTC'")
