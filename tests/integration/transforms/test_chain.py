@@ -12,11 +12,13 @@ from airflow_kconnect import preview
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame, single
+from airflow_kconnect.connect.task_errors import DROPPED
 from airflow_kconnect.converters.simple_header import SimpleHeaderConverter
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 
 SQL_PREDICATE = "airflow_kconnect.transforms.predicates.SQL"
+SOURCE = Scope(is_sink=False, header_converter=SimpleHeaderConverter({}, is_key=False))
 SCHEMALESS = {"value.converter": "JsonConverter", "value.converter.schemas.enable": "false"}
 
 
@@ -84,9 +86,27 @@ def test_errors_that_only_spark_finds_have_the_users_keys(keys: dict[str, str], 
 )
 def test_a_topic_that_cannot_be_names_the_transformation(spark: SparkSession, replacement: str, text: str) -> None:
     props = {"transforms": "route", "transforms.route.type": "RegexRouter", "transforms.route.regex": ".*"}
-    df = spark.range(1).select(F.lit("v").alias("value_0"), F.lit(None).cast("string").alias("error"))
-    frame = RecordFrame(df, single(Shape(STRING_SCHEMA), "value_0"), constant_topic="t", carried=("error",))
-    scope = Scope(is_sink=False, header_converter=SimpleHeaderConverter({}, is_key=False))
     with pytest.raises(ConfigError, match=text) as caught:
-        Chain.from_props({**props, "transforms.route.replacement": replacement}).apply(frame, scope)
+        Chain.from_props({**props, "transforms.route.replacement": replacement}).apply(
+            _source_frame(spark, "t"), SOURCE
+        )
     assert list(caught.value.errors) == ["transforms.route"]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("pattern", "dropped"),
+    [("a+-", True), ("a+", False), (r"\p{L}+[\w&&[^a]]*-", True), ("(a+)+(.*)(.*)(.*)(.*)(.*)!", False)],
+)
+def test_the_one_topic_of_a_source_is_never_matched_for_long(spark: SparkSession, pattern: str, dropped: bool) -> None:
+    drop = {"transforms": "drop", "transforms.drop.type": "Filter", "transforms.drop.predicate": "named"}
+    named = {"predicates.named.type": "TopicNameMatches", "predicates.named.pattern": pattern}
+    frame = _source_frame(spark, "a" * 200 + "-")
+    (row,) = Chain.from_props({**drop, **named}).apply(frame, SOURCE).df.select("error").collect()
+    assert (row.error == DROPPED) is dropped
+
+
+def _source_frame(spark: SparkSession, topic: str) -> RecordFrame:
+    """One record that goes to a topic."""
+    df = spark.range(1).select(F.lit("v").alias("value_0"), F.lit(None).cast("string").alias("error"))
+    return RecordFrame(df, single(Shape(STRING_SCHEMA), "value_0"), constant_topic=topic, carried=("error",))
