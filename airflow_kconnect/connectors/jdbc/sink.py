@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connectors.jdbc.sink_config import (
+    INSERT,
+    KAFKA,
     RECORD_KEY,
+    UPDATE,
+    UPSERT,
     aiven_keys,
     confluent_keys,
     keys_without_effect,
@@ -40,7 +46,7 @@ class JdbcSinkConnector(NativeSinkConnector):
         super().__init__(props)
         self._settings = settings_of(str(self.props.get("name")), self.config_values)
         self._target = target_of(self._settings)
-        self._offsets = OffsetsTable(self._target) if self._settings.offsets_table else None
+        self._offsets = self._offsets_of(self._settings.connector)
         self._run = uuid.uuid4().hex
         self._layouts: tuple[Layout, ...] = ()
         self._tables: set[str] = set()
@@ -55,6 +61,17 @@ class JdbcSinkConnector(NativeSinkConnector):
     def warnings(cls, props: Mapping[str, str]) -> list[str]:
         return keys_without_effect(props)
 
+    @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        mode = props.get("insert.mode", INSERT).lower()
+        if mode in (UPSERT, UPDATE):
+            return None
+        return f"would add the rows of the interval once more with `insert.mode` {mode}: set upsert"
+
+    def replay(self, replay: Replay) -> None:
+        """A replay has offsets of its own: those of live runs are further on."""
+        self._offsets = self._offsets_of(replay.name(self._settings.connector))
+
     def check(self) -> None:
         """Connects once: wrong passwords and databases that are away show before anything is read."""
         self._target.check_driver()
@@ -62,10 +79,21 @@ class JdbcSinkConnector(NativeSinkConnector):
             pass
 
     def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        self._check_places(partitions)
         if self._offsets is None:
             return {}
         with self._target.session(self._run) as connection, self._target.errors("taking over the stored offsets"):
             return self._offsets.take_over(connection, partitions, self._run)
+
+    def _offsets_of(self, name: str) -> OffsetsTable | None:
+        return OffsetsTable(self._target, name) if self._settings.offsets_table else None
+
+    def _check_places(self, partitions: Sequence[TopicPartition]) -> None:
+        """:raises ConfigError: dead letters would get primary keys that belong to other records."""
+        dead_letters = self.props.get("errors.deadletterqueue.topic.name")
+        if self._settings.pk_mode == KAFKA and dead_letters in {place.topic for place in partitions}:
+            text = "is kafka: dead letters cannot be replayed, as the offsets that their records had are not known"
+            raise ConfigError({"pk.mode": [text]}, self._settings.connector)
 
     def render(self, frame: RecordFrame) -> DataFrame:
         rows, self._layouts = self._target.render(frame)

@@ -18,11 +18,14 @@ _COLUMNS = ("connector", "topic", "partition", "next_offset", "run")
 
 
 class OffsetsTable:
-    """The rows of one connector; pickled into the tasks."""
+    """The rows of one connector; pickled into the tasks.
 
-    def __init__(self, target: Target) -> None:
+    :param name: of the connector, or of a replay of it.
+    """
+
+    def __init__(self, target: Target, name: str) -> None:
         settings = target.settings
-        self._target, self._connector = target, settings.connector
+        self._target, self._connector = target, name
         self._table = tuple(map(settings.naming.column, table_name(settings.offsets_table, settings.naming.mark)))
 
     def take_over(

@@ -18,6 +18,7 @@ from airflow_kconnect.connect.data import (
 )
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.replay import Replay
 from tests.support.databases import Database
 from tests.support.jdbc_sink import Record, Sink
 
@@ -270,6 +271,17 @@ class TestOffsets:
             to.write(older, [row(1, "older")])
         to.write(newer, [row(1, "newer")])
         assert table(each_database) == [(1, "newer")]
+
+    def test_replays_have_their_own(self, sink: Any, each_database: Database) -> None:
+        to, place = sink(**UPSERT), TopicPartition("t", 0)
+        to.run(row(1, "a"), row(2, "b"))
+        each_database.execute("DELETE FROM t WHERE id = 1")
+        replayed = to.connector()
+        replayed.replay(Replay(0, 1000, "key"))
+        assert replayed.stored_offsets([place]) == {}
+        to.write(replayed, [row(1, "a")])
+        assert table(each_database) == [(1, "a"), (2, "b")]
+        assert to.run() == {place: 2}
 
     def test_second_attempt_of_a_task_passes_over_what_is_there(self, sink: Any, each_database: Database) -> None:
         to, place = sink(**{"auto.create": "true"}), TopicPartition("t", 0)

@@ -8,6 +8,7 @@ import pytest
 
 from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.jdbc.sink import AivenJdbcSink, ConfluentJdbcSink
 
 URL = "jdbc:postgresql://localhost:5432/shop"
@@ -119,3 +120,15 @@ class TestConnector:
     def test_multi_of_aiven_is_insert(self) -> None:
         connector = AivenJdbcSink({**CONFIG, "insert.mode": "multi"})
         assert connector._settings.insert_mode == "insert"
+
+    def test_replays_of_plain_inserts_are_refused(self) -> None:
+        assert ConfluentJdbcSink.replay_problem({"insert.mode": "upsert"}) is None
+        text = ConfluentJdbcSink.replay_problem({})
+        assert text == "would add the rows of the interval once more with `insert.mode` insert: set upsert"
+
+    def test_dead_letters_have_no_place_in_kafka(self) -> None:
+        dead = {"errors.deadletterqueue.topic.name": "dead", "pk.mode": "kafka", "offsets.table": ""}
+        connector = ConfluentJdbcSink({**CONFIG, **dead})
+        assert connector.stored_offsets([TopicPartition("orders", 0)]) == {}
+        with pytest.raises(ConfigError, match=r"`pk\.mode`: is kafka: dead letters cannot be replayed"):
+            connector.stored_offsets([TopicPartition("dead", 0)])
