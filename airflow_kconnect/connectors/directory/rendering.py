@@ -33,8 +33,9 @@ def json_lines(frame: RecordFrame) -> DataFrame:
         return df.select(df[frame.value.columns[0]].alias("string"), *frame.carried)
     texts = {n: _json(shapes[n].schema, df[column]) for n, column in enumerate(frame.value.columns)}
     # A column of its own: what is cut out of it below names it twice, and would be written twice.
-    df = df.withColumn("text", _choose(frame, texts))
-    brackets = _choose(frame, {n: F.lit(_in_brackets(shape.schema)) for n, shape in enumerate(shapes)})
+    # The casts are for frames without any shape: all records are tombstones, or bad.
+    df = df.withColumn("text", _choose(frame, texts).cast("binary"))
+    brackets = _choose(frame, {n: F.lit(_in_brackets(shape.schema)) for n, shape in enumerate(shapes)}).cast("boolean")
     bare = F.when(brackets, F.substring("text", F.lit(2), F.octet_length("text") - 2)).otherwise(F.col("text"))
     return df.select(F.concat(F.coalesce(bare, F.lit(b"null")), F.lit(b"\n")).alias("line"), *frame.carried)
 

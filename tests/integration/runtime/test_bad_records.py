@@ -6,6 +6,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from airflow_kconnect.runtime.job import run
 from tests.integration.runtime.conftest import NumberedFile, Run
 from tests.integration.runtime.test_directory_pipeline import JSON, envelope, lines
 from tests.support import unique
-from tests.support.kafka import Headers, Record, create_topic, read_all, read_values
+from tests.support.kafka import Headers, Record, create_topic, produce, read_all, read_values
 
 TOLERANT = {
     "errors.tolerance": "all",
@@ -144,6 +145,17 @@ class TestEnvelopes:
         assert found["__connect.errors.stage"] == b"VALUE_CONVERTER"
         assert found["__connect.errors.exception.class.name"] == b"org.apache.kafka.connect.errors.DataException"
         assert found["__connect.errors.exception.message"]
+
+
+@pytest.mark.parametrize("format_", ["json", "parquet"])
+def test_nothing_but_bad_records_and_tombstones(
+    topic: Callable[..., str], bootstrap: str, run_here: Run, tmp_path: Path, format_: str
+) -> None:
+    name = topic()
+    produce(bootstrap, name, ["bad", None, "[]"])
+    config = {"name": unique("sink"), "connector.class": "DirectorySink", "directory": str(tmp_path), "topics": name}
+    records = run_here({**config, "format": format_, **JSON, "errors.tolerance": "all"}).records
+    assert records == {"read": 3, "written": 1, "filtered": 0, "dead_lettered": 2}
 
 
 @pytest.fixture
