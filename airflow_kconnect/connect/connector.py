@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.task import SinkTask, SourceTask
@@ -193,6 +194,13 @@ class NativeSourceConnector(SourceConnector):
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         """What to remember beside an offset that a split led to, to recognise a source that was replaced."""
+        return None
+
+    def explained(self, failure: str) -> ConnectError | None:
+        """What a run that failed in Spark, and could be tried again, really failed of; None: try again.
+
+        Called in the driver. A value that Spark's reader cannot read will not be another one next time.
+        """
         return None
 
     def finished(self) -> None:

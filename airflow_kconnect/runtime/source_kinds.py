@@ -13,7 +13,7 @@ from airflow_kconnect.connect.connector import (
     PollSourceConnector,
     SourceConnector,
 )
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.runtime.encoding import converter_of
 from airflow_kconnect.runtime.header_stage import HeaderStage
@@ -70,8 +70,10 @@ class NativeKind(SourceKind):
     def __init__(self, settings: RunSettings, connector: NativeSourceConnector, session: LazySession) -> None:
         self._settings, self._connector, self._session = settings, connector, session
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, *rest: object) -> None:
         self._connector.finished()
+        if isinstance(error, RetriableError) and (known := self._connector.explained(str(error))) is not None:
+            raise known from error
 
     def plan(self, view: OffsetView) -> Work:
         settings = self._settings
