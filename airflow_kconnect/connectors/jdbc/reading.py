@@ -90,7 +90,8 @@ class ReadingSession:
         now = self._dialect.now(self._db, self._settings.zone) if self._settings.initial_timestamp_ms == -1 else 0
         starts = {source.text: start_of(source, context, self._settings, now) for source in self.sources}
         notes = self._schema_changes(context, starts)
-        windows = WindowFinder(self._db, self._dialect, self._settings).find(self.sources, starts)
+        end_ms = context.replay.end_ms if context.replay else None
+        windows = WindowFinder(self._db, self._dialect, self._settings).find(self.sources, starts, end_ms)
         db = self._snapshot()
         pieces = Pieces(self._settings.values["split.rows"], context)
         splits: list[Split] = []
@@ -181,8 +182,6 @@ class ReadingSession:
         settings = self._settings
         driver = use_driver(spark, settings.url, settings.props)
         options = {**self._dialect.properties, **settings.properties, "driver": driver}
-        if (isolation := settings.values["transaction.isolation.mode"]) in _SPARKS_ISOLATIONS:
-            options["isolationLevel"] = isolation
         reader = Reader(self._dialect, settings, options, self._session_start)
         return reader.frame(spark, [(self._source_of(split), split, at) for _, split, at in splits])
 
@@ -209,7 +208,3 @@ class ReadingSession:
         behind = self._behind.get(partition_identity(split.source_partition))
         described = json.dumps(self._source_of(split).table.described(), ensure_ascii=False)
         return {"columns": described} if behind is None else {"columns": described, "behind": behind}
-
-
-# Spark knows these by other names, or not at all.
-_SPARKS_ISOLATIONS = ("READ_UNCOMMITTED", "READ_COMMITTED", "REPEATABLE_READ", "SERIALIZABLE")

@@ -15,7 +15,9 @@ from airflow_kconnect.connect.connector import (
     SourcePlan,
     Split,
 )
+from airflow_kconnect.connect.errors import ConnectError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connectors.jdbc.database import unreadable
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
 from airflow_kconnect.connectors.jdbc.reading import ReadingSession
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
@@ -52,6 +54,14 @@ class JdbcSourceConnector(NativeSourceConnector):
         return config_warnings(props, cls.config())
 
     @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        if "timestamp" in props.get("mode", ""):
+            return None
+        return (
+            "knows which rows belong to an interval of time only in the modes `timestamp` and `timestamp+incrementing`"
+        )
+
+    @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:
         return ExactlyOnceSupport.SUPPORTED
 
@@ -78,6 +88,10 @@ class JdbcSourceConnector(NativeSourceConnector):
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         return self._open().facts(split)
+
+    def explained(self, failure: str) -> ConnectError | None:
+        text = unreadable(failure)
+        return DataError(f"{self._settings.place}: {text}") if text else None
 
     def finished(self) -> None:
         if self._session is not None:

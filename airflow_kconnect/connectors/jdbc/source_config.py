@@ -286,12 +286,23 @@ def config_warnings(props: Mapping[str, str], definition: ConfigDef) -> list[str
         for key, why in ignored.items()
         if key in definition.keys and key in props and props[key].lower() != asks_for_nothing.get(key)
     ]
-    return warnings + _late_commit_warnings(props)
+    return warnings + _isolation_warnings(props) + _late_commit_warnings(props)
+
+
+def _isolation_warnings(props: Mapping[str, str]) -> list[str]:
+    key = "transaction.isolation.mode"
+    if _is(props, "postgresql") or props.get(key, "DEFAULT") == "DEFAULT":
+        return []
+    return [f"`{key}` has no effect: a split is one statement, with the isolation that the database gives it"]
+
+
+def _is(props: Mapping[str, str], *databases: str) -> bool:
+    return props.get("connection.url", "").lower().startswith(tuple(f"jdbc:{name}:" for name in databases))
 
 
 def _late_commit_warnings(props: Mapping[str, str]) -> list[str]:
-    """Only PostgreSQL says which transactions are open."""
-    safe = props.get("connection.url", "").lower().startswith(("jdbc:postgresql:", "jdbc:sqlite:"))
+    """Only PostgreSQL says which transactions are open; SQLite has one writer."""
+    safe = _is(props, "postgresql", "sqlite")
     delayed = props.get("timestamp.delay.interval.ms", "0").strip() != "0"
     if safe or delayed or props.get("mode") == "bulk":
         return []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.connector import PlanContext
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connectors.jdbc.cursors import Position
 from airflow_kconnect.connectors.jdbc.database import Database
 from airflow_kconnect.connectors.jdbc.dialects.base import Dialect
@@ -61,6 +61,8 @@ def start_of(source: Source, context: PlanContext, settings: SourceSettings, now
     """
     if settings.mode.bulk:
         return Start(source.partitions[0], None)
+    if context.replay is not None:
+        return Start(source.partitions[0], before_group(Position(to_wall(context.replay.start_ms * _MS, source.zone))))
     for partition in source.partitions:
         offset = context.offset(partition)
         if offset is None:
@@ -99,13 +101,18 @@ class WindowFinder:
     def __init__(self, db: Database, dialect: Dialect, settings: SourceSettings) -> None:
         self._db, self._dialect, self._settings = db, dialect, settings
         values = settings.values
+        self._end: int | None = None
         self._late: LateCommits | None = None
         self._delay = values["timestamp.delay.interval.ms"] * _MS
         if isinstance(dialect, PostgreSql) and values["late.commits"] == "wait":
             self._late = LateCommits(db, dialect, values["late.commits.wait.ms"])
 
-    def find(self, sources: Sequence[Source], starts: dict[str, Start]) -> Windows:
-        """The windows; a snapshot that is taken after this has all of their rows."""
+    def find(self, sources: Sequence[Source], starts: dict[str, Start], end_ms: int | None = None) -> Windows:
+        """The windows; a snapshot that is taken after this has all of their rows.
+
+        :param end_ms: the windows end at this time, ms since the epoch, or before.
+        """
+        self._end = None if end_ms is None else end_ms * _MS
         windows = Windows()
         if self._settings.mode.bulk:
             windows.by_table = {source.text: Window(None) for source in sources}
@@ -141,10 +148,22 @@ class WindowFinder:
                 return
             end = horizon.instant
             self._note_horizon(windows, horizon)
+        if self._end is not None:
+            end = self._whole_interval(end)
         for source in sources:
             window = Window(starts[source.text].position, end_timestamp=to_wall(end, source.zone))
             windows.by_table[source.text] = window
         self._leave_written(windows, sources, prepared_only=True)
+
+    def _whole_interval(self, horizon: int) -> int:
+        """The end of the interval that is moved again. :raises RetriableError: rows of it can still be committed."""
+        assert self._end is not None
+        if horizon < self._end:
+            raise RetriableError(
+                f"{self._settings.place}: the interval ends later than the last moment whose rows are all committed;"
+                " try again when the transactions of that time are over"
+            )
+        return self._end
 
     def _note_horizon(self, windows: Windows, horizon: Horizon) -> None:
         held_ns = self._dialect.now(self._db, self._settings.zone) - self._delay - horizon.instant

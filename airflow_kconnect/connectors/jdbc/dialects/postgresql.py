@@ -55,6 +55,10 @@ _KINDS = {
     "int4": Kind.INT32,
     "int8": Kind.INT64,
     "oid": Kind.INT64,
+    # So the driver calls columns that are numbered by a sequence.
+    "smallserial": Kind.INT16,
+    "serial": Kind.INT32,
+    "bigserial": Kind.INT64,
     "float4": Kind.FLOAT32,
     "float8": Kind.FLOAT64,
     "bytea": Kind.BYTES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from airflow_kconnect.connect.replay import Replay
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support.databases import Database
@@ -135,3 +136,16 @@ def test_several_tables_in_one_run(
     assert report.records["written"] == 902
     assert sorted(_ids(rows(config, "orders"))) == list(range(900))
     assert rows(config, "people") == [{"id": 1, "name": "a"}, {"id": 2, "name": None}]
+
+
+def test_an_interval_is_moved_again_beside_the_live_offset(
+    each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    _create(each_database)
+    _insert(each_database, range(100))
+    config = jdbc_source(each_database, **{"mode": "timestamp", "timestamp.column.name": "at"})
+    run_here(config)
+    replay = run_here(config, interval=Replay(1704067202000, 1704067204000, "once"))
+    assert replay.records["written"] == 20
+    assert _ids(rows(config, "orders"))[100:] == list(range(20, 40))
+    assert run_here(config).records["read"] == 0

@@ -224,7 +224,8 @@ def test_changed_columns_are_told_or_refused(
     db.execute("insert into t (a, b) values (1, 'x')")
     config = jdbc_source(db)
     run_here(config)
-    db.execute("alter table t drop column b; alter table t alter a type bigint; alter table t add c date not null")
+    db.execute("alter table t drop column b; alter table t alter a type bigint")
+    db.execute("alter table t add c date not null default current_date")
     db.execute("insert into t (a, c) values (2, '1970-01-02')")
     with pytest.raises(DataError, match=r"column c date not null was added; column b text was dropped; column a was"):
         run_here({**config, "schema.change": "fail"})
@@ -316,3 +317,12 @@ def test_what_cannot_work_is_said_before_anything_moves(
         run_here(config)
     assert text in " ".join(caught.value.errors[key])
     assert "s3cret" not in str(caught.value)
+
+
+def test_a_number_that_is_none_fails_for_good_and_says_so(
+    db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
+) -> None:
+    db.execute("create table t (id serial primary key, n numeric(10, 2))")
+    db.execute("insert into t (n) values (1), ('NaN')")
+    with pytest.raises(DataError, match="numeric has the value NaN"):
+        run_here(jdbc_source(db))

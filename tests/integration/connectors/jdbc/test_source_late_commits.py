@@ -1,0 +1,186 @@
+"""Transactions that commit after later ones: nothing of them is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
+from tests.integration.runtime.conftest import Run
+from tests.support import unique
+from tests.support.postgres import PostgresDatabase
+
+_SHORT = {"late.commits.wait.ms": "200"}
+_TIMESTAMP = {"mode": "timestamp", "timestamp.column.name": "at", **_SHORT}
+
+Begin = Callable[..., Any]
+
+
+@pytest.fixture
+def begin(db: PostgresDatabase) -> Iterator[Begin]:
+    """Opens a transaction with some SQL in it; `commit()` ends it."""
+    opened: list[Any] = []
+
+    def start(*statements: str) -> Any:
+        connection = db.connect()
+        connection.autocommit = False
+        opened.append(connection)
+        for statement in statements:
+            connection.execute(statement)
+        return connection
+
+    yield start
+    for connection in opened:
+        connection.close()
+
+
+@pytest.fixture
+def table(db: PostgresDatabase) -> None:
+    db.execute("create table t (id bigserial primary key, at timestamptz not null default now())")
+
+
+def _ids(found: list[dict[str, Any]]) -> list[int]:
+    return [row["id"] for row in found]
+
+
+@pytest.mark.usefixtures("table")
+class TestNumbers:
+    def test_table_is_left_alone_while_a_lower_number_can_still_be_committed(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        late = begin("insert into t default values")
+        db.execute("insert into t default values")
+        config = jdbc_source(db, **_SHORT)
+        first = run_here(config)
+        late.commit()
+        second = run_here(config)
+        assert (first.records["read"], first.complete) == (0, False)
+        assert "open since" in first.notes["left_for_next_run"]["public.t"]
+        assert (second.records["read"], _ids(rows(config, "t"))) == (2, [1, 2])
+
+    def test_a_short_transaction_is_waited_for(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        late = begin("insert into t default values")
+        db.execute("insert into t default values")
+        config = jdbc_source(db)
+        timer = threading.Timer(1.0, late.commit)
+        timer.start()
+        report = run_here(config)
+        timer.join()
+        assert (report.complete, _ids(rows(config, "t"))) == (True, [1, 2])
+
+    def test_ignoring_late_commits_loses_them(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        late = begin("insert into t default values")
+        db.execute("insert into t default values")
+        config = jdbc_source(db, **{"late.commits": "ignore"})
+        run_here(config)
+        late.commit()
+        run_here(config)
+        assert _ids(rows(config, "t")) == [2]
+
+    def test_a_number_taken_before_its_row_is_written_counts(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        late = begin("select nextval('t_id_seq')")
+        db.execute("insert into t default values")
+        config = jdbc_source(db, **_SHORT)
+        first = run_here(config)
+        late.execute("insert into t (id) values (1)")
+        late.commit()
+        run_here(config)
+        assert (first.records["read"], _ids(rows(config, "t"))) == (0, [1, 2])
+
+    def test_prepared_transaction_is_named(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        gid = unique("gid")
+        late = begin("insert into t default values", f"prepare transaction '{gid}'")
+        late.close()
+        db.execute("insert into t default values")
+        config = jdbc_source(db, **_SHORT)
+        first = run_here(config)
+        db.execute(f"commit prepared '{gid}'")
+        run_here(config)
+        assert first.notes["left_for_next_run"] == {"public.t": f"prepared transaction {gid}"}
+        assert _ids(rows(config, "t")) == [1, 2]
+
+    def test_readers_and_other_tables_hold_nothing_back(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run
+    ) -> None:
+        db.execute("create table other (id bigserial primary key)")
+        db.execute("insert into t default values")
+        begin("select * from t")
+        begin("insert into other default values")
+        report = run_here(jdbc_source(db, **_SHORT, **{"table.whitelist": "t"}))
+        assert (report.records["read"], report.notes) == (1, {})
+
+    def test_query_waits_for_writers_of_any_table(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        late = begin("insert into t default values")
+        db.execute("insert into t default values")
+        more = {"query": "select * from t", "incrementing.column.name": "id"}
+        config = jdbc_source(db, **_SHORT, **more, **{"validate.non.null": "false"})
+        run_here(config)
+        late.commit()
+        run_here(config)
+        assert _ids(rows(config, "")) == [1, 2]
+
+
+def test_writers_of_partitions_and_of_the_tables_of_a_view_count(
+    db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    db.execute("create table p (id bigserial primary key) partition by range (id)")
+    db.execute("create table p1 partition of p for values from (0) to (1000); create view v as select * from p")
+    late = begin("insert into p1 (id) values (nextval('p_id_seq'))")
+    db.execute("insert into p default values")
+    more = {"table.types": "PARTITIONED TABLE,VIEW", "incrementing.column.name": "id", "validate.non.null": "false"}
+    config = jdbc_source(db, **_SHORT, **more)
+    first = run_here(config)
+    late.commit()
+    run_here(config)
+    assert sorted(first.notes["left_for_next_run"]) == ["public.p", "public.v"]
+    assert (_ids(rows(config, "p")), _ids(rows(config, "v"))) == ([1, 2], [1, 2])
+
+
+@pytest.mark.usefixtures("table")
+class TestTimestamps:
+    def test_rows_since_the_beginning_of_an_open_transaction_wait(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        db.execute("insert into t default values")
+        late = begin("insert into t default values")
+        db.execute("insert into t default values")
+        config = jdbc_source(db, **_TIMESTAMP)
+        first = run_here(config)
+        late.commit()
+        run_here(config)
+        assert (first.records["read"], _ids(rows(config, "t"))) == (1, [1, 2, 3])
+        assert "wait for the transaction of session" in first.notes["held_back"]
+
+    def test_transactions_that_the_user_may_not_look_into_are_waited_for(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        user = unique("reader").replace("-", "_")
+        db.execute(f"create user {user} password 'pw'; grant select on t to {user}")
+        late = begin("insert into t default values")
+        db.execute("insert into t default values")
+        config = jdbc_source(db, **_TIMESTAMP, **{"connection.user": user, "connection.password": "pw"})
+        first = run_here(config)
+        late.commit()
+        run_here(config)
+        assert (first.records["read"], _ids(rows(config, "t"))) == (0, [1, 2])
+        assert list(first.notes["left_for_next_run"]) == ["public.t"]
+
+    def test_delay_keeps_young_rows_for_later(
+        self, db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
+    ) -> None:
+        db.execute("insert into t default values")
+        config = jdbc_source(db, **_TIMESTAMP, **{"timestamp.delay.interval.ms": "3600000"})
+        assert run_here(config).records["read"] == 0
