@@ -34,7 +34,7 @@ class SourceKind(ABC):
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """The run is over, or has failed."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class NativeKind(SourceKind):
     def __init__(self, settings: RunSettings, connector: NativeSourceConnector, session: LazySession) -> None:
         self._settings, self._connector, self._session = settings, connector, session
 
-    def __exit__(self, _: object, error: BaseException | None, *rest: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self._connector.finished()
         if isinstance(error, RetriableError) and (known := self._connector.explained(str(error))) is not None:
             raise known from error

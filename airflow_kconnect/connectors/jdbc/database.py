@@ -122,18 +122,24 @@ def database_error(place: str, what: str, exception: Any) -> ConnectError:
 
 
 _NAN = re.compile(r"Bad value for type (?:BigDecimal|long|int) : (NaN|-?Infinity)")
-_UNREADABLE = re.compile(
-    r"\b(?:\w+\.)*\w*(?:Exception|Error): (?:ERROR: )?(.*(?:Bad value for type|out of range|division by zero|invalid input"
-    r" syntax|does not exist|permission denied|cannot be represented|NUMERIC_VALUE_OUT_OF_RANGE).*)"
+_HOPELESS = (
+    "Bad value for type",
+    "out of range",
+    "division by zero",
+    "invalid input syntax",
+    r"(?:relation|column|function|table) .* does not exist",
+    "permission denied",
+    "cannot be represented",
 )
+_UNREADABLE = re.compile(rf"\b\w*(?:Exception|Error): (?:ERROR: )?(.*(?:{'|'.join(_HOPELESS)}).*)")
 
 
 def unreadable(failure: str) -> str | None:
     """What is wrong with the data, of a failed Spark job's text; None if something else was."""
     if found := _NAN.search(failure):
         return (
-            f"a column of the type numeric has the value {found[1]}, which Connect's Decimal does not know: leave the rows"
-            " out by a view or `query`, or read the column as another type there"
+            f"a column of the type numeric has the value {found[1]}, which Connect's Decimal does not know:"
+            " leave the rows out by a view or `query`, or read the column as another type there"
         )
     found = _UNREADABLE.search(failure)
     return f"reading failed, and would again: {found[1]}" if found else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connectors.jdbc.columns import Granularity, Kind, kind_of, numeric_kind, schema_of
+from airflow_kconnect.connectors.jdbc.database import unreadable
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
 from airflow_kconnect.connectors.jdbc.tables import Column, Table, changes
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
@@ -91,3 +92,19 @@ def test_column_is_found_by_case_only_if_that_is_unambiguous() -> None:
     table = Table(None, (Column("Id", "int", 4), Column("a", "int", 4), Column("A", "int", 4)))
     found = [column and column.name for column in map(table.column, ("id", "a", "A", "b"))]
     assert found == ["Id", "a", "A", None]
+
+
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        ("the Spark job failed: org.postgresql.util.PSQLException: Bad value for type BigDecimal : NaN", "value NaN"),
+        ("org.postgresql.util.PSQLException: ERROR: bigint out of range", "would again: bigint out of range"),
+        ('PSQLException: ERROR: column "x" does not exist', 'column "x" does not exist'),
+        ('PSQLException: ERROR: snapshot "00-1" does not exist', None),
+        ("PSQLException: This connection has been closed.", None),
+        ("Cannot reach Kafka", None),
+    ],
+)
+def test_only_failures_that_would_come_again_are_for_good(failure: str, told: str | None) -> None:
+    found = unreadable(failure)
+    assert found is None if told is None else told in (found or "")
