@@ -19,7 +19,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 	-@$(BIN)/python -m airflow_kconnect.local.class_archive > /dev/null 2>&1
 	@touch $@
 
-demo: setup  ## file -> Kafka -> files, by an Airflow DAG, twice; the second run resumes
+demo: setup  ## file -> Kafka -> files and table -> Kafka -> Parquet, by Airflow DAGs, twice; the second run resumes
 	@$(BIN)/python -m airflow_kconnect.local.demo
 
 test: setup  ## all tests

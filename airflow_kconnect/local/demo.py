@@ -1,4 +1,5 @@
-"""The demo: a broker, Airflow and Spark on this machine move a data set twice, the second time only what is new.
+"""The demo: a broker, Airflow and Spark on this machine move two data sets twice, the second time only
+what is new: lines of a file into JSON lines, and rows of a SQLite table into Parquet.
 
     python -m airflow_kconnect.local.demo
 
@@ -7,7 +8,6 @@ Everything is in the folder `.demo` of the repository; nothing is left running.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shutil
@@ -23,13 +23,13 @@ from rich.console import Console
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.local.broker import EmbeddedBroker
+from airflow_kconnect.local.demo_pipelines import FilePipeline, Pipeline, TablePipeline
 from airflow_kconnect.local.demo_view import Offsets, show_offsets, show_output, show_runs
 from airflow_kconnect.local.errors import SetupError
 from airflow_kconnect.local.process_tree import kill_tree
 from airflow_kconnect.local.submit import sigterm_as_exit
 
 REPOSITORY = Path(__file__).parents[2]
-DATA_SET = "seattle-weather.csv"
 
 
 def main() -> int:
@@ -60,23 +60,21 @@ class Demo:
         self._broker = EmbeddedBroker(folder / "broker", progress=lambda text: None)
 
     def run(self) -> None:
-        """Prepare, run the DAG, append to the input, run it again, show what has happened."""
-        lines = _data_set()
-        first = len(lines) * 2 // 3
+        """Prepare, run the DAGs, add to their inputs, run them again, show what has happened."""
         self._clean()
+        pipelines = (FilePipeline(self._data), TablePipeline(self._data))
         with self._status("Starting Kafka and Airflow"), self._airflow() as airflow:
             try:
                 self._broker.start()
                 airflow.ask()
-                reports = [
-                    self._dag_run(airflow, lines[:first], f"1: {first:,} lines"),
-                    self._dag_run(airflow, lines, f"2: {len(lines) - first:,} more"),
-                ]
-                show_runs(self._console, reports)
-                show_offsets(self._console, Offsets.read(self._broker.bootstrap, "weather-source", "weather-sink"))
+                runs = [self._dag_run(airflow, pipeline, run) for pipeline in pipelines for run in (1, 2)]
+                show_runs(self._console, runs)
+                read = [Offsets.read(self._broker.bootstrap, *pipeline.connectors) for pipeline in pipelines]
+                show_offsets(self._console, read)
             finally:
                 self._broker.stop()
-        self._check(lines)
+        for pipeline in pipelines:
+            self._check(pipeline)
 
     def _clean(self) -> None:
         """Remove what an earlier demo left; Airflow's database stays, since making it takes time."""
@@ -108,23 +106,20 @@ class Demo:
         finally:
             airflow.stop()
 
-    def _dag_run(self, airflow: Airflow, lines: list[str], title: str) -> dict[str, Any]:
-        self._say(f"Airflow runs the DAG example_file_pipeline. {DATA_SET}, run {title}")
-        (self._data / "input.csv").write_text("".join(lines), encoding="utf-8")
+    def _dag_run(self, airflow: Airflow, pipeline: Pipeline, run: int) -> dict[str, Any]:
+        title = pipeline.feed(run)
+        self._say(f"Airflow runs the DAG {pipeline.dag_id} with {pipeline.data_set}. {title}")
         connection = {"conn_type": "kafka", "extra": {"bootstrap.servers": self._broker.bootstrap}}
         started_s = time.monotonic()
-        answer = airflow.ask({"AIRFLOW_CONN_KAFKA_DEFAULT": json.dumps(connection)})
+        answer = airflow.ask(pipeline.dag_id, {"AIRFLOW_CONN_KAFKA_DEFAULT": json.dumps(connection)})
         if answer["state"] != "success":
-            raise SetupError(f"the DAG run ended as {answer['state']}; see {airflow.log}")
+            raise SetupError(f"the run of {pipeline.dag_id} ended as {answer['state']}; see {airflow.log}")
         return {"title": title, "seconds": time.monotonic() - started_s, "reports": answer["reports"]}
 
-    def _check(self, lines: list[str]) -> None:
-        """The proof: what came out is what went in, line by line."""
-        files = sorted((self._data / "output").rglob("*.json"))
-        written = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
-        show_output(self._console, files, written, self._folder.parent)
-        if written != [line.rstrip("\n") for line in lines]:
-            raise SetupError(f"the files in {self._data / 'output'} are not what was read from the input")
+    def _check(self, pipeline: Pipeline) -> None:
+        show_output(self._console, pipeline.files(), pipeline.written(), self._folder.parent, pipeline.unit)
+        if not pipeline.is_complete():
+            raise SetupError(f"the files that {pipeline.dag_id} wrote below {self._data} are not what it read")
 
 
 class Airflow:
@@ -146,14 +141,15 @@ class Airflow:
                 start_new_session=True,
             )
 
-    def ask(self, settings: dict[str, str] | None = None) -> dict[str, Any]:
-        """The next answer; with settings, that to one more run with them.
+    def ask(self, dag_id: str | None = None, settings: dict[str, str] | None = None) -> dict[str, Any]:
+        """The next answer; with a DAG, that to one more run of it.
 
+        :param settings: environment variables for the run.
         :raises SetupError: there is no answer, because Airflow has ended.
         """
         assert self._process.stdin is not None and self._process.stdout is not None
-        if settings is not None:
-            self._process.stdin.write(json.dumps(settings) + "\n")
+        if dag_id is not None:
+            self._process.stdin.write(json.dumps({"dag": dag_id, "environment": settings or {}}) + "\n")
             self._process.stdin.flush()
         line = self._process.stdout.readline()
         if not line:
@@ -182,15 +178,6 @@ def _environment(folder: Path, home: Path) -> dict[str, str]:
         # The quick compiler alone: right for jobs of a few seconds, wrong for long ones.
         "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
     }
-
-
-def _data_set() -> list[str]:
-    """The lines of a CSV file that vega_datasets ships; found without importing it, which would load pandas."""
-    spec = importlib.util.find_spec("vega_datasets")
-    if spec is None or spec.origin is None:
-        raise SetupError("vega_datasets is not installed: pip install 'airflow-kconnect[demo]'.")
-    text = (Path(spec.origin).parent / "_data" / DATA_SET).read_text(encoding="utf-8")
-    return text.splitlines(keepends=True)
 
 
 if __name__ == "__main__":

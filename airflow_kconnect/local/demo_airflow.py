@@ -1,7 +1,8 @@
-"""Airflow's side of the demo: runs the example DAG each time that it is told to, in one process.
+"""Airflow's side of the demo: runs an example DAG each time that it is told to, in one process.
 
-Started by `airflow_kconnect.local.demo` with AIRFLOW_HOME set. Each line of standard input, a JSON map of environment
-variables, is one run, and is answered by a line of JSON on standard output. Airflow's log goes to standard error.
+Started by `airflow_kconnect.local.demo` with AIRFLOW_HOME set. Each line of standard input is one run: in JSON, the
+`dag` and a map of variables for the `environment`. It is answered by a line of JSON on standard output. Airflow's log
+goes to standard error.
 """
 
 from __future__ import annotations
@@ -12,17 +13,16 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
-DAG_ID = "example_file_pipeline"
-
 
 def main() -> None:
-    """Prepare Airflow, say `ready`, then run the DAG once per line of input."""
+    """Prepare Airflow, say `ready`, then run a DAG per line of input."""
     answers = _take_stdout()
-    dag = _prepare()
+    dags = _prepare()
     _answer(answers, {"ready": True})
     for line in sys.stdin:
-        os.environ.update(json.loads(line))
-        _answer(answers, _run(dag))
+        asked = json.loads(line)
+        os.environ.update(asked["environment"])
+        _answer(answers, _run(dags[asked["dag"]]))
 
 
 def _take_stdout() -> TextIO:
@@ -37,7 +37,7 @@ def _answer(answers: TextIO, answer: dict[str, Any]) -> None:
     answers.flush()
 
 
-def _prepare() -> Any:
+def _prepare() -> dict[str, Any]:
     from airflow.dag_processing.dagbag import DagBag
     from airflow.sdk.execution_time.supervisor import in_process_api_server
     from airflow.utils.db import initdb
@@ -47,9 +47,9 @@ def _prepare() -> Any:
     # Else the first task waits for it: some seconds, during which here the broker is starting.
     _ = in_process_api_server().transport
     bag = DagBag()
-    if DAG_ID not in bag.dags:
-        raise RuntimeError(f"{DAG_ID} did not load: {bag.import_errors}")
-    return bag.dags[DAG_ID]
+    if bag.import_errors:
+        raise RuntimeError(f"the examples did not load: {bag.import_errors}")
+    return dict(bag.dags)
 
 
 def _run(dag: Any) -> dict[str, Any]:

@@ -77,17 +77,17 @@ def show_runs(console: Console, runs: Sequence[dict[str, Any]]) -> None:
     console.print(table)
 
 
-def show_offsets(console: Console, offsets: Offsets) -> None:
+def show_offsets(console: Console, offsets: Sequence[Offsets]) -> None:
     """The committed offsets."""
     table = Table("Where", "Partition", "Offset", title="Offsets in Kafka", title_justify="left")
-    for row in offsets.rows:
+    for row in (row for each in offsets for row in each.rows):
         table.add_row(*(Text(cell, overflow="fold") for cell in row))
     console.print(table)
 
 
-def show_output(console: Console, files: Sequence[Path], rows: Sequence[Any], beside: Path) -> None:
+def show_output(console: Console, files: Sequence[Path], rows: Sequence[Any], beside: Path, unit: str) -> None:
     """The files and the last rows in them."""
-    table = Table(title=f"Output: {len(rows):,} lines in {len(files)} files", title_justify="left", show_header=False)
+    table = Table(title=f"Output: {len(rows):,} {unit} in {len(files)} files", title_justify="left", show_header=False)
     for file in files:
         table.add_row(Text(str(file.relative_to(beside)), overflow="fold"))
     table.add_section()
