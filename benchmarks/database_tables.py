@@ -53,6 +53,7 @@ def rate(moved: Callable[[], int], enough: int, pause_s: float, *, still_runs: C
     """Records/s between the first records and the last: start-up does not count.
 
     :param still_runs: called now and then; raises when what moves the records has failed.
+    :raises RuntimeError: there are too few records to see them move.
     """
     while moved() == 0:
         still_runs()
@@ -64,5 +65,6 @@ def rate(moved: Callable[[], int], enough: int, pause_s: float, *, still_runs: C
             still_runs()
             looked = time.monotonic()
         time.sleep(pause_s)
-    # All of them were there at the first look: then it took about as long as between two looks.
-    return (now - first or now) / max(time.monotonic() - began, pause_s)
+    if now == first:
+        raise RuntimeError(f"All {now} records came at once: it takes more rows to measure a rate")
+    return (now - first) / (time.monotonic() - began)

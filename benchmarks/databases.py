@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,6 +44,7 @@ def main(
 ) -> None:
     """Print records/s of both sides and their ratio, each in its best of three passes; both are exactly once."""
     console = Console()
+    say = partial(console.print, soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="kconnect-bench-") as folder:
         broker = EmbeddedBroker(Path(folder) / "broker", heap_mb=1024, progress=console.print)
         postgres = start_postgres()
@@ -50,14 +52,14 @@ def main(
             broker.start()
             database = postgres.create_database()
             if memory:
-                figures: Any = _memory(broker.bootstrap, database, rows, console.print)
+                figures: Any = _memory(broker.bootstrap, database, rows, say)
             elif exactly_once_cost:
                 fill(database, rows)
-                figures = _cost(broker.bootstrap, Path(folder), database, rows, console.print)
+                figures = _cost(broker.bootstrap, Path(folder), database, rows, say)
                 console.print(_cost_table(figures))
             else:
                 fill(database, rows)
-                measured = DatabaseBench(broker.bootstrap, Path(folder), database, rows, console.print).run()
+                measured = DatabaseBench(broker.bootstrap, Path(folder), database, rows, say).run()
                 console.print(_table(measured))
                 figures = [vars(row) for row in measured]
         finally:
