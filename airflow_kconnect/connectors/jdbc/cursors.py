@@ -49,7 +49,7 @@ class Cursor:
     :param id_name: name of that column.
     :param literal: SQL literal of nanoseconds, comparable with `timestamp`.
     :param exact: whether `id` tells rows apart: then reading can go on behind any row.
-    :param id_is_offset: whether `id` belongs to the offset; a tie breaker does not.
+    :param id_is_offset: whether offsets tell rows apart by `id`; those of a tie breaker do not.
     """
 
     timestamp: str | None = None

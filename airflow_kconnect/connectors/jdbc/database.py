@@ -54,8 +54,12 @@ class Database:
 
     def row(self, sql: str, *parameters: str | int) -> Row:
         """The only row of a query."""
-        (row,) = self.rows(sql, *parameters)
-        return row
+        rows = self.rows(sql, *parameters)
+        if len(rows) != 1:
+            raise DataError(
+                f"{self.place}: {len(rows)} rows instead of one; was a table dropped meanwhile?"
+            )
+        return rows[0]
 
     def execute(self, sql: str) -> None:
         """Run a statement that returns nothing."""

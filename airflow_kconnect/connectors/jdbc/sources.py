@@ -34,7 +34,6 @@ class Source:
     :param key: columns of the records' keys; empty if keys are null.
     :param timestamps: the columns that the cursor's timestamp is made of.
     :param zone: zone of the cursor's timestamp, None if it knows its own.
-    :param row_id: term of the number that rows are split by in bulk mode, or None.
     """
 
     table: Table
@@ -136,7 +135,7 @@ class _Builder:
         zoned = any(self._kinds[column.name] is Kind.INSTANT for column in timestamps)
         return Source(
             table=table,
-            relation=self._dialect.relation(name) if name else f"({self._settings.query})",
+            relation=self._dialect.relation(name) if name else f"({self._settings.query}\n)",
             partitions=tuple(partitions_of(name, catalog)) if name else (QUERY_PARTITION,),
             topic=self._topic(),
             readings=readings,
@@ -247,7 +246,7 @@ class _Builder:
             id_name=number.name if number else None,
             literal=lambda nanoseconds: self._dialect.literal(timestamps, nanoseconds),
             exact=exact,
-            id_is_offset=incrementing is not None,
+            id_is_offset=incrementing is not None or not timestamps,
         )
 
     def _row_number(self) -> Column | None:

@@ -132,7 +132,8 @@ class WindowFinder:
         for source in sources:
             (highest,) = self._ask(source, f"MAX({source.cursor.id})")
             start = starts[source.text].position
-            if highest is not None and start is not None:
+            assert start is not None and start.id is not None
+            if highest is not None and whole(highest) > start.id:
                 windows.by_table[source.text] = Window(start, last=Position(id=whole(highest)))
         waiting = [source for source in sources if source.text in windows.by_table]
         self._leave_written(windows, waiting)

@@ -113,7 +113,7 @@ class Dialect:
         """The columns of a query's result."""
 
         def ask(connection: Any) -> tuple[Column, ...]:
-            statement = connection.prepareStatement(f"SELECT * FROM ({query}) {self.quote('t')} WHERE 1 = 0")
+            statement = connection.prepareStatement(f"SELECT * FROM ({query}\n) {self.quote('t')} WHERE 1 = 0")
             try:
                 found = statement.executeQuery()
                 return tuple(_columns(found.getMetaData()))

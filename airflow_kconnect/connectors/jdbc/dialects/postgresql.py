@@ -107,7 +107,11 @@ class PostgreSql(Dialect):
         return (int(rows[0][0] or 0), int(rows[0][1] or 0)) if rows else None
 
     def session_start(self) -> str:
-        return f"SET application_name = '{READER}'; SET default_transaction_read_only = on"
+        return (
+            f"SET application_name = '{READER}'; SET default_transaction_read_only = on;"
+            # The snapshot's session, and one that waits for Kafka, are idle for long.
+            " SET idle_in_transaction_session_timeout = 0"
+        )
 
     def quantiles(self, db: Database, table: Table, column: str) -> tuple[int, list[int]] | None:
         if table.name is None:
