@@ -67,8 +67,9 @@ class Planner:
         if more and most is not None:
             end = self._bounded(where, most)
             window = replace(window, last=end)
-            where = self._where(window)
+            where, found = self._where(window), rows
             rows = self._count(where)
+            more = rows < found
         cuts = self._cuts(where, rows, pieces.count(rows))
         return self._joined(window.start, cuts, end), rows, more
 
@@ -183,7 +184,7 @@ class Planner:
             f"SELECT {cursor.timestamp or 0} AS {quote('a')}, {cursor.id or 0} AS {quote('b')},"
             f" ROW_NUMBER() OVER ({cursor.order.strip()}) AS {quote('n')} {self._from} {where}"
         )
-        every = f"{self._dialect.modulo(quote('n'), each)} = 0"
+        every = f"{self._dialect.modulo(quote('n'), each)} = 0 AND {quote('n')} < {rows}"
         found = self._db.rows(
             f"SELECT {self._selected(alias=True)} FROM ({numbered}) {quote('s')} WHERE {every} ORDER BY {quote('n')}"
         )
