@@ -56,9 +56,7 @@ class Database:
         """The only row of a query."""
         rows = self.rows(sql, *parameters)
         if len(rows) != 1:
-            raise DataError(
-                f"{self.place}: {len(rows)} rows instead of one; was a table dropped meanwhile?"
-            )
+            raise DataError(f"{self.place}: {len(rows)} rows instead of one; was a table dropped meanwhile?")
         return rows[0]
 
     def execute(self, sql: str) -> None:

@@ -167,7 +167,8 @@ class Dialect:
 
     def literal(self, columns: Sequence[Column], nanoseconds: int) -> str:
         """Literal that compares with `cursor_timestamp`."""
-        return f"TIMESTAMP '{iso(nanoseconds)}'"
+        # JDBC's own notation, which each driver translates.
+        return f"{{ts '{iso(nanoseconds)}'}}"
 
     def nanoseconds(self, text: str | None) -> int:
         """What `cursor_nanoseconds` selected, since 1970-01-01 00:00."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
 from airflow_kconnect.connectors.jdbc import columns as types
-from airflow_kconnect.connectors.jdbc.columns import MAX_PRECISION, Kind
+from airflow_kconnect.connectors.jdbc.columns import MAX_PRECISION, Kind, kind_of
 from airflow_kconnect.connectors.jdbc.database import Database
 from airflow_kconnect.connectors.jdbc.dialects.base import Dialect, Scope, coalesced, iso
 from airflow_kconnect.connectors.jdbc.tables import Column, Table, TableName
@@ -106,7 +106,8 @@ class MySql(Dialect):
             return Kind.DECIMAL if 0 < column.precision <= MAX_PRECISION else None
         if name == "bit":
             return Kind.INT8 if column.precision == 1 else Kind.BYTES
-        kind = _KINDS.get(name)
+        # Of a query's columns the drivers tell other names.
+        kind = _KINDS.get(name) or kind_of(column, "none")
         signed = column.signed and name == column.type_name.lower()
         return kind if signed or kind is None else _UNSIGNED.get(kind, kind)
 
@@ -123,7 +124,11 @@ class MySql(Dialect):
                     "int",
                 )
             case Kind.TIME:
-                return f"CAST(TIME_TO_SEC({name}) * 1000 + MICROSECOND({name}) DIV 1000 AS SIGNED)", "int"
+                # MariaDB's seconds have a fraction, MySQL's have none.
+                return f"CAST(FLOOR(TIME_TO_SEC({name})) * 1000 + MICROSECOND({name}) DIV 1000 AS SIGNED)", "int"
+            case Kind.STRING if column.type_name.lower() == "char":
+                # Spark would fill it up with blanks, which the database does not.
+                return f"CONCAT({name}, '')", None
             case Kind.INT8 if column.type_name.lower() == "bit":
                 return f"{name} + 0", None
         return name, None
