@@ -165,7 +165,7 @@ def _define_tables(definition: ConfigDef) -> None:
     define("query", Type.STRING, "", _MEDIUM,
            "A SELECT to read instead of tables. It becomes a sub-select, so it may have its own WHERE.",
            group=_TABLES)  # fmt: skip
-    define("query.masked", Type.PASSWORD, "", _MEDIUM, "The same, never shown.", group=_TABLES)
+    define("query.masked", Type.PASSWORD, None, _MEDIUM, "The same, never shown.", group=_TABLES)
     define("query.suffix", Type.STRING, "", _LOW,
            "Refused unless empty: rows are read in ranges, which a suffix such as LIMIT would break.",
            group=_TABLES)  # fmt: skip
