@@ -110,7 +110,7 @@ class DeadLetters:
             if self.handling.topic is not None:
                 self._producer = FlushingProducer(self._config, f"dead letters of connector {self.handling.connector}")
                 self._producer.begin()
-            produce = self._producer.produce if self._producer else None
+            produce = self._producer.produce_patiently if self._producer else None
             self._reporter = ErrorReporter(self.handling, self._split.partition, produce)
         self._reporter.report(record, error)
 

@@ -14,12 +14,14 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from confluent_kafka import KafkaException
 
 from airflow_kconnect.connect.canonical import canonical_json, partition_identity
 from airflow_kconnect.connect.connector import Progress
-from airflow_kconnect.connect.errors import ConnectError, RetriableError
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.connect.task_errors import pack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.errors import translated
 from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, new_producer
 from airflow_kconnect.runtime.acknowledgements import AckWriter
 from airflow_kconnect.runtime.failpoints import failpoint
@@ -181,7 +183,7 @@ class _ChunkedWriter:
         self._open_since: float | None = None
         self._at_resume_point = True
         self._pending = _Pending()
-        self._reporter = ErrorReporter(settings.errors, report.split, producer.produce)
+        self._reporter = ErrorReporter(settings.errors, report.split, producer.produce_patiently)
         self._last_offsets: dict[str, str] = {}
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> None:
@@ -277,10 +279,27 @@ class _ChunkedWriter:
         values = rows.column("value").to_pylist()
         keys = rows.column("key").to_pylist() if "key" in names else None
         topics = self._topics_of(rows)
-        if isinstance(topics, str) and set(names) <= {"value", "key", "progress", "error", "original"}:
-            produce_plain(self._producer, topics, values, keys)
-        else:
-            produce_full(self._producer, topics, values, keys, rows)
+        try:
+            if isinstance(topics, str) and set(names) <= {"value", "key", "progress", "error", "original"}:
+                produce_plain(self._producer, topics, values, keys)
+            else:
+                self._refuse_impossible_timestamps(rows)
+                produce_full(self._producer, topics, values, keys, rows)
+        except KafkaException as error:
+            # What the client itself refuses is too large.
+            sizes = [len(value or b"") + len(key or b"") for value, key in zip(values, keys or values, strict=True)]
+            row = sizes.index(max(sizes))
+            topic = topics if isinstance(topics, str) else topics[row]
+            raise translated(error, f"writing the record at {self._place(rows, row)} to {topic}") from error
+
+    def _refuse_impossible_timestamps(self, rows: pa.RecordBatch) -> None:
+        """As ``ConnectUtils.checkAndConvertTimestamp``: -1 is "no timestamp", other negative ones are errors."""
+        if "timestamp" not in rows.schema.names:
+            return
+        wrong = pc.index(pc.fill_null(pc.less(rows.column("timestamp"), -1), False), True).as_py()
+        if wrong >= 0:
+            found = rows.column("timestamp")[wrong].as_py()
+            raise DataError(f"bad record at {self._place(rows, wrong)}: Invalid record timestamp {found}")
 
     def _topics_of(self, rows: pa.RecordBatch) -> str | list[str]:
         constant = self._settings.constant_topic
@@ -366,13 +385,13 @@ def produce_plain(
             try:
                 produce(topic, value)
             except BufferError:
-                _produce_when_room(producer, topic, value)
+                producer.produce_patiently(topic, value)
         return
     for value, key in zip(values, keys, strict=True):
         try:
             produce(topic, value, key)
         except BufferError:
-            _produce_when_room(producer, topic, value, key)
+            producer.produce_patiently(topic, value, key)
 
 
 def produce_full(
@@ -393,17 +412,8 @@ def produce_full(
     ):
         pairs = [(h["key"], h["value"]) for h in header] if header else None
         where = -1 if partition is None else partition
-        when = 0 if timestamp is None else timestamp
+        when = 0 if timestamp is None or timestamp == -1 else timestamp
         try:
             producer.produce(topic, value, key, where, None, None, when, pairs)
         except BufferError:
-            _produce_when_room(producer, topic, value, key, where, None, None, when, pairs)
-
-
-def _produce_when_room(producer: TransactionalProducer | FlushingProducer, *record: Any) -> None:
-    while True:
-        producer.poll(0.1)
-        try:
-            return producer.produce(*record)
-        except BufferError:
-            continue
+            producer.produce_patiently(topic, value, key, where, None, None, when, pairs)

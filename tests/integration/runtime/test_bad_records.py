@@ -207,6 +207,33 @@ class TestTimestamps:
         with pytest.raises(DataError, match=r"message\.timestamp\.after\.max\.ms"):
             run_here(strings("airflow_kconnect.transforms.SQL", timestamp="9223372036854775807L"))
 
+    def test_minus_one_is_none(self, strings: Callable[..., dict[str, str]], run_here: Run, bootstrap: str) -> None:
+        config = strings("airflow_kconnect.transforms.SQL", timestamp="-1L")
+        run_here(config)
+        assert all(record.timestamp > 1_700_000_000_000 for record in read_all(bootstrap, config["topic"]))
+
+    def test_before_1970_is_an_error(self, strings: Callable[..., dict[str, str]], run_here: Run) -> None:
+        with pytest.raises(DataError, match=r"position \d+: Invalid record timestamp -5"):
+            run_here(strings("airflow_kconnect.transforms.SQL", timestamp="-5L"))
+
+
+@pytest.mark.timeout(120)
+def test_more_dead_letters_than_the_client_queues(
+    topic: Callable[..., str], bootstrap: str, run_here: Run, tmp_path: Path
+) -> None:
+    source, count = topic(), 120_000
+    produce(bootstrap, source, ["no JSON"] * count)
+    config = {
+        "name": unique("sink"),
+        "connector.class": "DirectorySink",
+        "topics": source,
+        "directory": str(tmp_path),
+        "errors.deadletterqueue.topic.name": unique("dead"),
+        **JSON,
+        **TOLERANT,
+    }
+    assert run_here(config).records["dead_lettered"] == count
+
 
 class TestSizes:
     LINE = random.Random(7).randbytes(700_000).hex()
@@ -229,6 +256,12 @@ class TestSizes:
         with pytest.raises(DataError, match=r"max\.message\.bytes"):
             run_here(config)
         assert read_values(bootstrap, config["topic"]) == []
+
+    def test_what_the_client_refuses_names_the_record(
+        self, large: Callable[..., dict[str, str]], run_here: Run
+    ) -> None:
+        with pytest.raises(DataError, match=r"position \d+.* too large"):
+            run_here(large())
 
     def test_with_both_limits_raised_it_arrives(
         self, large: Callable[..., dict[str, str]], run_here: Run, bootstrap: str

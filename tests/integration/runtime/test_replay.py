@@ -31,7 +31,7 @@ class TestSink:
     @pytest.fixture
     def config(self, topic: Callable[..., str], bootstrap: str, tmp_path: Path) -> dict[str, str]:
         """A directory sink over a topic with 10 records in each of three hours, and a late one of the second hour."""
-        name = topic(partitions=2)
+        name = topic(partitions=2, config={"retention.ms": "-1"})  # the records are old
         producer = Producer({"bootstrap.servers": bootstrap})
         for n in range(30):
             producer.produce(name, f"r{n}".encode(), partition=n % 2, timestamp=MIDNIGHT + n * HOUR // 10)
