@@ -82,6 +82,8 @@ class MySqlTarget(RowsTarget):
         cursor = connection.cursor()
         # What does not fit is an error, and never cut.
         cursor.execute("SET SESSION sql_mode = CONCAT_WS(',', NULLIF(@@sql_mode, ''), 'STRICT_ALL_TABLES')")
+        # Who waits longer for another session's lock gives up, and the run is tried again.
+        cursor.execute("SET SESSION lock_wait_timeout = 300")
         cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
         cursor.execute("SET SESSION time_zone = %s", ("+00:00" if settings.time_zone in _UTC else settings.time_zone,))
         connection.commit()

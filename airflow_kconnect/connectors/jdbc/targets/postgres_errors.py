@@ -60,6 +60,9 @@ def _what(error: psycopg.Error, code: str) -> str:
             )
         case "42501":
             return f"{diag.message_primary}: grant it to the user, or use another one"
+        case "0A000" | "3F000":
+            cure = "set `table.name.format`, or rename the topic with the RegexRouter transformation"
+            return f"{diag.message_primary}: {cure}"
         case "22P02" | "22007" | "22008" | "22003" | "22001":
             # The text quotes the value, which may be a secret.
             return re.sub(r':\s*".*', "", diag.message_primary or "", flags=re.DOTALL) or "a value does not fit"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from airflow_kconnect.connect.data import (
     SchemaType,
     struct,
 )
-from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
+from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from tests.support.databases import Database
@@ -248,6 +249,13 @@ class TestTables:
         sink(**{"auto.create": "true", "table.name.format": f"{schema}.${{topic}}"}).run(row(1, "a"))
         assert table(each_database) == [(1, "a")]
 
+    @pytest.mark.parametrize("name", ["server.inventory.t", "nowhere.t"])
+    def test_topics_that_name_what_is_not_there(self, sink: Any, each_database: Database, name: str) -> None:
+        with pytest.raises(DataError) as raised:
+            sink(**{"auto.create": "true"}).run(row(1, "a", name))
+        if name.startswith("server") or "postgres" in each_database.url:
+            assert "set `table.name.format`" in str(raised.value)
+
 
 class TestOffsets:
     def test_are_stored_with_the_rows(self, sink: Any) -> None:
@@ -301,3 +309,15 @@ def test_wrong_password_is_a_configuration_error(sink: Any, each_database: Datab
     with pytest.raises(ConfigError, match=r"connection\.password") as raised:
         to.run(row(1, "a"))
     assert "S3cr3t-canary" not in str(raised.value)
+
+
+def test_database_that_is_away_is_a_reason_to_try_again(spark: SparkSession) -> None:
+    keys = {"connection.user": "x", "connection.attempts": "2", "connection.backoff.ms": "10"}
+    for url in ("jdbc:postgresql://127.0.0.1:9/x", "jdbc:mariadb://127.0.0.1:9/x"):
+        with pytest.raises(RetriableError, match=r"connector sink, connecting to jdbc:\w+://127\.0\.0\.1:9/x"):
+            Sink(spark, {"connection.url": url, **keys}).connector().check()
+
+
+def test_file_that_cannot_be_made_is_named(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"`connection\.url`: cannot use .*missing/x\.db: unable to open"):
+        Sink(spark, {"connection.url": f"jdbc:sqlite:{tmp_path}/missing/x.db"}).connector().check()

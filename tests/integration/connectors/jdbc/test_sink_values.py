@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import numpy
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -83,6 +84,12 @@ def read_back(row: tuple[Any, ...]) -> tuple[Any, ...]:
     return (*plain, as_time, None if moment is None else moment.replace(tzinfo=None))
 
 
+def as_read(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A row of the table; psycopg takes the shortest text of a REAL for one of twice the digits."""
+    single = None if row[4] is None else numpy.float32(row[4]).item()
+    return (*row[:4], single, *row[5:])
+
+
 def same(one: Any, other: Any) -> bool:
     """Equality for which NaN is itself, as are -0.0 and 0.0 different."""
     if isinstance(one, float) and isinstance(other, float):
@@ -104,7 +111,7 @@ def test_postgresql_keeps_every_value(
     assert sink.errors == []
     names = ", ".join(f'"{field.name}"' for field in VALUE.fields)
     found = database.execute(f"SELECT {names} FROM t ORDER BY __connect_offset")
-    for wanted, got in zip(map(read_back, rows), found, strict=True):
+    for wanted, got in zip(map(read_back, rows), map(as_read, found), strict=True):
         assert all(map(same, wanted, got)), (wanted, got)
 
 
