@@ -65,7 +65,7 @@ def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:
 
 
 def _cause(text: str) -> str:
-    """The line of a Spark error that says what happened: the Python error's own line, if there is one."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    """The line of a Spark error that says what happened: the innermost error's own, of Python or of Java."""
+    lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)]
     return (errors or lines or ["no reason given"])[-1 if errors else 0]

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, nullable
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connectors.jdbc.class_path import (
+    ADDED,
+    add_jar,
+    application_loader,
+    find_class,
+    new_instance,
+)
 from airflow_kconnect.connectors.jdbc.parameters import is_refused
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 from airflow_kconnect.local.ivy import resolve
@@ -130,12 +137,14 @@ def use_driver(spark: SparkSession, url: JdbcUrl, props: Mapping[str, Any]) -> s
     :raises RetriableError: the driver could not be downloaded.
     """
     driver = driver_of(url, props)
-    if _class(spark, driver.class_name) is None:
-        for jar in _jars(driver):
+    known = _class(spark, driver.class_name) is not None
+    if not known or driver.class_name in ADDED:
+        ADDED.add(driver.class_name)
+        for jar in driver_jars(driver):
             _add_jar(spark, jar)
-        if _class(spark, driver.class_name) is None:
-            where = ", ".join(driver.coordinates) or driver.path or "the jars of Spark"
-            raise ConfigError({CLASS: [f"{driver.class_name} is not in {where}"]})
+    if not known and _class(spark, driver.class_name) is None:
+        where = ", ".join(driver.coordinates) or driver.path or "the jars of Spark"
+        raise ConfigError({CLASS: [f"{driver.class_name} is not in {where}"]})
     thread: Any = _jvm(spark).java.lang.Thread.currentThread()
     thread.setContextClassLoader(_loader(spark))
     return driver.class_name
@@ -175,7 +184,11 @@ def open_connection(
     return connection
 
 
-def _jars(driver: Driver) -> Iterable[Path]:
+def driver_jars(driver: Driver) -> Sequence[Path]:
+    """The jars of a driver, downloaded if need be; none if Spark has them.
+
+    :raises ConfigError: the path is no file. :raises RetriableError: the download failed.
+    """
     if driver.path:
         jar = Path(driver.path)
         if not jar.is_file():
@@ -190,34 +203,25 @@ def _jars(driver: Driver) -> Iterable[Path]:
 
 
 def _add_jar(spark: SparkSession, jar: Path) -> None:
-    """What `ADD JAR` does, which does not find a jar in a folder whose name has a blank."""
+    """What `ADD JAR` does, which does not find a jar in a folder whose name has a blank; see also `class_path`."""
     context: Any = spark.sparkContext
-    context._jsc.addJar(str(jar))
-    _loader(spark).addURL(context._jvm.java.io.File(str(jar)).toURI().toURL())
+    if jar.name not in str(context._jsc.sc().listJars()):
+        context._jsc.addJar(str(jar))
+    add_jar(context._jvm, _loader(spark), jar)
 
 
 def _class(spark: SparkSession, name: str) -> Any:
-    from py4j.protocol import Py4JJavaError
-
-    try:
-        return _jvm(spark).java.lang.Class.forName(name, True, _loader(spark))
-    except Py4JJavaError as error:
-        if "ClassNotFoundException" in str(error.java_exception.getClass().getName()):
-            return None
-        raise
+    return find_class(_jvm(spark), name, _loader(spark))
 
 
 def _new(spark: SparkSession, class_name: str) -> Any:
-    gateway: Any = spark.sparkContext._gateway
-    none = gateway.new_array(gateway.jvm.java.lang.Class, 0)
-    constructor = _class(spark, class_name).getDeclaredConstructor(none)
-    return constructor.newInstance(gateway.new_array(gateway.jvm.java.lang.Object, 0))
+    return new_instance(spark.sparkContext._gateway, _class(spark, class_name))
 
 
 def _loader(spark: SparkSession) -> Any:
-    """The class loader for the jars that were added to the driver of a running session."""
+    """The class loader for the jars that are added to the driver of a running session."""
     session: Any = spark._jsparkSession
-    return session.sharedState().jarClassLoader()
+    return application_loader(_jvm(spark)) or session.sharedState().jarClassLoader()
 
 
 def _jvm(spark: SparkSession) -> Any:

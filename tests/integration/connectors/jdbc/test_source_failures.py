@@ -98,9 +98,9 @@ def test_restarted_database_is_tried_again_and_the_next_run_is_exact(
     postgres.start()
     job.reached.unlink()
     assert job.wait() == EXIT_RETRIABLE
-    message = job.event("error")["message"]
+    assert "PSQLException" in job.event("error")["message"]
     assert filled.password is not None and filled.password not in job.text()
     report = run_here(config)
-    assert report.resumed_plan, message
+    assert report.resumed_plan
     table, topic = _checksums(filled, rows(config, "t"))
     assert topic == table
