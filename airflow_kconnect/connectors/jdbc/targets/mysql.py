@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from airflow_kconnect.connect.frame import RecordFrame
 
 # https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
-_LOGIN = (1044, 1045, 1698)
-_NO_DATABASE = 1049
+_LOGIN = (1045, 1698)
+_NO_DATABASE = (1044, 1049)
 _PASSING = (1020, 1021, 1040, 1053, 1080, 1158, 1159, 1160, 1161, 1203, 1205, 1213, 1226, 1290, 3024, 4031)
 _DUPLICATE = (1062, 1586)
 _NULL = (1048, 1364)
@@ -145,7 +145,7 @@ class MySqlTarget(RowsTarget):
         if code in _LOGIN:
             refused = f"user {settings.user} was refused by {settings.url.shown}"
             return ConfigError({"connection.password": [refused]}, settings.connector)
-        if code == _NO_DATABASE:
+        if code in _NO_DATABASE:
             return ConfigError({"connection.url": [f"{settings.url.shown}: {first_line(text)}"]}, settings.connector)
         if code == 1298:
             unknown = f"{settings.time_zone} is not known to the database: load its time zone tables, or use UTC"

@@ -43,6 +43,12 @@ class _Stage:
     rows: int = 0
     first: int | None = None
 
+    def takes(self, layout: Layout) -> bool:
+        """Whether rows of a layout go along with those that are here: the same columns, or deletions."""
+        if layout.delete:
+            return layout.keys == self.layout.keys
+        return not self.layout.delete and (layout.keys, layout.names) == (self.layout.keys, self.layout.names)
+
 
 class PostgresLoader(Loader):
     """See the module."""
@@ -88,7 +94,7 @@ class PostgresLoader(Loader):
 
     def _stage(self, table: Table, layout: Layout) -> _Stage:
         stage = self._stages.get(table)
-        if stage is not None and (stage.layout == layout or (layout.delete and stage.layout.keys == layout.keys)):
+        if stage is not None and stage.takes(layout):
             return stage
         if stage is not None:
             self._merge(table, stage)
