@@ -21,7 +21,8 @@ from airflow_kconnect.connectors.jdbc.database import unreadable
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
 from airflow_kconnect.connectors.jdbc.reading import ReadingSession
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
-from airflow_kconnect.connectors.jdbc.source_config import config_errors, config_warnings, source_config
+from airflow_kconnect.connectors.jdbc.source_config import source_config
+from airflow_kconnect.connectors.jdbc.source_rules import config_errors, config_warnings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -50,7 +49,7 @@ IGNORED = {
     "jdbc.credentials.provider.class": "no class of a configuration is loaded; use `${provider:...}` in"
     " `connection.password`",
 }
-_QUOTING = "identifiers are always quoted: write them as the database stores them"
+QUOTING = "identifiers are always quoted: write them as the database stores them"
 
 
 def zone_rule(name: str, value: Any) -> str | None:
@@ -89,7 +88,7 @@ def source_config(initial_key: str, initial: int | None, quoting: str) -> Config
     _define_tables(definition)
     _define_records(definition)
     _define_run(definition)
-    for key, why in {**IGNORED, quoting: _QUOTING}.items():
+    for key, why in {**IGNORED, quoting: QUOTING}.items():
         text = f"Accepted for compatibility without effect: {why}."
         definition.define(key, Type.STRING, None, _LOW, text, group=_IGNORED)
     return define_driver_keys(definition)
@@ -231,82 +230,3 @@ def columns_for(table: str, mapping: list[str] | None) -> list[str] | None:
         if java_pattern(pattern).fullmatch(table):
             return [column.strip() for column in columns.strip("[]").split("|")]
     return None
-
-
-def config_errors(props: Mapping[str, str]) -> dict[str, list[str]]:
-    """What is wrong about several keys together."""
-    given = {key for key, text in props.items() if text.strip()}
-    errors: dict[str, list[str]] = {}
-
-    def wrong(key: str, text: str) -> None:
-        errors.setdefault(key, []).append(text)
-
-    filters = [key for key in ("table.whitelist", "table.blacklist", "table.include.list", "table.exclude.list")
-               if key in given]  # fmt: skip
-    queries = [key for key in ("query", "query.masked") if key in given]
-    if len(queries) == 2:
-        wrong("query", "only one of `query` and `query.masked` can be set")
-    if queries and filters:
-        wrong(filters[0], f"cannot be set together with `{queries[0]}`, which says what is read")
-    if {"table.whitelist", "table.blacklist"} <= given:
-        wrong("table.blacklist", "cannot be set together with `table.whitelist`")
-    if {"table.whitelist", "table.include.list"} <= given:
-        wrong("table.include.list", "cannot be set together with `table.whitelist`")
-    if queries and "topic.prefix" not in given:
-        wrong("topic.prefix", f"is needed with `{queries[0]}`: it is the topic of the records")
-    if "topic.prefix" in given and not re.fullmatch(r"[a-zA-Z0-9._-]+", props["topic.prefix"].strip()):
-        wrong("topic.prefix", "may only have letters, digits, '.', '_' and '-': it begins the names of topics")
-    if "query.suffix" in given:
-        wrong(
-            "query.suffix", "is not possible here: rows are read in ranges, which it would break. Put it into `query`"
-        )
-    _check_mode(props, given, bool(queries), wrong)
-    return errors
-
-
-def _check_mode(props: Mapping[str, str], given: set[str], is_query: bool, wrong: Any) -> None:
-    mode = Mode.of(props.get("mode", ""))
-    if mode.timestamp and not given & {"timestamp.column.name", "timestamp.columns.mapping"}:
-        wrong("timestamp.column.name", f"is needed with `mode={props['mode']}`")
-    if mode.incrementing and is_query and "incrementing.column.name" not in given:
-        wrong("incrementing.column.name", "is needed with a query, whose columns are not numbered by the database")
-    for names, mapping in (("timestamp.column.name", "timestamp.columns.mapping"),
-                           ("incrementing.column.name", "incrementing.column.mapping")):  # fmt: skip
-        if {names, mapping} <= given:
-            wrong(mapping, f"cannot be set together with `{names}`")
-
-
-def config_warnings(props: Mapping[str, str], definition: ConfigDef) -> list[str]:
-    """Keys that are accepted but mean nothing here, and why."""
-    ignored = {**IGNORED, **{key: _QUOTING for key in ("quote.sql.identifiers", "sql.quote.identifiers")}}
-    asks_for_nothing = {"quote.sql.identifiers": "always", "sql.quote.identifiers": "true",
-                        "table.names.qualify": "true", "dialect.name": ""}  # fmt: skip
-    warnings = [
-        f"`{key}` has no effect: {why}"
-        for key, why in ignored.items()
-        if key in definition.keys and key in props and props[key].lower() != asks_for_nothing.get(key)
-    ]
-    return warnings + _isolation_warnings(props) + _late_commit_warnings(props)
-
-
-def _isolation_warnings(props: Mapping[str, str]) -> list[str]:
-    key = "transaction.isolation.mode"
-    if _is(props, "postgresql") or props.get(key, "DEFAULT") == "DEFAULT":
-        return []
-    return [f"`{key}` has no effect: a split is one statement, with the isolation that the database gives it"]
-
-
-def _is(props: Mapping[str, str], *databases: str) -> bool:
-    return props.get("connection.url", "").lower().startswith(tuple(f"jdbc:{name}:" for name in databases))
-
-
-def _late_commit_warnings(props: Mapping[str, str]) -> list[str]:
-    """Only PostgreSQL says which transactions are open; SQLite has one writer."""
-    safe = _is(props, "postgresql", "sqlite")
-    delayed = props.get("timestamp.delay.interval.ms", "0").strip() != "0"
-    if safe or delayed or props.get("mode") == "bulk":
-        return []
-    cure = "set `timestamp.delay.interval.ms` to longer than transactions take"
-    if "timestamp" not in props.get("mode", ""):
-        cure = "use a mode with timestamps, and " + cure
-    return [f"`mode`: rows that this database commits later than others with higher values are passed over; {cure}"]
