@@ -48,7 +48,7 @@ class JdbcSourceConnector(NativeSourceConnector):
 
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
-        return config_errors(props)
+        return config_errors(props, frozenset(cls.config().keys))
 
     @classmethod
     def warnings(cls, props: Mapping[str, str]) -> list[str]:

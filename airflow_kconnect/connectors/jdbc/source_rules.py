@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connectors.jdbc.drivers import driver_of, driver_properties
 from airflow_kconnect.connectors.jdbc.source_config import IGNORED, QUOTING, Mode
+from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 
 
-def config_errors(props: Mapping[str, str]) -> dict[str, list[str]]:
-    """What is wrong about several keys together."""
+def config_errors(props: Mapping[str, str], known: frozenset[str]) -> dict[str, list[str]]:
+    """What is wrong about several keys together, and with those that are passed on to the driver.
+
+    :param known: the keys of the connector.
+    """
     given = {key for key, text in props.items() if text.strip()}
     errors: dict[str, list[str]] = {}
 
@@ -38,6 +44,21 @@ def config_errors(props: Mapping[str, str]) -> dict[str, list[str]]:
             "query.suffix", "is not possible here: rows are read in ranges, which it would break. Put it into `query`"
         )
     _check_mode(props, given, bool(queries), wrong)
+    return errors | _driver_errors(props, known)
+
+
+def _driver_errors(props: Mapping[str, str], known: frozenset[str]) -> dict[str, list[str]]:
+    errors: dict[str, list[str]] = {}
+    try:
+        driver_properties(props, known)
+    except ConfigError as error:
+        errors |= error.errors
+    try:
+        driver_of(JdbcUrl.parse(props.get("connection.url", "")), props)
+    except ConfigError as error:
+        errors |= error.errors
+    except ValueError:
+        return errors  # the key's own error
     return errors
 
 

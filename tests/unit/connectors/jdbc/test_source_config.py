@@ -37,6 +37,8 @@ def test_a_plain_configuration_is_valid() -> None:
         ({"table_include_list": "("}, "table.include.list", "regex"),
         ({"split_rows": "0"}, "split.rows", "at least 1"),
         ({"connection_url": "jdbc:postgresql://h/d?socketFactory=x"}, "connection.url", "load code"),
+        ({"connection_socketFactory": "x"}, "connection.socketFactory", "it can load code"),
+        ({"connection_url": "jdbc:oracle:thin:@h:1/d"}, "kconnect.jdbc.driver.class", "is needed for jdbc:oracle"),
     ],
 )
 def test_what_cannot_work_is_an_error_of_its_key(more: dict[str, str], key: str, text: str) -> None:
