@@ -78,6 +78,8 @@ def _check_own(inspection: Inspection, plugin: type[Connector]) -> None:
         errors = {CONNECTOR_CLASS: [_unexpected(error)]} if valid else {}
     for key, messages in errors.items():
         inspection.add(key, *messages)
+    if not errors:
+        inspection.warnings += plugin.warnings(inspection.props)
 
 
 def _check_texts(inspection: Inspection) -> None:

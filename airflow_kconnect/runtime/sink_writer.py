@@ -164,6 +164,9 @@ def _write_split(
             found = sort_out(batch, handling.tolerant)
             for row, error in found.failed:
                 dead_letters.report(batch, row, error)
+            if found.failed and not isinstance(writer, TaskWriter):
+                # A writer may make a part of a split durable, with its offset: these would never be read again.
+                dead_letters.flush()
             if found.good.num_rows:
                 writer.write(found.good)
                 failpoint("mid-write")
@@ -172,10 +175,6 @@ def _write_split(
             if found.stopped is not None:
                 _stop_at(batch, found.stopped, report, split)
                 break
-        # A task may report records until it is closed; a writer that commits must not do so before its dead letters
-        # are safe.
-        if not isinstance(writer, TaskWriter):
-            dead_letters.flush()
         report.result = writer.close(report.end)
         report.move_reported(report.result.get("reported", 0))
         dead_letters.flush()

@@ -41,6 +41,13 @@ class FakeProducer:
     def produce(self, *record: Any) -> None:
         self.told.append(record)
 
+    def produce_patiently(self, *record: Any) -> None:
+        while True:
+            try:
+                return self.produce(*record)
+            except BufferError:
+                self.poll(0.1)
+
     def poll(self, timeout_s: float) -> int:
         return 0
 
