@@ -5,7 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, nullable
 from airflow_kconnect.connect.data import Shape
@@ -14,6 +15,7 @@ from airflow_kconnect.connect.plugins import CONVERTERS, registry
 from airflow_kconnect.converters.types import spark_type
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import Column
 
     from airflow_kconnect.connect.frame import RecordFrame, Union
@@ -35,6 +37,32 @@ an expensive result; whoever decodes a DataFrame makes one (measured: 1.0 instea
 def in_place(name: str, expression: Column) -> Column:
     """The `Let` that keeps nothing."""
     return expression
+
+
+class BatchParser(Protocol):
+    """Parses the messages of a batch where they are read; pickled."""
+
+    @property
+    def type(self) -> pa.DataType:
+        """Type of the answers."""
+
+    def parse(self, messages: pa.Array) -> pa.Array:
+        """What `decode` wants of each of the messages (BINARY); null for those that it must parse itself."""
+
+
+class Hints(NamedTuple):
+    """What is known of messages before they are decoded.
+
+    :param quotes: INT column, the number of ``"`` in messages that are certainly UTF-8 without backslashes and control
+        characters (what stands between two quotes there is the string itself), null in others.
+    :param parsed: answers of `Converter.batch_parsers`, by the index of the shape.
+    """
+
+    quotes: Column | None = None
+    parsed: Mapping[int, Column] = MappingProxyType({})
+
+
+NO_HINTS = Hints()
 
 
 class Encoded(NamedTuple):
@@ -106,21 +134,20 @@ class Converter(ABC):
         message that is unknown even then is an error.
         """
 
-    @property
-    def wants_quotes(self) -> bool:
-        """Whether `decode` is quicker when it is told how many quotes messages have."""
+    def wants_quotes(self, shapes: Sequence[Shape]) -> bool:
+        """Whether `decode` of these shapes is quicker when it is told how many quotes messages have."""
         return False
 
+    def batch_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
+        """Parsers of whole batches, by the index of the shape whose messages they parse."""
+        return {}
+
     @abstractmethod
-    def decode(
-        self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, quotes: Column | None = None
-    ) -> Decoded:
+    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
         """Bytes to Connect data of the given shapes.
 
         :param let: makes an intermediate result a column of its own, which the rest then refers to.
-        :param quotes: INT column, the number of ``"`` in messages that are certainly UTF-8 without backslashes and
-            control characters (what stands between two quotes there is the string itself), null in others.
-            Whoever reads a whole batch at once finds it out in no time.
+        :param hints: what a reader of whole batches has found out in no time.
         """
 
 

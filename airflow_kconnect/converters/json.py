@@ -7,9 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
-from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
+from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.base import Converter, Decoded, Encoded, Let, converter_config, in_place
+from airflow_kconnect.converters.base import (
+    NO_HINTS,
+    BatchParser,
+    Converter,
+    Decoded,
+    Encoded,
+    Hints,
+    Let,
+    converter_config,
+    in_place,
+)
+from airflow_kconnect.converters.json_batches import PayloadParser
 from airflow_kconnect.converters.json_envelope import KnownEnvelopes
 from airflow_kconnect.converters.json_schema import from_json_schema, schema_text
 from airflow_kconnect.converters.json_value import BASE64, NUMERIC
@@ -102,20 +113,27 @@ class JsonConverter(Converter):
                 found.append(shape)
         return found
 
-    @property
-    def wants_quotes(self) -> bool:
-        return self._content is None and self.schemas_enable
+    def wants_quotes(self, shapes: Sequence[Shape]) -> bool:
+        return self._content is None and self.schemas_enable and any(map(_is_string, shapes))
 
-    def decode(
-        self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, quotes: Column | None = None
-    ) -> Decoded:
+    def batch_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
+        if self._content is not None or not self.schemas_enable:
+            return {}
+        parsers = (PayloadParser.of(s.schema, self._known.patterns(s, self.decimal_format)) for s in shapes)
+        return {index: parser for index, parser in enumerate(parsers) if parser is not None}
+
+    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
         from airflow_kconnect.converters import json_decode
 
         if self._content is not None:
             return json_decode.decode_bare(raw, Shape(self._content), shapes, self._rules, let)
         if not self.schemas_enable:
             return json_decode.decode_plain(raw, shapes, let)
-        return json_decode.decode_envelopes(raw, shapes, self._known, self._rules, let, quotes)
+        return json_decode.decode_envelopes(raw, shapes, self._known, self._rules, let, hints)
+
+
+def _is_string(shape: Shape) -> bool:
+    return shape.schema is not None and shape.schema.type is SchemaType.STRING
 
 
 def _schema_of(content: str | None) -> ConnectSchema | None:

@@ -10,7 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
-from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Let
+from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
 from airflow_kconnect.converters.json_envelope import ENVELOPE_REQUIRED, KnownEnvelopes, Pattern
 from airflow_kconnect.converters.json_read import (
     MALFORMED,
@@ -18,7 +18,9 @@ from airflow_kconnect.converters.json_read import (
     parse,
     parse_strings,
     read_problem,
+    read_struct,
     read_value,
+    struct_problem,
     unquoted,
 )
 from airflow_kconnect.converters.json_rules import Rules
@@ -57,10 +59,11 @@ def decode_envelopes(
     known: KnownEnvelopes,
     rules: Rules,
     let: Let,
-    quotes: Column | None,
+    hints: Hints,
 ) -> Decoded:
     """Messages in envelopes: the bytes around the payload tell the shape, the payload alone is parsed."""
-    cases = [Case(raw.isNull()), *_known(raw, shapes, known, rules), *_unknown(raw, shapes, known, rules)]
+    ready = [Case(found.isNotNull(), index, parsed=True) for index, found in hints.parsed.items()]
+    cases = [*ready, Case(raw.isNull()), *_known(raw, shapes, known, rules), *_unknown(raw, shapes, known, rules)]
     case = let("case", _first_true((case.condition, index) for index, case in enumerate(cases)))
     tag = let("shape", _of_case(case, {index: found.tag for index, found in enumerate(cases)}, "int"))
     columns: list[Column] = []
@@ -69,11 +72,17 @@ def decode_envelopes(
         text = let(f"text_{index}", _payload(raw, case, cases, index))
         let_own = _numbered(let, index)
         if shape.schema is not None and shape.schema.type is SchemaType.STRING:
-            value, problem = _read_string(shape.schema, text, rules, let_own, _is_plain(case, cases, index, quotes))
+            value, problem = _read_string(
+                shape.schema, text, rules, let_own, _is_plain(case, cases, index, hints.quotes)
+            )
         else:
             parsed = let_own("parsed", _parse(shape.schema, text, let_own))
-            value = let_own("value", read_value(shape.schema, parsed, rules))
-            problem = read_problem(shape.schema, parsed, rules)
+            value, problem = read_value(shape.schema, parsed, rules), read_problem(shape.schema, parsed, rules)
+            if shape.schema is not None and (found := hints.parsed.get(index)) is not None:
+                here = found.isNotNull()
+                value = F.when(here, read_struct(shape.schema, found, rules)).otherwise(value)
+                problem = F.when(here, struct_problem(shape.schema, found, rules)).otherwise(problem)
+            value = let_own("value", value)
         columns.append(value)
         problems.append(problem)
         if shape.schemaless:
@@ -116,12 +125,14 @@ class Case(NamedTuple):
     """How a message can look, and what it is then; the first case that holds counts.
 
     :param pattern: what is known to stand around the payload.
+    :param parsed: whether the payload was parsed where the message was read.
     """
 
     condition: Column
     tag: int | None = None
     problem: str | None = None
     pattern: Pattern | None = None
+    parsed: bool = False
 
 
 def _known(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Iterator[Case]:
@@ -157,7 +168,7 @@ def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules:
 def _payload(raw: Column, case: Column, cases: Sequence[Case], tag: int) -> Column:
     """BINARY text of the payload of messages of one shape; null for all others."""
     parsed = F.to_json(_member(F.try_parse_json(raw.cast("string")), "payload")).cast("binary")
-    of_shape = [(index, found.pattern) for index, found in enumerate(cases) if found.tag == tag]
+    of_shape = [(index, found.pattern) for index, found in enumerate(cases) if found.tag == tag and not found.parsed]
     return _first_true((case == index, _slice(raw, pattern) if pattern else parsed) for index, pattern in of_shape)
 
 

@@ -46,6 +46,18 @@ def parse_strings(schema: ConnectSchema, text: Column, let: Let) -> Column:
     return F.when(text.isNotNull(), F.struct(payload, corrupt))
 
 
+def read_struct(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
+    """Connect data of a struct that `PayloadParser` has read."""
+    return _from_wire(schema, found, replace(rules, decimals_are_read=True))
+
+
+def struct_problem(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
+    """Why a struct that `PayloadParser` has read is no data of the schema; null where it is."""
+    rules = replace(rules, decimals_are_read=True)
+    problem = first_problem(schema, found, lambda of, item: _problem(of, item, rules))
+    return F.lit(None).cast("string") if problem is None else problem
+
+
 def of_strings(schema: ConnectSchema | None) -> bool:
     """Whether data hold strings only: VARIANT's casts take numbers that from_json refuses, and round them."""
     if schema is None or not schema.fields:
@@ -119,7 +131,7 @@ def _wire_type(schema: ConnectSchema | None) -> spark.DataType:
 def _from_wire(schema: ConnectSchema, value: Column, rules: Rules) -> Column:
     match logical_name(schema):
         case name if name == DECIMAL:
-            read = _decimal(schema, value)
+            read = value if rules.decimals_are_read else _decimal(schema, value)
         case name if name == DATE:
             read = F.date_from_unix_date(value)
         case name if name == TIMESTAMP:
@@ -188,7 +200,7 @@ def _problem(schema: ConnectSchema, value: Column, rules: Rules) -> Column | Non
     """Why a parsed value, without what it contains, is no data of the schema."""
     is_null, wrong = value.isNull(), None
     match logical_name(schema):
-        case name if name == DECIMAL:
+        case name if name == DECIMAL and not rules.decimals_are_read:
             is_null = is_null | F.is_variant_null(value)
             wrong = F.when(~is_null & _decimal(schema, value).isNull(), "Invalid bytes for Decimal field")
         case name if name == TIME:

@@ -17,10 +17,14 @@ Check = Callable[[ConnectSchema, Column], Column | None]
 
 @dataclass(frozen=True)
 class Rules:
-    """What the converter's configuration says about payloads."""
+    """What the converter's configuration says about payloads.
+
+    :param decimals_are_read: whether a parsed payload has decimals as such, not as texts or numbers of JSON.
+    """
 
     decimal_format: str = BASE64
     replace_null_with_default: bool = True
+    decimals_are_read: bool = False
 
     def replaces_null(self, schema: ConnectSchema) -> bool:
         """Whether the schema's default stands for null."""

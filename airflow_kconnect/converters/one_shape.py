@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.converters.base import (
+    NO_HINTS,
     Converter,
     Decoded,
+    Hints,
     Let,
     converter_config,
     decode_as_one_shape,
@@ -33,9 +35,7 @@ class OneShapeConverter(Converter):
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
         return [self.shape]
 
-    def decode(
-        self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, quotes: Column | None = None
-    ) -> Decoded:
+    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
         value, error = self.read(raw)
         decoded = decode_as_one_shape(value, self.shape, shapes)
         return decoded if error is None else decoded._replace(error=error)

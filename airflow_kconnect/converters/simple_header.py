@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, nullable
 from airflow_kconnect.connect.data import Shape
-from airflow_kconnect.converters.base import Converter, Decoded, Encoded, Let, in_place
+from airflow_kconnect.converters.base import NO_HINTS, Converter, Decoded, Encoded, Hints, Let, in_place
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -30,7 +30,5 @@ class SimpleHeaderConverter(Converter):
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
         return []
 
-    def decode(
-        self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, quotes: Column | None = None
-    ) -> Decoded:
+    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
         raise NotImplementedError("each header may have another type: see header_codec")

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union
 from airflow_kconnect.connect.task_errors import stage_prefix
-from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter
+from airflow_kconnect.converters.base import UNKNOWN_SHAPE, BatchParser, Converter, Hints
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -33,7 +33,16 @@ class PartDecoder:
     @property
     def columns(self) -> frozenset[str]:
         """The reader's columns that it decodes from."""
-        return frozenset({self._part, f"{self._part}_quotes"} if self._converter.wants_quotes else {self._part})
+        wants_quotes = self._converter.wants_quotes(self._shapes)
+        return frozenset({self._part, f"{self._part}_quotes"} if wants_quotes else {self._part})
+
+    @property
+    def parsers(self) -> dict[str, BatchParser]:
+        """The reader's further columns, and who makes them of the part's bytes."""
+        return {
+            f"{self._part}_parsed_{index}": parser
+            for index, parser in self._converter.batch_parsers(self._shapes).items()
+        }
 
     def learn(self, samples: Iterable[bytes | None]) -> None:
         """Look at messages: the next decoding knows their shapes, or what is wrong with them."""
@@ -53,7 +62,8 @@ class PartDecoder:
             return F.col(f"{part}_let_{name}")
 
         quotes = F.col(f"{part}_quotes") if f"{part}_quotes" in rows.columns else None
-        decoded = self._converter.decode(F.col(part), shapes, let, quotes)
+        parsed = {n: F.col(name) for n in range(len(shapes)) if (name := f"{part}_parsed_{n}") in rows.columns}
+        decoded = self._converter.decode(F.col(part), shapes, let, Hints(quotes, parsed))
         tag, problem = f"{part}_tag", f"{part}_error"
         columns = dict(zip(names, decoded.columns, strict=True))
         rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})

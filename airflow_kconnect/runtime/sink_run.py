@@ -262,7 +262,9 @@ class SinkRun:
         spark = self._session.spark
         use_batches_of(spark, self._record_bytes)
         columns = self._columns.union(*(decoder.columns for _, decoder in self._decoders))
-        reader = ReaderSettings(self._consumer_config, tuple(splits), columns)
+        parsers = {name: parser for _, decoder in self._decoders for name, parser in decoder.parsers.items()}
+        keeps = self._settings.errors.reports or self._replay
+        reader = ReaderSettings(self._consumer_config, tuple(splits), columns, parsers, keeps_parsed=keeps)
         frame = self._frame(read_splits(spark, reader), splits)
         expected = sum(split.end - split.start for split in splits)
         with ProgressMonitor(self._session.driver_host, len(splits), expected) as monitor:

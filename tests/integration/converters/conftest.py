@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
-from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter, Decoded, encode_union
+from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter, Decoded, Hints, encode_union
 from airflow_kconnect.runtime.kafka_reader import count_quotes
 
 
@@ -40,7 +40,8 @@ def staged() -> Staged:
             return F.col(f"let_{name}")
 
         quotes = F.col("quotes") if "quotes" in rows.columns else None
-        decoded = converter.decode(F.col("raw"), shapes, let, quotes)
+        parsed = {n: F.col(name) for n in range(len(shapes)) if (name := f"parsed_{n}") in rows.columns}
+        decoded = converter.decode(F.col("raw"), shapes, let, Hints(quotes, parsed))
         return rows, decoded
 
     return decode
@@ -53,9 +54,10 @@ def through(spark: SparkSession, staged: Staged) -> Through:
     def convert(reader: Converter, writer: Converter, messages: Sequence[bytes | None]) -> list[Answer]:
         shapes = tuple(reader.shapes_of(messages))
         names = tuple(f"value_{n}" for n in range(len(shapes)))
-        quotes = count_quotes(pa.array(messages, pa.binary())).to_pylist()
-        numbered = [(n, message, quotes[n]) for n, message in enumerate(messages)]
-        rows = spark.createDataFrame(numbered, "n int, raw binary, quotes int")
+        raw = pa.array(messages, pa.binary())
+        parsed = {f"parsed_{n}": parser.parse(raw) for n, parser in reader.batch_parsers(shapes).items()}
+        numbers = pa.array(range(len(messages)), pa.int32())
+        rows = spark.createDataFrame(pa.table({"n": numbers, "raw": raw, "quotes": count_quotes(raw), **parsed}))
         rows, decoded = staged(rows, reader, shapes)
         values = [column.alias(name) for column, name in zip(decoded.columns, names, strict=True)]
         rows = rows.select("n", decoded.tag.alias("tag"), decoded.error.alias("read_error"), *values)

@@ -43,9 +43,9 @@ def test_answers_do_not_depend_on_partitions(line: Line, monkeypatch: pytest.Mon
     records = [as_in_kafka(record) for record in line["records"]] * REPEATS
     session = preview._session()
     answers = []
-    for partitions in (1, 2, 5):
+    for partitions in (1, 5):
         spread = Spread(session, partitions)
         monkeypatch.setattr(preview, "_session", lambda spread=spread: spread)
         answers.append(preview.preview(config_of(line), records))
     assert len(answers[0]) == len(records)
-    assert answers[1:] == answers[:1] * 2
+    assert answers[1] == answers[0]
