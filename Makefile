@@ -2,10 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo test lint format bench clean help
+.PHONY: setup demo test test-all lint format bench clean help
 
 help:  ## show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 setup: .venv/.ready  ## make .venv with everything that is needed here
 
@@ -22,8 +22,11 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 demo: setup  ## file -> Kafka -> files and table -> Kafka -> Parquet, by Airflow DAGs, twice; the second run resumes
 	@$(BIN)/python -m airflow_kconnect.local.demo
 
-test: setup  ## all tests
+test: setup  ## the tests
 	$(BIN)/python -m pytest
+
+test-all: setup  ## the tests, and the exhaustive cases of killed runs
+	$(BIN)/python -m pytest -m ''
 
 lint: setup  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -10,7 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
 from tests.integration.runtime.conftest import STRING, Run
-from tests.support import unique
+from tests.support import kill_points, unique
 from tests.support.databases import Database
 from tests.support.jobs import start_job
 from tests.support.kafka import produce
@@ -57,7 +57,7 @@ def counts(database: Database) -> tuple[Any, ...]:
     return database.execute("SELECT count(*), count(DISTINCT record_value) FROM t")[0]
 
 
-@pytest.mark.parametrize(("point", "committed"), _KILL_POINTS, ids=[point for point, _ in _KILL_POINTS])
+@pytest.mark.parametrize(("point", "committed"), kill_points(_KILL_POINTS, always=("mid-write", "after-last-write")))
 def test_killed_run_leaves_every_row_once(
     point: str,
     committed: bool,

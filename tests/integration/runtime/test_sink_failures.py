@@ -10,7 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.run import EXIT_FENCED
 from tests.integration.runtime.conftest import STRING, Run
-from tests.support import unique
+from tests.support import kill_points, unique
 from tests.support.jobs import start_job
 from tests.support.kafka import produce
 
@@ -48,7 +48,7 @@ def _written(sink: dict[str, str]) -> list[str]:
     return [json.loads(line) for path in files for line in path.read_text().splitlines()]
 
 
-@pytest.mark.parametrize(("point", "visible"), _KILL_POINTS, ids=[point for point, _ in _KILL_POINTS])
+@pytest.mark.parametrize(("point", "visible"), kill_points(_KILL_POINTS, always=("mid-write", "after-visible")))
 def test_killed_run_leaves_every_record_once(
     point: str,
     visible: bool,

@@ -13,6 +13,7 @@ import pytest
 from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
+from tests.support import kill_points
 from tests.support.jobs import kill_all, start_job, wait_gone
 from tests.support.kafka import read_all, read_values
 
@@ -35,7 +36,10 @@ _KILL_POINTS = [
 ]
 
 
-@pytest.mark.parametrize(("point", "action", "produced"), _KILL_POINTS, ids=[point for point, *_ in _KILL_POINTS])
+@pytest.mark.parametrize(
+    ("point", "action", "produced"),
+    kill_points(_KILL_POINTS, always=("mid-produce", "during-commit", "during-final-commit")),
+)
 def test_killed_run_loses_and_doubles_nothing(
     point: str,
     action: str,

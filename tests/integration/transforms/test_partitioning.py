@@ -12,6 +12,7 @@ from airflow_kconnect.runtime import preview
 from tests.integration.transforms.test_transforms_golden import LINES, Line, as_in_kafka, config_of, name_of
 
 REPEATS = 5
+ALWAYS = 3
 CLASSES = (
     *("Cast$Value", "Flatten$Value", "HeaderFrom$Value", "InsertField$Value", "TimestampConverter$Value"),
     *("ValueToKey", "RegexRouter", "Filter"),
@@ -38,7 +39,13 @@ class Spread:
 
 
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("line", [pytest.param(line, id=name_of(line)) for line in _one_per_class()])
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(line, id=name_of(line), marks=() if n < ALWAYS else pytest.mark.exhaustive)
+        for n, line in enumerate(_one_per_class())
+    ],
+)
 def test_answers_do_not_depend_on_partitions(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     records = [as_in_kafka(record) for record in line["records"]] * REPEATS
     session = preview._session()

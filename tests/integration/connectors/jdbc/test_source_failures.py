@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import time
 from pathlib import Path
 
@@ -30,6 +31,9 @@ _KILL_POINTS = [
     ("before-final-commit", "block", 0.0, _INCREMENTING),
     ("during-final-commit", "touch", 0.0, _TIMESTAMP),
 ]
+_ALWAYS = (_KILL_POINTS[1], _KILL_POINTS[5])
+_RANDOM = random.Random(7)
+_KILL_POINTS += [("mid-produce", "touch", _RANDOM.uniform(0, 2), mode) for mode in (_INCREMENTING, _TIMESTAMP) * 7]
 
 
 def _fill(db: PostgresDatabase, rows: int) -> None:
@@ -55,7 +59,15 @@ def filled(db: PostgresDatabase) -> PostgresDatabase:
 
 
 @pytest.mark.parametrize(
-    ("point", "action", "later_s", "mode"), _KILL_POINTS, ids=[f"{p[0]}+{p[2]}-{p[3]['mode']}" for p in _KILL_POINTS]
+    ("point", "action", "later_s", "mode"),
+    [
+        pytest.param(
+            *found,
+            id=f"{found[0]}+{found[2]:.2f}-{found[3]['mode']}",
+            marks=() if found in _ALWAYS else pytest.mark.exhaustive,
+        )
+        for found in _KILL_POINTS
+    ],
 )
 def test_killed_load_loses_and_doubles_nothing(
     point: str,
