@@ -65,7 +65,11 @@ def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:
 
 
 def _cause(text: str) -> str:
-    """The line of a Spark error that says what happened: the innermost error's own, of Python or of Java."""
+    """The lines of a Spark error that say what happened: the innermost error's own, of Python or of Java, and before it
+    that of a library which met it."""
     lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)]
+    errors = list(dict.fromkeys(line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)))
+    others = [line for line in errors if not line.startswith(("org.apache.spark.", "pyspark.", "py4j."))]
+    if len(others) > 1 and errors[-1] == others[-1]:
+        return f"{others[-2]} ({others[-1]})"
     return (errors or lines or ["no reason given"])[-1 if errors else 0]
