@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
@@ -59,9 +60,9 @@ class PrimitiveConverter(OneShapeConverter):
         kind = "schemaless data" if shape.schema is None else shape.schema.type.name
         return f"Failed to serialize to {self.name} (was {kind})"
 
+    @abstractmethod
     def write(self, column: Column) -> Column:
         """The bytes of a column of the type."""
-        raise NotImplementedError
 
 
 class BooleanConverter(PrimitiveConverter):

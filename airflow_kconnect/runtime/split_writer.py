@@ -287,7 +287,10 @@ class _ChunkedWriter:
                 produce_full(self._producer, topics, values, keys, rows)
         except KafkaException as error:
             # What the client itself refuses is too large.
-            sizes = [len(value or b"") + len(key or b"") for value, key in zip(values, keys or values, strict=True)]
+            sizes = [
+                len(value or b"") + len(key or b"")
+                for value, key in zip(values, keys or [None] * len(values), strict=True)
+            ]
             row = sizes.index(max(sizes))
             topic = topics if isinstance(topics, str) else topics[row]
             raise translated(error, f"writing the record at {self._place(rows, row)} to {topic}") from error
