@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,6 +16,9 @@ from airflow_kconnect.connect.errors import ConfigError
 
 MAX_BYTES = 1_000_000
 """Size limit of a file that a variable names, and of a value with its variables resolved."""
+
+
+NEEDS_AIRFLOW = "needs Airflow, whose tasks look it up; elsewhere use ${file:...}, ${dir:...} or ${env:...}"
 
 
 class ProviderProblem(Exception):
@@ -159,10 +163,33 @@ class EnvVarConfigProvider(Provider):
         return value
 
 
+class TaskConfigProvider(Provider):
+    """`${airflow:conn_id:field}` and `${airflow-var:key}`: what a task of Airflow has looked up before the job.
+
+    :param name: `airflow` or `airflow-var`.
+    :param variables: value by `name:path:key`; None where there is no Airflow.
+    """
+
+    def __init__(self, name: str, variables: Mapping[str, str] | None) -> None:
+        self._name = name
+        self._variables = variables
+
+    def get(self, path: str, key: str) -> str:
+        if self._variables is None:
+            raise ProviderProblem(NEEDS_AIRFLOW)
+        value = self._variables.get(f"{self._name}:{path}:{key}")
+        if value is None:
+            raise ProviderProblem("was not looked up before the job started")
+        return value
+
+
 CLASSES: dict[str, type[Provider]] = {
     made.__name__: made for made in (FileConfigProvider, DirectoryConfigProvider, EnvVarConfigProvider)
 }
 DEFAULTS = {"file": "FileConfigProvider", "dir": "DirectoryConfigProvider", "env": "EnvVarConfigProvider"}
+AIRFLOW_CONNECTION, AIRFLOW_VARIABLE = "airflow", "airflow-var"
+IN_TASKS = (AIRFLOW_CONNECTION, AIRFLOW_VARIABLE)
+"""Names of providers that only tasks of Airflow have."""
 
 
 def printable(text: str) -> str:

@@ -9,13 +9,23 @@ import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from airflow_kconnect.connect.config import coerce, java_trim
 from airflow_kconnect.connect.connector_config import Inspection, inspect_connector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.provider_classes import CLASSES, DEFAULTS, MAX_BYTES, Provider, ProviderProblem, printable
+from airflow_kconnect.connect.provider_classes import (
+    CLASSES,
+    DEFAULTS,
+    IN_TASKS,
+    MAX_BYTES,
+    Provider,
+    ProviderProblem,
+    TaskConfigProvider,
+    printable,
+)
 from airflow_kconnect.connect.validation import inspect_connector as inspect_keys
+from airflow_kconnect.connect.variables import Variable, has_reference, variables_in
 from airflow_kconnect.connect.worker_config import WorkerConfig
 
 _PROVIDERS = "config.providers"
@@ -25,32 +35,6 @@ _UNEXPECTED = "An unexpected error occurred during validation"
 _DEPENDENTS = {"predicates": ("transforms.",), "topic.creation.groups": ("topic.creation.",)}
 
 log = logging.getLogger("kconnect")
-
-
-class _Variable(NamedTuple):
-    start: int
-    end: int
-    text: str
-    provider: str
-    path: str
-    key: str
-
-
-def has_reference(value: object) -> bool:
-    """Whether a value contains a variable `${provider:[path:]key}`, of any provider."""
-    return isinstance(value, str) and next(_variables(value), None) is not None
-
-
-def _variables(text: str) -> Iterator[_Variable]:
-    r"""The matches of Connect's `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}`, in linear time also where nothing is closed."""
-    start = text.find("${")
-    while start >= 0 and (end := text.find("}", start)) >= 0:
-        provider, colon, rest = text[start + 2 : end].partition(":")
-        path, second_colon, key = rest.partition(":")
-        if colon:
-            path, key = (path, key) if second_colon else ("", rest)
-            yield _Variable(start, end + 1, text[start : end + 1], provider, path, key)
-        start = text.find("${", end)
 
 
 class ConfigResolver:
@@ -65,18 +49,21 @@ class ConfigResolver:
         self._variable_of: dict[str, str] = {}
 
     @classmethod
-    def from_worker(cls, worker: Mapping[str, Any]) -> ConfigResolver:
+    def from_worker(cls, worker: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> ConfigResolver:
         """The providers that a worker defines; where it has no `config.providers` at all: `file`, `dir` and `env`.
 
+        Unless the worker has turned providers off there are `airflow` and `airflow-var` too.
+
         :param worker: the worker's keys as they were written; `config.providers*` cannot use variables.
+        :param variables: the values of Airflow's variables by `Variable.address`; None where there is no Airflow.
         :raises ConfigError: with all errors of `config.providers*`.
         """
         errors: dict[str, list[str]] = {}
         props = _own_texts(worker, errors)
-        declared = props.get(_PROVIDERS)
-        names = DEFAULTS if declared is None else dict.fromkeys(filter(None, map(java_trim, declared.split(","))))
-        providers: dict[str, Provider] = {}
-        for name, default in names.items():
+        providers: dict[str, Provider] = {
+            name: TaskConfigProvider(name, variables) for name in _task_providers(props.get(_PROVIDERS))
+        }
+        for name, default in _declared(props.get(_PROVIDERS)).items():
             key = f"{_PROVIDERS}.{name}.class"
             try:
                 made = _class_of(props.get(key, default))
@@ -134,7 +121,7 @@ class ConfigResolver:
     def _substitute(self, key: str, text: str, errors: dict[str, list[str]]) -> str:
         pieces, at, left = [], 0, False
         problems: dict[str, None] = {}
-        for variable in _variables(text):
+        for variable in variables_in(text):
             if variable.provider not in self._providers:
                 left = True
                 continue
@@ -154,13 +141,13 @@ class ConfigResolver:
             return text
         return "".join(pieces)
 
-    def _value(self, variable: _Variable) -> str | ProviderProblem:
+    def _value(self, variable: Variable) -> str | ProviderProblem:
         address = (variable.provider, variable.path, variable.key)
         if address not in self._found:
             self._found[address] = self._look_up(variable)
         return self._found[address]
 
-    def _look_up(self, variable: _Variable) -> str | ProviderProblem:
+    def _look_up(self, variable: Variable) -> str | ProviderProblem:
         try:
             value = self._providers[variable.provider].get(variable.path, variable.key)
         except ProviderProblem as problem:
@@ -168,6 +155,30 @@ class ConfigResolver:
         for form in filter(None, (value, java_trim(value))):
             self._variable_of.setdefault(form, variable.text)
         return value
+
+
+def _declared(providers: str | None) -> Mapping[str, str | None]:
+    """The names in `config.providers`, with the class that each has by default."""
+    return DEFAULTS if providers is None else dict.fromkeys(filter(None, map(java_trim, providers.split(","))))
+
+
+def _task_providers(providers: str | None) -> list[str]:
+    """Which of Airflow's providers there are: none if all are turned off, and none whose name has another meaning."""
+    declared = _declared(providers)
+    return [name for name in IN_TASKS if name not in declared] if declared else []
+
+
+def task_variables(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[tuple[str, Variable]]:
+    """The variables of a configuration that tasks of Airflow look up, each with its key.
+
+    :param config: the configuration of a connector or of the worker itself, as it was written.
+    :param worker: the worker's keys as they were written.
+    """
+    providers = worker.get(_PROVIDERS)
+    names = _task_providers(providers if isinstance(providers, str) else None)
+    for key, value in config.items():
+        if isinstance(value, str) and not key.startswith(_PROVIDERS):
+            yield from ((key, variable) for variable in variables_in(value) if variable.provider in names)
 
 
 def _own_texts(worker: Mapping[str, Any], errors: dict[str, list[str]]) -> dict[str, str]:

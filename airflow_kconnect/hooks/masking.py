@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from airflow.sdk.log import mask_secret
+from airflow.sdk.log import mask_secret, redact  # type: ignore[attr-defined]
 
 from airflow_kconnect.local.submit import SECRET_KEYS
 
@@ -36,8 +36,18 @@ def register_secrets(config: Mapping[str, Any]) -> None:
         if isinstance(value, Mapping):
             register_secrets(value)
         elif isinstance(value, str) and is_secret_key(key) and not _REFERENCE.fullmatch(value):
-            for form in _forms(value):
-                mask_secret(form)
+            register_secret(value)
+
+
+def register_secret(value: str) -> None:
+    """Have Airflow mask a value wherever it turns up in this task; Airflow leaves values of a few characters alone."""
+    for form in _forms(value):
+        mask_secret(form)
+
+
+def masked(text: str) -> str:
+    """A text in which all registered values are masked, for what goes elsewhere than to the log."""
+    return str(redact(text))
 
 
 def _forms(value: str) -> Iterator[str]:

@@ -70,6 +70,16 @@ class KafkaAdmin:
             " check `bootstrap.servers` and `security.protocol`, and that the broker runs"
         )
 
+    def cluster(self) -> tuple[str, int]:
+        """The cluster's id and how many brokers it has."""
+
+        def ask() -> tuple[str, int]:
+            found = self._client.describe_cluster(request_timeout=self._timeout_s).result()
+            return found.cluster_id, len(found.nodes)
+
+        cluster: tuple[str, int] = self._settled("looking up the cluster", ask)
+        return cluster
+
     def partitions(self, topic: str) -> int:
         """How many partitions a topic has; 0 if it does not exist."""
         metadata = self._call(f"looking up topic {topic}", lambda: self._client.list_topics(topic, self._timeout_s))

@@ -21,7 +21,7 @@ from airflow_kconnect.local.spark import SparkSubmit, job_path
 
 SECRET_KEYS = (
     r"(?i)secret|passw|token|access[._-]?key|credential|private|jaas|api[._-]?key|connection[._-]?url|keytab"
-    r"|passphrase"
+    r"|passphrase|keystore[._-]?key|key[._-]pem|user[._-]?info"
 )
 
 _DEFAULT_CONF = {

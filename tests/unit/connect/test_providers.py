@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.provider_classes import MAX_BYTES
+from airflow_kconnect.connect.provider_classes import MAX_BYTES, NEEDS_AIRFLOW
 from airflow_kconnect.connect.providers import (
     ConfigResolver,
-    _variables,
     errors_without_references,
-    has_reference,
     inspect_without_references,
+    task_variables,
 )
 from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.connect.variables import has_reference, variables_in
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.runtime.job import run
 
@@ -105,7 +105,7 @@ class TestVariables:
     @given(st.text(alphabet="${}:ab\n", max_size=40))
     def test_variables_are_those_of_connect(self, text: str) -> None:
         expected = [(m.start(), m.end(), m[0], m[1], m[3] or "", m[4]) for m in CONNECT.finditer(text)]
-        assert [tuple(variable) for variable in _variables(text)] == expected
+        assert [tuple(variable) for variable in variables_in(text)] == expected
         assert has_reference(text) == bool(expected)
 
     @given(st.text(alphabet="${}:ab\n", max_size=40))
@@ -403,6 +403,61 @@ class TestJob:
         with pytest.raises(ConfigError) as caught:
             run(RunSpec({**SOURCE, "tasks.max": "${env:KC_USER}"}, {**KAFKA, "config.providers": ""}))
         assert "Invalid value ${env:KC_USER}" in caught.value.errors["tasks.max"][0]
+
+
+class TestAirflowVariables:
+    PASSWORD = "${airflow:db:password}"
+    FOUND = {"airflow:db:password": CANARY, "airflow-var::folder": "/data"}
+
+    def test_have_the_values_that_the_task_has_looked_up(self) -> None:
+        found = ConfigResolver.from_worker({}, self.FOUND).resolve({"a": self.PASSWORD, "b": "${airflow-var:folder}/x"})
+        assert found == {"a": CANARY, "b": "/data/x"}
+
+    @pytest.mark.parametrize("text", ["${airflow-var:folder}", "${airflow-var::folder}"])
+    def test_an_empty_path_means_the_same(self, text: str) -> None:
+        assert ConfigResolver.from_worker({}, self.FOUND).resolve({"a": text}) == {"a": "/data"}
+
+    def test_are_there_beside_the_providers_of_a_worker(self) -> None:
+        worker = {"config.providers": "e", "config.providers.e.class": "EnvVarConfigProvider"}
+        found = ConfigResolver.from_worker(worker, self.FOUND).resolve({"a": self.PASSWORD, "b": "${e:KC_USER}"})
+        assert found == {"a": CANARY, "b": "etl"}
+
+    def test_a_provider_of_that_name_in_the_worker_wins(self) -> None:
+        worker = {"config.providers": "airflow", "config.providers.airflow.class": "EnvVarConfigProvider"}
+        assert ConfigResolver.from_worker(worker, self.FOUND).resolve({"a": "${airflow:KC_USER}"}) == {"a": "etl"}
+
+    def test_a_worker_that_turns_variables_off_turns_these_off(self) -> None:
+        props = {"a": self.PASSWORD}
+        assert ConfigResolver.from_worker({"config.providers": ""}, self.FOUND).resolve(props) == props
+
+    def test_without_airflow_they_are_an_error(self) -> None:
+        assert errors_of(ConfigResolver.from_worker({}), a=self.PASSWORD) == {
+            "a": [f"variable {self.PASSWORD} {NEEDS_AIRFLOW}"]
+        }
+
+    def test_one_that_was_not_looked_up_is_an_error(self) -> None:
+        assert list(errors_of(ConfigResolver.from_worker({}, {}), a=self.PASSWORD)) == ["a"]
+
+    def test_values_are_hidden_in_errors_of_the_job(self) -> None:
+        with pytest.raises(ConfigError) as caught:
+            run(RunSpec({**SOURCE, "tasks.max": self.PASSWORD}, KAFKA, "source", variables=self.FOUND))
+        assert caught.value.errors["tasks.max"][0].startswith(f"Invalid value {self.PASSWORD} for configuration")
+
+    @pytest.mark.parametrize(
+        ("worker", "found"),
+        [
+            pytest.param({}, ["airflow:db:password", "airflow-var::v"], id="no providers defined"),
+            pytest.param({"config.providers": "file, airflow"}, ["airflow-var::v"], id="one has another meaning"),
+            pytest.param({"config.providers": " "}, [], id="turned off"),
+        ],
+    )
+    def test_which_a_task_looks_up(self, worker: dict[str, str], found: list[str]) -> None:
+        config = {"a": f"x{self.PASSWORD}", "b": 3, "c": "${env:X}${airflow-var:v}"}
+        assert [variable.address for _, variable in task_variables(config, worker)] == found
+
+    def test_those_that_define_providers_are_none(self) -> None:
+        worker = {"config.providers.file.param.allowed.paths": self.PASSWORD, "group.id": self.PASSWORD}
+        assert [key for key, _ in task_variables(worker, worker)] == ["group.id"]
 
 
 class TestWithoutReferences:

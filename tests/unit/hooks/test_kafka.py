@@ -1,24 +1,24 @@
-"""Kafka connections as worker keys."""
+"""Connections of type `kafka` as worker keys."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from airflow.sdk.log import redact
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.hooks.kafka import KafkaWorkerHook
+from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 
 
 @pytest.fixture
-def worker_config(monkeypatch: pytest.MonkeyPatch) -> Any:
+def worker_config(connection: Callable[..., None]) -> Any:
     """Worker keys of a connection with the given fields."""
 
     def read(**fields: Any) -> dict[str, str]:
-        monkeypatch.setenv("AIRFLOW_CONN_MY_KAFKA", json.dumps({"conn_type": "kafka"} | fields))
-        return KafkaWorkerHook("my_kafka").worker_config()
+        connection("my_kafka", **{"conn_type": "kafka"} | fields)
+        return KafkaConnectHook("my_kafka").worker_config()
 
     return read
 
@@ -81,12 +81,12 @@ class TestErrors:
         with pytest.raises(
             ConfigError, match=r"Kafka connection `nope` does not exist\. Create it: airflow connections add"
         ):
-            KafkaWorkerHook("nope").worker_config()
+            KafkaConnectHook("nope").worker_config()
 
     @pytest.mark.parametrize(
         ("fields", "message"),
         [
-            ({"conn_type": "http", "host": "a:9092"}, "has type `http`, expected `kafka`"),
+            ({"conn_type": "http", "host": "a:9092"}, "has type `http`, expected `kconnect` or `kafka`"),
             ({"extra": "{not json"}, "has an extra that is not JSON: .*character 1"),
             ({"extra": "[1]"}, "no JSON object"),
             ({"extra": {"security.protocol": "SSL"}}, "names no brokers"),

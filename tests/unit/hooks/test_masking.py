@@ -23,12 +23,17 @@ class TestSecretKeys:
             "fs.s3a.access.key",
             "aws_secret_access_key",
             "basic.auth.credentials.source",
+            "value.converter.basic.auth.user.info",
+            "ssl.keystore.key",
+            "ssl.key.pem",
         ],
     )
     def test_are_recognised(self, key: str) -> None:
         assert is_secret_key(key)
 
-    @pytest.mark.parametrize("key", ["key.converter", "topics", "sasl.mechanism", "ssl.ca.location"])
+    @pytest.mark.parametrize(
+        "key", ["key.converter", "topics", "sasl.mechanism", "ssl.ca.location", "ssl.keystore.type", "ssl.key.location"]
+    )
     def test_others_are_not(self, key: str) -> None:
         assert not is_secret_key(key)
 

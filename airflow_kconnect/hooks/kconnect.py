@@ -1,0 +1,195 @@
+"""The hook of connections that say how runs reach Kafka: worker keys from types `kconnect` and `kafka`, and a test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import BaseHook
+from airflow.sdk.exceptions import AirflowNotFoundException
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.variables import has_reference
+from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.hooks.kafka import extra_of, kafka_worker_keys, login_of, servers_of, text_of, wrong
+from airflow_kconnect.hooks.masking import masked, register_secrets
+
+if TYPE_CHECKING:
+    from airflow.sdk import Connection
+
+TEST_TIMEOUT_S = 4.0
+
+# The form's fields and the worker keys that they set. Airflow hides values by the names of fields: those of secrets
+# have `password` or `private_key` in them, as Kafka's own `ssl.keystore.key` has not.
+_FIELDS = {
+    "group_id": "group.id",
+    "security_protocol": "security.protocol",
+    "sasl_mechanism": "sasl.mechanism",
+    "ssl_key_password": "ssl.key.password",
+    "offset_storage_topic": "offset.storage.topic",
+    "config_storage_topic": "config.storage.topic",
+    "status_storage_topic": "status.storage.topic",
+}
+# Fields with a path or with PEM text: the keys for the one and for the other.
+_PEM_FIELDS = {
+    "ssl_ca": ("ssl.ca.location", "ssl.truststore.certificates"),
+    "ssl_certificate": ("ssl.certificate.location", "ssl.keystore.certificate.chain"),
+    "ssl_private_key": ("ssl.key.location", "ssl.keystore.key"),
+}
+_REGISTRY_URL, _REGISTRY_USER, _REGISTRY_PASSWORD = (
+    "schema_registry_url",
+    "schema_registry_username",
+    "schema_registry_password",
+)
+FIELDS = (*_FIELDS, *_PEM_FIELDS, _REGISTRY_URL, _REGISTRY_USER, _REGISTRY_PASSWORD)
+"""Names of the form's fields, beside Airflow's own: host, login, password."""
+
+_PEM = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+-----)", re.DOTALL)
+
+
+class KafkaConnectHook(BaseHook):
+    """Reads a connection of type `kconnect`, or of type `kafka`, as worker keys of a connector run.
+
+    Type `kconnect` has a form: host (`bootstrap.servers`), login and password (SASL), and the fields of `FIELDS`. What
+    else is in its extra are worker keys as they are (`producer.compression.type`, ...); they win over fields. For type
+    `kafka` see `airflow_kconnect.hooks.kafka`.
+
+    :param kafka_conn_id: the connection.
+    """
+
+    conn_name_attr = "kafka_conn_id"
+    default_conn_name = "kafka_default"
+    conn_type = "kconnect"
+    hook_name = "Kafka Connect on Spark"
+
+    def __init__(self, kafka_conn_id: str = default_conn_name) -> None:
+        super().__init__()
+        self.kafka_conn_id = kafka_conn_id
+
+    def worker_config(self) -> dict[str, str]:
+        """Worker keys of the connection. Called in a task; connects to no broker.
+
+        Secrets are registered with Airflow's masker before this returns.
+
+        :raises ConfigError: there is no such connection, or it does not say how to reach Kafka.
+        """
+        try:
+            connection = self.get_connection(self.kafka_conn_id)
+        except AirflowNotFoundException:
+            raise wrong(
+                self.kafka_conn_id,
+                "does not exist. Create it: airflow connections add "
+                f"{self.kafka_conn_id} --conn-type kconnect --conn-host broker:9092",
+            ) from None
+        if connection.conn_type not in _READERS:
+            expected = "` or `".join(_READERS)
+            raise wrong(self.kafka_conn_id, f"has type `{connection.conn_type}`, expected `{expected}`")
+        return _READERS[connection.conn_type](connection)
+
+    def test_connection(self) -> tuple[bool, str]:
+        """Whether a broker answers, and which cluster it is of; takes a few seconds if none does.
+
+        Called by the button in Airflow's connection form, and by `airflow connections test`. The message has no secret.
+        """
+        # Loads the Kafka client, which nothing else in an API server needs.
+        from airflow_kconnect.kafka.admin import KafkaAdmin
+        from airflow_kconnect.kafka.clients import ClientConfigs
+
+        try:
+            worker = WorkerConfig.from_props(_literal(self.worker_config()))
+            admin = KafkaAdmin(ClientConfigs(worker.props).admin(), timeout_s=TEST_TIMEOUT_S)
+            admin.check_reachable()
+            cluster, brokers = admin.cluster()
+        except ConnectError as error:
+            return False, masked(str(error))
+        return True, f"Kafka cluster {cluster} answers; it has {brokers} broker{'' if brokers == 1 else 's'}"
+
+
+def _literal(worker: Mapping[str, str]) -> Mapping[str, str]:
+    errors = {
+        key: ["is a variable, which a task resolves; run a task to test it"]
+        for key, value in worker.items()
+        if has_reference(value)
+    }
+    if errors:
+        raise ConfigError(errors)
+    return worker
+
+
+def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
+    """Worker keys of a connection of type `kconnect`; its secrets are registered with Airflow's masker.
+
+    :raises ConfigError: it names no brokers, has a login that would not be used, or an extra that is not flat.
+    """
+    extra = {key: value for key, value in extra_of(connection).items() if value not in (None, "")}
+    register_secrets(extra)
+    if nested := sorted(key for key, value in extra.items() if isinstance(value, dict)):
+        raise wrong(connection.conn_id, f"has keys in its extra that are no texts: {', '.join(nested)}")
+    fields = {key: text_of(extra.pop(key)) for key in FIELDS if key in extra}
+    keys = {
+        "bootstrap.servers": servers_of(connection, extra.pop("bootstrap.servers", None)),
+        **login_of(connection),
+        **{_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS},
+        **_ssl(fields),
+        **_registry(fields),
+        **{key: text_of(value) for key, value in extra.items()},
+    }
+    _refuse_unused_login(connection, keys)
+    return keys
+
+
+def _refuse_unused_login(connection: Connection, keys: Mapping[str, str]) -> None:
+    """The client would connect without the login, and a broker without authentication would let it."""
+    if not connection.login:
+        return
+    protocol = keys.get("security.protocol", "PLAINTEXT")
+    if not protocol.upper().startswith("SASL_"):
+        what = f"has a login, which security protocol {protocol} does not use; choose SASL_SSL, or remove the login"
+        raise wrong(connection.conn_id, what)
+    if "sasl.mechanism" not in keys:
+        raise wrong(connection.conn_id, "has a login and no SASL mechanism; choose one, such as SCRAM-SHA-512")
+
+
+def _ssl(fields: Mapping[str, str]) -> dict[str, str]:
+    keys: dict[str, str] = {}
+    for name, (for_path, for_text) in _PEM_FIELDS.items():
+        if name in fields:
+            is_text = "-----BEGIN" in fields[name]
+            keys[for_text if is_text else for_path] = _lines(fields[name]) if is_text else fields[name].strip()
+    if private_key := keys.get("ssl.keystore.key"):
+        # With its line ends mended it is not the text that was registered.
+        register_secrets({"ssl_private_key": private_key})
+    return keys
+
+
+def _lines(pem: str) -> str:
+    r"""PEM with its line ends, which a password field takes away and an environment variable may write as `\n`."""
+
+    def block(match: re.Match[str]) -> str:
+        begin, body, end = match.groups()
+        if ":" in body:  # headers of an old encrypted key, whose lines matter
+            return match[0]
+        base64 = re.sub(r"\\n|\\r|\s", "", body)
+        lines = (base64[at : at + 64] for at in range(0, len(base64), 64))
+        return "\n".join((begin, *lines, end))
+
+    return "\n".join(block(match) for match in _PEM.finditer(pem)) + "\n"
+
+
+def _registry(fields: Mapping[str, str]) -> dict[str, str]:
+    """The schema registry is a setting of the converters that use one."""
+    settings: dict[str, str] = {}
+    if url := fields.get(_REGISTRY_URL):
+        settings["schema.registry.url"] = url
+    if user := fields.get(_REGISTRY_USER):
+        user_info = f"{user}:{fields.get(_REGISTRY_PASSWORD, '')}"
+        register_secrets({_REGISTRY_PASSWORD: user_info})
+        settings |= {"basic.auth.credentials.source": "USER_INFO", "basic.auth.user.info": user_info}
+    return {f"{part}.converter.{key}": value for part in ("key", "value") for key, value in settings.items()}
+
+
+_READERS: dict[Any, Callable[[Connection], dict[str, str]]] = {
+    "kconnect": kconnect_worker_keys,
+    "kafka": kafka_worker_keys,
+}
