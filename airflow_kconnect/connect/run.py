@@ -32,6 +32,8 @@ class RunSpec:
     :param replay_dead_letters: a sink reads its dead-letter topic instead of its topics.
     :param replay: move this interval again; None: go on from the live offsets.
     :param dry_run: plan, and report what would be moved.
+    :param variables: what a task of Airflow has looked up for variables in the configurations, by `Variable.address`;
+        None where there is no Airflow.
     """
 
     config: Mapping[str, Any]
@@ -41,6 +43,7 @@ class RunSpec:
     replay_dead_letters: bool = False
     replay: Replay | None = None
     dry_run: bool = False
+    variables: Mapping[str, str] | None = field(default=None, repr=False)
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:

@@ -9,7 +9,8 @@ from typing import Any
 
 from airflow_kconnect.connect.connector_config import load_connector_file
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.providers import inspect_without_references
+from airflow_kconnect.connect.provider_classes import NEEDS_AIRFLOW, printable
+from airflow_kconnect.connect.providers import inspect_without_references, task_variables
 
 
 def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> dict[str, Any]:
@@ -28,19 +29,36 @@ def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | N
     return dict(load_connector_file((folder or Path()) / connector))
 
 
-def check_configuration(config: Mapping[str, Any], worker: Mapping[str, Any], kind: str | None) -> list[str]:
+def check_configuration(
+    config: Mapping[str, Any],
+    worker: Mapping[str, Any],
+    kind: str | None,
+    variables: Mapping[str, str] | None = None,
+) -> list[str]:
     """Check configurations of connector and worker; nothing is connected to.
 
     What a config provider will answer is known to the job alone: values with variables such as `${file:...}`, and
     what depends on them, are checked there.
 
+    :param variables: values of Airflow's variables, as in `RunSpec`; None where there is no Airflow, and then such
+        variables are errors.
     :returns: warnings.
     :raises ConfigError: with all errors.
     """
     inspection = inspect_without_references(config, worker, kind)
-    if inspection.errors:
-        raise ConfigError(inspection.errors, connector=inspection.props.get("name"))
+    errors = inspection.errors
+    if variables is None:
+        errors |= _without_airflow(config, worker)
+    if errors:
+        raise ConfigError(errors, connector=inspection.props.get("name"))
     return inspection.warnings
+
+
+def _without_airflow(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, list[str]]:
+    errors: dict[str, list[str]] = {}
+    for key, variable in (*task_variables(config, worker), *task_variables(worker, worker)):
+        errors.setdefault(key, []).append(f"variable {printable(variable.text)} {NEEDS_AIRFLOW}")
+    return errors
 
 
 def _parsed(text: str) -> dict[str, Any]:

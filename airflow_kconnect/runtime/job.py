@@ -79,7 +79,7 @@ def run(spec: RunSpec, session: SparkSession | None = None) -> RunReport:
     :param session: a running Spark session to use; without it one is started if there is something to do.
     :raises ConnectError: whatever went wrong; see its class for what to do.
     """
-    resolver = ConfigResolver.from_worker(spec.worker)
+    resolver = ConfigResolver.from_worker(spec.worker, spec.variables)
     with resolver.hidden_in_errors():
         return _run(spec, resolver, session)
 

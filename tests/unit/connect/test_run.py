@@ -33,6 +33,9 @@ class TestRunSpec:
         with run_spec_file(SPEC) as path:
             assert RunSpec.read(path) == SPEC
 
+    def test_its_repr_has_no_values_of_variables(self) -> None:
+        assert "hunter2" not in repr(RunSpec({}, {}, variables={"airflow:db:password": "hunter2"}))
+
     def test_only_its_owner_can_read_the_file(self) -> None:
         with run_spec_file(SPEC) as path:
             assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.provider_classes import NEEDS_AIRFLOW
 from airflow_kconnect.local.preflight import check_configuration, connector_config
 
 FLAT = {"name": "orders", "connector.class": "FileStreamSource", "topic": "t", "file": "/data/in"}
@@ -72,3 +73,23 @@ class TestCheckConfiguration:
 
     def test_references_are_left_to_the_job(self) -> None:
         assert check_configuration({**FLAT, "tasks.max": "${env:TASKS}"}, self.WORKER, "source") == []
+
+    def test_variables_of_airflow_are_left_to_the_job_where_a_task_has_looked_them_up(self) -> None:
+        found = {"airflow-var::t": "3"}
+        assert check_configuration({**FLAT, "tasks.max": "${airflow-var:t}"}, self.WORKER, "source", found) == []
+
+    def test_variables_of_airflow_are_errors_without_airflow(self) -> None:
+        config = {**FLAT, "file": "${airflow-var:a}${airflow-var:b}"}
+        with pytest.raises(ConfigError) as caught:
+            check_configuration(config, {**self.WORKER, "group.id": "${airflow:c:login}"}, "source")
+
+        assert caught.value.errors == {
+            "file": [f"variable ${{airflow-var:{name}}} {NEEDS_AIRFLOW}" for name in "ab"],
+            "group.id": [f"variable ${{airflow:c:login}} {NEEDS_AIRFLOW}"],
+        }
+
+    def test_variables_of_airflow_are_told_with_all_other_errors(self) -> None:
+        with pytest.raises(ConfigError) as caught:
+            check_configuration({**FLAT, "file": "${airflow-var:a}", "tasks.max": "x"}, self.WORKER, "source")
+
+        assert set(caught.value.errors) == {"file", "tasks.max"}

@@ -1,0 +1,108 @@
+"""Looks up Airflow's config variables in a task: `${airflow:conn_id:field}` and `${airflow-var:key}`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import chain
+from typing import Any
+
+from airflow.sdk import BaseHook, Connection
+from airflow.sdk import Variable as AirflowVariable
+from airflow.sdk.exceptions import AirflowNotFoundException
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.provider_classes import (
+    AIRFLOW_CONNECTION,
+    AIRFLOW_VARIABLE,
+    ProviderProblem,
+    printable,
+)
+from airflow_kconnect.connect.providers import task_variables
+from airflow_kconnect.connect.variables import Variable
+from airflow_kconnect.hooks.masking import register_secret
+
+_PLAIN_FIELDS = ("host", "port", "login", "schema")
+_FIELDS = (*_PLAIN_FIELDS, "password")
+
+
+def look_up(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, str]:
+    """The values of Airflow's variables in the configurations of connector and worker, by `Variable.address`.
+
+    Called in a task, never when a DAG is parsed. All values are registered with Airflow's masker, but for host, port,
+    login and schema of connections, which Airflow does not hide either.
+
+    :param config: the connector's configuration as it was written; empty if there is none.
+    :param worker: the worker's keys as they were written.
+    :raises ConfigError: with all variables that have no value.
+    """
+    lookup = _Lookup()
+    values: dict[str, str] = {}
+    errors: dict[str, list[str]] = {}
+    for key, variable in chain(task_variables(config, worker), task_variables(worker, worker)):
+        try:
+            values[variable.address] = lookup.value(variable)
+        except ProviderProblem as problem:
+            errors.setdefault(key, []).append(f"variable {printable(variable.text)} {problem}")
+    if errors:
+        name = config.get("name")
+        raise ConfigError(errors, connector=name if isinstance(name, str) else None)
+    return values
+
+
+class _Lookup:
+    """Asks Airflow once for each connection."""
+
+    def __init__(self) -> None:
+        self._connections: dict[str, Connection | None] = {}
+
+    def value(self, variable: Variable) -> str:
+        """:raises ProviderProblem: there is none."""
+        providers: dict[str, Callable[[str, str], str]] = {
+            AIRFLOW_CONNECTION: self._of_connection,
+            AIRFLOW_VARIABLE: _of_variable,
+        }
+        return providers[variable.provider](variable.path, variable.key)
+
+    def _of_connection(self, conn_id: str, field: str) -> str:
+        if not conn_id:
+            raise ProviderProblem("names no field: write ${airflow:conn_id:field}")
+        connection = self._connection(conn_id)
+        if connection is None:
+            raise ProviderProblem(f"names the Airflow connection `{printable(conn_id)}`, which does not exist")
+        fields = _fields(connection)
+        if field not in fields:
+            raise ProviderProblem(f"names a field that the connection does not have; it has: {', '.join(fields)}")
+        if field not in _PLAIN_FIELDS:
+            register_secret(fields[field])
+        return fields[field]
+
+    def _connection(self, conn_id: str) -> Connection | None:
+        if conn_id not in self._connections:
+            try:
+                self._connections[conn_id] = BaseHook.get_connection(conn_id)
+            except AirflowNotFoundException:
+                self._connections[conn_id] = None
+        return self._connections[conn_id]
+
+
+def _fields(connection: Connection) -> dict[str, str]:
+    """The fields that the connection has."""
+    fields: dict[str, Any] = {name: getattr(connection, name) for name in _FIELDS}
+    fields |= {f"extra.{name}": value for name, value in connection.extra_dejson.items()}
+    texts = {name: _text(value) for name, value in fields.items() if value not in (None, "")}
+    return texts | {"uri": connection.get_uri()}
+
+
+def _of_variable(path: str, key: str) -> str:
+    if path or not key:
+        raise ProviderProblem("must name a variable and nothing else: write ${airflow-var:key}")
+    value = AirflowVariable.get(key, default=None)
+    if value is None:
+        raise ProviderProblem(f"names the Airflow variable `{printable(key)}`, which does not exist")
+    register_secret(str(value))
+    return str(value)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,0 +1,58 @@
+"""A connector's and a worker's configuration in a task: from dicts and connections to what runs and clients take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.connect.providers import ConfigResolver
+from airflow_kconnect.hooks.kconnect import KafkaConnectHook
+from airflow_kconnect.hooks.masking import register_secret, register_secrets
+from airflow_kconnect.hooks.variables import look_up
+
+
+@dataclass(frozen=True)
+class Configurations:
+    """What a task has to run a connector with. Its repr shows no values: they may be secrets.
+
+    :param config: the connector's configuration, as it was written.
+    :param worker: the worker's keys, as they were written.
+    :param variables: values of Airflow's variables in both, for `RunSpec` and `check_configuration`.
+    """
+
+    config: dict[str, Any] = field(repr=False)
+    worker: dict[str, Any] = field(repr=False)
+    variables: dict[str, str] = field(repr=False)
+
+    def resolved(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Both with the values of all their variables, for what a task does without a job: ask Kafka, ...
+
+        Files and environment are those of this machine. All values are registered with Airflow's masker.
+
+        :raises ConfigError: with all variables that have no value.
+        """
+        resolver = ConfigResolver.from_worker(self.worker, self.variables)
+        worker, config = resolver.resolve(self.worker), resolver.resolve(self.config)
+        for value in resolver.secrets:
+            register_secret(value)
+        return config, worker
+
+
+def configurations(
+    config: Mapping[str, Any], worker_config: Mapping[str, Any] | None, kafka_conn_id: str | None
+) -> Configurations:
+    """Put together what a task was given, look up Airflow's variables, and have Airflow mask all secrets.
+
+    Called in a task (or in a thread of a trigger), never when a DAG is parsed. Connects to no broker.
+
+    :param config: the connector's configuration; empty where only Kafka is of interest.
+    :param worker_config: worker keys; they win over those of the connection.
+    :param kafka_conn_id: a connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
+    :raises ConfigError: the connection is missing or wrong, or variables have no value.
+    """
+    connection = {} if kafka_conn_id is None else KafkaConnectHook(kafka_conn_id).worker_config()
+    worker: dict[str, Any] = {**connection, **(worker_config or {})}
+    register_secrets(config)
+    register_secrets(worker)
+    return Configurations(dict(config), worker, look_up(config, worker))
