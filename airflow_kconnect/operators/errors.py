@@ -1,13 +1,20 @@
-"""Errors of connector tasks that Airflow may retry, one class per reason, for use in retry policies.
-
-A run that can never succeed (configuration or data) is an `AirflowFailException` instead, which is not retried.
-"""
+"""Errors of connector tasks, one class per reason, for callbacks and retry policies."""
 
 from __future__ import annotations
 
-from airflow.sdk.exceptions import AirflowException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
-from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_INTERNAL, EXIT_RETRIABLE
+from airflow_kconnect.connect.run import (
+    EXIT_CONFIG_OR_DATA,
+    EXIT_FENCED,
+    EXIT_INTERNAL,
+    EXIT_RETRIABLE,
+    EXIT_USAGE,
+)
+
+
+class ConnectorConfigError(AirflowFailException):
+    """Configuration or data are wrong: a retry would not help, and Airflow makes none."""
 
 
 class ConnectorRunError(AirflowException):
@@ -31,3 +38,10 @@ RETRIED: dict[int, type[ConnectorRunError]] = {
     EXIT_FENCED: ConnectorFencedError,
     EXIT_INTERNAL: ConnectorInternalError,
 }
+
+
+def connector_error(exit_code: int, message: str) -> AirflowException:
+    """The error of a run by the exit code of its job, or of a `ConnectError`."""
+    if exit_code in (EXIT_CONFIG_OR_DATA, EXIT_USAGE):
+        return ConnectorConfigError(message)
+    return RETRIED.get(exit_code, ConnectorRunError)(message)
