@@ -12,9 +12,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
+    from airflow_kconnect.operators.retries import connector_retry_policy
     from airflow_kconnect.runtime.preview import preview
 
-__all__ = ["KafkaSinkOperator", "KafkaSourceOperator", "__version__", "preview", "run_params"]
+__all__ = [
+    "KafkaSinkOperator",
+    "KafkaSourceOperator",
+    "__version__",
+    "connector_retry_policy",
+    "preview",
+    "run_params",
+]
+
+# Where each name is. By text: whoever imports this package, such as the command line, must not depend on all of it.
+_MODULES = {
+    "KafkaSinkOperator": "operators.kafka_connect",
+    "KafkaSourceOperator": "operators.kafka_connect",
+    "connector_retry_policy": "operators.retries",
+    "preview": "runtime.preview",
+    "run_params": "operators.intervals",
+}
 
 try:
     __version__ = version("airflow-kconnect")
@@ -24,17 +41,8 @@ except PackageNotFoundError:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("KafkaSinkOperator", "KafkaSourceOperator"):
-        from airflow_kconnect.operators import kafka_connect
-
-        return getattr(kafka_connect, name)
-    if name == "run_params":
-        from airflow_kconnect.operators import intervals
-
-        return intervals.run_params
-    if name == "preview":
-        # By name: whoever imports this package, such as the command line, must not depend on the data plane.
-        return import_module("airflow_kconnect.runtime.preview").preview
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

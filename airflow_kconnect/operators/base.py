@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import BaseHook
-from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowNotFoundException
+from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import check_replay
-from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_USAGE, RunSpec, run_spec_file
-from airflow_kconnect.hooks.kafka import KafkaWorkerHook
+from airflow_kconnect.connect.run import RunSpec, run_spec_file
 from airflow_kconnect.hooks.masking import register_secrets
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
+from airflow_kconnect.hooks.worker import Configurations, configurations
 from airflow_kconnect.local.preflight import check_configuration, connector_config
 from airflow_kconnect.local.spark import job_path
-from airflow_kconnect.operators.errors import RETRIED, ConnectorRunError
+from airflow_kconnect.operators.errors import ConnectorRunError, connector_error
 from airflow_kconnect.operators.intervals import RunMode, run_mode
 
 if TYPE_CHECKING:
@@ -39,15 +39,17 @@ class ConnectorOperator(SparkSubmitOperator):
     The task returns the run's report (a small dict: records, offsets, guarantee, durations). In cluster deploy mode
     the job's output stays on the cluster: then there is no report, and the reason of a failure is in the driver's log.
 
-    Secrets belong into the Kafka connection, or into the configuration by reference (`${file:...}`). They travel to
-    the job in a file that only its owner can read, never on a command line. Should a key of `connector` that looks
-    secret have a literal value, it is masked in logs and in the rendered template.
+    Secrets belong into the Kafka connection, or into the configuration by reference (`${airflow:conn_id:password}`,
+    `${airflow-var:key}`, `${file:...}`). They travel to the job in a file that only its owner can read, never on a
+    command line. Should a key of `connector` that looks secret have a literal value, it is masked in logs and in the
+    rendered template.
 
     :param connector: Connect's JSON: `{"name": ..., "config": {...}}` or the configuration alone, with `name` in it;
         or the path of a JSON or properties file, absolute or relative to the DAG file. (templated)
     :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they win over those of the Kafka
         connection. Not templated, and so never stored with the task.
-    :param kafka_conn_id: Airflow connection of type `kafka`; None if `worker_config` says how to reach Kafka.
+    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` says how to reach
+        Kafka.
     :param conn_id: Airflow connection of type `spark`: `local[*]`, `spark://host:7077`, `yarn`, `k8s://...`. It must
         exist.
     :param application: another path of the job, such as one inside a container image (`local:///...`). (templated)
@@ -86,19 +88,27 @@ class ConnectorOperator(SparkSubmitOperator):
     def execute(self, context: Context) -> dict[str, Any] | None:  # type: ignore[override]
         """Validate, submit, wait; returns the report.
 
-        :raises AirflowFailException: configuration or data are wrong; a retry would not help.
+        :raises ConnectorConfigError: configuration or data are wrong; a retry would not help.
         :raises ConnectorRunError: anything else, by subclass.
         """
         try:
             cluster = self._deploy_mode_of_connection() == "cluster"
             mode = run_mode(context)
-            config, worker = self._configuration(mode)
+            found = self._configuration(mode)
             self._scope_durable_job_to_clear(context)
-            spec = RunSpec(config, worker, self.kind, _run_id(context), replay=mode.replay, dry_run=mode.dry_run)
+            spec = RunSpec(
+                found.config,
+                found.worker,
+                self.kind,
+                _run_id(context),
+                replay=mode.replay,
+                dry_run=mode.dry_run,
+                variables=found.variables,
+            )
             with self._run_spec(spec, cluster):
                 return self._run(context, cluster)
         except ConnectError as error:
-            raise _failure(error.exit_code, str(error)) from error
+            raise connector_error(error.exit_code, str(error)) from error
 
     def on_kill(self) -> None:
         """End the job with all its processes, and remove the file with its configuration."""
@@ -124,21 +134,18 @@ class ConnectorOperator(SparkSubmitOperator):
         mode: str | None = self._deploy_mode or connection.extra_dejson.get("deploy-mode")
         return mode
 
-    def _configuration(self, mode: RunMode) -> tuple[dict[str, Any], dict[str, Any]]:
+    def _configuration(self, mode: RunMode) -> Configurations:
         """Configuration of connector and worker, both checked: every problem is found before Spark starts."""
         config = connector_config(self.connector, self._dag_folder())
         if mode.max_records is not None:
             config["kconnect.max.records"] = str(mode.max_records)
-        connection = {} if self.kafka_conn_id is None else KafkaWorkerHook(self.kafka_conn_id).worker_config()
-        worker: dict[str, Any] = connection | dict(self.worker_config or {})
-        register_secrets(config)
-        register_secrets(worker)
-        for warning in check_configuration(config, worker, self.kind):
+        found = configurations(config, self.worker_config, self.kafka_conn_id)
+        for warning in check_configuration(found.config, found.worker, self.kind, found.variables):
             self.log.warning("%s", warning)
         if mode.replay is not None:
             check_replay(config)
             self.log.info("Replaying the interval %s; the live offsets stay where they are", mode.replay)
-        return config, worker
+        return found
 
     def _dag_folder(self) -> Path | None:
         dag = self.get_dag()
@@ -176,16 +183,10 @@ class ConnectorOperator(SparkSubmitOperator):
         """The job's own words if it said anything. A failure before it could speak is Spark's, and may be retried."""
         if hook.error is None:
             return ConnectorRunError(str(error))
-        return _failure(int(hook.error.get("exit_code", hook.exit_code or 0)), str(hook.error["message"]))
+        return connector_error(int(hook.error.get("exit_code", hook.exit_code or 0)), str(hook.error["message"]))
 
     def _get_hook(self) -> ConnectorSparkSubmitHook:
         return ConnectorSparkSubmitHook.from_hook(super()._get_hook())
-
-
-def _failure(exit_code: int, message: str) -> AirflowException:
-    if exit_code in (EXIT_CONFIG_OR_DATA, EXIT_USAGE):
-        return AirflowFailException(message)
-    return RETRIED.get(exit_code, ConnectorRunError)(message)
 
 
 def _run_id(context: Context) -> str:

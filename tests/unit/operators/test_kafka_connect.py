@@ -19,6 +19,7 @@ from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.local.spark import job_path
 from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.errors import (
+    ConnectorConfigError,
     ConnectorFencedError,
     ConnectorInternalError,
     ConnectorRetriableError,
@@ -88,6 +89,7 @@ class TestRun:
             "replay_dead_letters": False,
             "replay": None,
             "dry_run": False,
+            "variables": {},
         }
 
     def test_the_worker_configuration_wins_over_the_connection(self, spark: FakeSpark) -> None:
@@ -144,6 +146,49 @@ class TestRun:
         assert operator.execute(_context()) == REPORT
 
 
+class TestVariables:
+    @pytest.fixture(autouse=True)
+    def warehouse(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("AIRFLOW_VAR_FOLDER", "/data/folder-71")
+        database = {"conn_type": "postgres", "login": "etl", "password": "db-pass-72"}
+        monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", json.dumps(database))
+
+    def _source(self, **changes: str) -> KafkaSourceOperator:
+        config = {**SOURCE["config"], "file": "${airflow-var:folder}/in"} | changes
+        return _source(connector={"name": "lines", "config": config})
+
+    def test_reach_the_job_beside_a_configuration_without_their_values(self, spark: FakeSpark) -> None:
+        operator = self._source(**{"producer.override.sasl.password": "${airflow:warehouse:password}"})
+        operator.execute(_context())
+
+        spec = _seen(spark)["spec"]
+        assert spec["config"]["file"] == "${airflow-var:folder}/in"
+        assert spec["variables"] == {
+            "airflow-var::folder": "/data/folder-71",
+            "airflow:warehouse:password": "db-pass-72",
+        }
+
+    def test_are_not_resolved_in_rendered_fields(self) -> None:
+        operator = self._source()
+        operator.render_template_fields({})
+
+        assert operator.connector["config"]["file"] == "${airflow-var:folder}/in"  # type: ignore[call-overload,index]
+
+    def test_are_not_on_the_command_line(self, spark: FakeSpark) -> None:
+        self._source().execute(_context())
+
+        assert "folder-71" not in str(_command(spark))
+
+    def test_are_not_asked_for_when_the_dag_is_parsed(self) -> None:
+        self._source(file="${airflow:no_such_connection:host}")
+
+    def test_without_value_are_told_with_the_connector(self, spark: FakeSpark) -> None:
+        with pytest.raises(
+            ConnectorConfigError, match=r"of connector lines .*`file`: variable \$\{airflow:nope:host\}"
+        ):
+            self._source(file="${airflow:nope:host}").execute(_context())
+
+
 class TestConfigurationErrors:
     def _fails(self, operator: ConnectorOperator, spark: FakeSpark) -> str:
         with pytest.raises(AirflowFailException) as caught:
@@ -189,8 +234,8 @@ class TestExitCodes:
     @pytest.mark.parametrize(
         ("code", "error"),
         [
-            (1, AirflowFailException),
-            (2, AirflowFailException),
+            (1, ConnectorConfigError),
+            (2, ConnectorConfigError),
             (3, ConnectorRetriableError),
             (4, ConnectorFencedError),
             (5, ConnectorInternalError),
