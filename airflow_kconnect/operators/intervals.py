@@ -16,7 +16,7 @@ from airflow_kconnect.connect.replay import Replay
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-RESUME, REPLAY = "resume", "replay"
+AUTO, RESUME, REPLAY = "auto", "resume", "replay"
 MODE, FROM, TO, DRY_RUN, MAX_RECORDS = "mode", "from", "to", "dry_run", "max_records"
 
 _CURE = (
@@ -34,12 +34,12 @@ def run_params() -> dict[str, Param]:
     moment: dict[str, Any] = {"type": ["null", "string"], "format": "date-time"}
     return {
         MODE: Param(
-            None,
-            type=["null", "string"],
-            enum=[None, RESUME, REPLAY],
+            AUTO,
+            type="string",
+            enum=[AUTO, RESUME, REPLAY],
             title="Mode",
             description_md="`resume`: go on from the live offsets; `replay`: move an interval again, beside them. "
-            "Empty: backfills replay, all other runs resume.",
+            "`auto`: backfills replay, all other runs resume.",
         ),
         FROM: Param(None, title="From", description_md="Begin of the interval; empty: that of the run.", **moment),
         TO: Param(None, title="To", description_md="End of the interval, exclusive; empty: that of the run.", **moment),
@@ -76,9 +76,11 @@ def run_mode(context: Context) -> RunMode:
     """
     params: Mapping[str, Any] = context.get("params") or {}
     run = context["dag_run"]
-    mode = params.get(MODE) or (REPLAY if _run_type(run) == "backfill" else RESUME)
-    if mode not in (RESUME, REPLAY):
-        raise ConfigError({f"params.{MODE}": [f"is {mode!r}, expected `{RESUME}` or `{REPLAY}`"]})
+    mode = params.get(MODE) or AUTO
+    if mode not in (AUTO, RESUME, REPLAY):
+        raise ConfigError({f"params.{MODE}": [f"is {mode!r}, expected `{AUTO}`, `{RESUME}` or `{REPLAY}`"]})
+    if mode == AUTO:
+        mode = REPLAY if _run_type(run) == "backfill" else RESUME
     dry_run = bool(params.get(DRY_RUN))
     most = params.get(MAX_RECORDS)
     if mode == RESUME:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+import psutil
+
+from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.local.process_tree import kill_tree
 
 _REPOSITORY = Path(__file__).parents[2]
@@ -32,8 +34,8 @@ class StandaloneAirflow:
         self.dags = home / "dags"
         self.dags.mkdir(parents=True)
         self._log = home / "standalone.log"
-        self._port = _free_port()
-        self._url = f"http://127.0.0.1:{self._port}"
+        self._port = free_port()
+        self.url = f"http://127.0.0.1:{self._port}"
         own = {
             "AIRFLOW_HOME": str(home),
             "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
@@ -44,12 +46,16 @@ class StandaloneAirflow:
             "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
             "AIRFLOW__API__HOST": "127.0.0.1",
             "AIRFLOW__API__PORT": str(self._port),
-            "AIRFLOW__API__BASE_URL": self._url,
+            "AIRFLOW__API__BASE_URL": self.url,
             "AIRFLOW__API__WORKERS": "1",
             "AIRFLOW__API__SECRET_KEY": secrets.token_hex(32),
             "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
             "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
+            # Tasks whose worker was killed are noticed soon.
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "2",
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "12",
+            "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "3",
             "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(_REPOSITORY),
@@ -94,7 +100,7 @@ class StandaloneAirflow:
                 time.sleep(1)
 
     def _ask_once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        request = urllib.request.Request(f"{self._url}{path}", method=method)
+        request = urllib.request.Request(f"{self.url}{path}", method=method)
         request.add_header("Authorization", f"Bearer {self._token}")
         request.add_header("Content-Type", "application/json")
         data = None if body is None else json.dumps(body).encode()
@@ -108,31 +114,14 @@ class StandaloneAirflow:
             assert time.monotonic() < deadline, self.ask("GET", "/api/v2/importErrors")
             time.sleep(0.5)
 
-    def runs(self, dag_id: str, run_type: str) -> list[dict[str, Any]]:
-        """The DAG runs of a type, by their interval."""
-        found: list[dict[str, Any]] = self.ask("GET", f"/api/v2/dags/{dag_id}/dagRuns?limit=100")["dag_runs"]
-        return sorted((r for r in found if r["run_type"] == run_type), key=lambda r: str(r["data_interval_start"]))
-
-    def wait_for_runs(self, dag_id: str, run_type: str, count: int, timeout_s: float = 400.0) -> list[dict[str, Any]]:
-        """The runs of a type when so many are over."""
-        deadline = time.monotonic() + timeout_s
-        while True:
-            runs = self.runs(dag_id, run_type)
-            if sum(run["state"] in ("success", "failed") for run in runs) >= count:
-                return runs
-            assert time.monotonic() < deadline, (runs, self.text()[-3000:])
-            time.sleep(1)
-
-    def report(self, dag_id: str, run_id: str, task_id: str) -> dict[str, Any]:
-        """What a task has returned."""
-        path = f"/api/v2/dags/{dag_id}/dagRuns/{run_id}/taskInstances/{task_id}/xcomEntries/return_value"
-        value = self.ask("GET", path.replace("+", "%2B"))["value"]
-        found: dict[str, Any] = json.loads(value) if isinstance(value, str) else value
-        return found
-
     def text(self) -> str:
         """Everything that it printed."""
         return self._log.read_text(errors="replace")
+
+    def processes(self) -> list[psutil.Process]:
+        """Everything that runs below it."""
+        assert self._process is not None
+        return psutil.Process(self._process.pid).children(recursive=True)
 
     def _is_up(self) -> bool:
         try:
@@ -142,8 +131,138 @@ class StandaloneAirflow:
         return all(health[part]["status"] == "healthy" for part in ("scheduler", "dag_processor", "triggerer"))
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
+_DAG = """
+from datetime import datetime, timedelta
+
+from airflow.sdk import DAG, CronDataIntervalTimetable
+
+import airflow_kconnect
+from airflow_kconnect import run_params
+
+with DAG(
+    {dag_id!r},
+    schedule={schedule},
+    start_date=datetime(2026, 1, 1),
+    catchup=False,
+    max_active_runs=1,
+    params=run_params(),
+):
+    airflow_kconnect.{operator}(
+        task_id="move",
+        connector={connector!r},
+        worker_config={worker!r},
+        env_vars={variables!r},
+        retries={retries},
+        retry_delay=timedelta(0),
+    )
+"""
+
+
+class ConnectorDag:
+    """A DAG with one task, `move`, that runs a connector.
+
+    :param operator: name of the operator.
+    :param hourly: whether it is scheduled, with hours as its intervals; False: it is triggered by hand.
+    """
+
+    def __init__(
+        self,
+        airflow: StandaloneAirflow,
+        dag_id: str,
+        operator: str,
+        connector: Mapping[str, Any],
+        *,
+        hourly: bool = False,
+        retries: int = 0,
+    ) -> None:
+        self.dag_id = dag_id
+        self._airflow, self._operator, self._connector = airflow, operator, dict(connector)
+        self._schedule = "CronDataIntervalTimetable('0 * * * *', timezone='UTC')" if hourly else "None"
+        self._retries = retries
+
+    def write(self, failpoint: str | None = None, schedule: str | None = None) -> None:
+        """Put its file into the DAG folder and return when Airflow has read it.
+
+        :param failpoint: as in `runtime.failpoints`. :param schedule: as Python, instead of that of `hourly`.
+        """
+        variables = {} if failpoint is None else {"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": failpoint}
+        text = _DAG.format(
+            dag_id=self.dag_id,
+            schedule=schedule or self._schedule,
+            operator=self._operator,
+            connector=self._connector,
+            worker={"offset.storage.replication.factor": "-1"},
+            variables=variables,
+            retries=self._retries,
+        )
+        (self._airflow.dags / f"{self.dag_id}.py").write_text(text)
+        self._airflow.wait_for_dag(self.dag_id)
+
+    def trigger(self) -> dict[str, Any]:
+        """Start a run by hand, without an interval."""
+        run: dict[str, Any] = self._airflow.ask("POST", f"{self._path}/dagRuns", {"logical_date": None})
+        return run
+
+    def pause(self) -> None:
+        """No more runs."""
+        self._airflow.ask("PATCH", self._path, {"is_paused": True})
+
+    def runs(self, run_type: str) -> list[dict[str, Any]]:
+        """The DAG runs of a type, by their interval."""
+        found: list[dict[str, Any]] = self._airflow.ask("GET", f"{self._path}/dagRuns?limit=100")["dag_runs"]
+        return sorted((r for r in found if r["run_type"] == run_type), key=lambda r: str(r["data_interval_start"]))
+
+    def wait_for_runs(self, run_type: str, count: int) -> list[dict[str, Any]]:
+        """The runs of a type when so many are over."""
+
+        def over() -> bool:
+            return sum(run["state"] in ("success", "failed") for run in self.runs(run_type)) >= count
+
+        wait_for(over, f"{count} runs of type {run_type} are not over", self._airflow)
+        return self.runs(run_type)
+
+    def wait_for_end(self, run: Mapping[str, Any]) -> dict[str, Any]:
+        """The run when it is over."""
+
+        def found() -> dict[str, Any]:
+            answer: dict[str, Any] = self._airflow.ask("GET", self._run_path(run))
+            return answer
+
+        wait_for(lambda: found()["state"] in ("success", "failed"), f"{run['dag_run_id']} is not over", self._airflow)
+        return found()
+
+    def clear(self, run: Mapping[str, Any]) -> dict[str, Any]:
+        """Clear a run, as a user does, and return it when it is over once more."""
+        body = {"dry_run": False, "only_failed": False}
+        self._airflow.ask("POST", f"{self._run_path(run)}/clear", body)
+        return self.wait_for_end(run)
+
+    def fail_task(self, run: Mapping[str, Any]) -> None:
+        """Mark the task as failed, as a user does who wants it to stop."""
+        self._airflow.ask("PATCH", f"{self._run_path(run)}/taskInstances/move", {"new_state": "failed"})
+
+    def task(self, run: Mapping[str, Any]) -> dict[str, Any]:
+        """The task instance of a run."""
+        found: dict[str, Any] = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/move")
+        return found
+
+    def report(self, run: Mapping[str, Any]) -> dict[str, Any]:
+        """What the task of a run has returned."""
+        value = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/move/xcomEntries/return_value")["value"]
+        found: dict[str, Any] = json.loads(value) if isinstance(value, str) else value
+        return found
+
+    @property
+    def _path(self) -> str:
+        return f"/api/v2/dags/{self.dag_id}"
+
+    def _run_path(self, run: Mapping[str, Any]) -> str:
+        return f"{self._path}/dagRuns/{run['dag_run_id']}".replace("+", "%2B")
+
+
+def wait_for(condition: Callable[[], bool], complaint: str, airflow: StandaloneAirflow, timeout_s: float = 300) -> None:
+    """Return when a condition holds. :raises AssertionError: with what Airflow has printed, after the timeout."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, f"{complaint}\n{airflow.text()[-5000:]}"
+        time.sleep(0.5)
