@@ -1,4 +1,4 @@
-"""What a sink run reads: topics, committed offsets, bounded ranges, cut into splits. Pure rules, no I/O."""
+"""What a sink run reads: bounded ranges from the committed offsets on, cut into splits. Pure rules, no I/O."""
 
 from __future__ import annotations
 
@@ -7,29 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from airflow_kconnect.connect.connector import SinkSplit
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.validators import java_pattern
 
 SMALLEST = 100_000
 LARGEST = 1_000_000
 ROUND_RECORDS = 5_000_000
-
-
-def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: frozenset[str]) -> list[str]:
-    """The topics of ``topics`` or ``topics.regex``, sorted.
-
-    :raises ConfigError: a named topic does not exist. A pattern that matches nothing (yet) is no error.
-    """
-    names = set(existing)
-    if pattern := props.get("topics.regex"):
-        regex = java_pattern(pattern)
-        return sorted(name for name in names - internal if regex.fullmatch(name) and not name.startswith("__"))
-    wanted = [name.strip() for name in props.get("topics", "").split(",") if name.strip()]
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        raise ConfigError({"topics": [f"topic {name} does not exist" for name in missing]})
-    return sorted(wanted)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
 from airflow_kconnect.connect.task_errors import unpack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import translated
@@ -37,7 +38,6 @@ from airflow_kconnect.runtime.sink_plan import (
     ROUND_RECORDS,
     Range,
     bounded,
-    chosen_topics,
     cut,
     interval_ranges,
     start_offset,
@@ -74,7 +74,7 @@ class SinkRun:
         self._replay = replay
         self._settings, self._connector, self._session = settings, connector, session
         self._admin = KafkaAdmin(settings.clients.admin())
-        own = settings.config.props.get("consumer.override.group.id") or f"connect-{settings.name}"
+        own = sink_group(settings.config.props)
         own = settings.replay.name(own) if settings.replay else own
         self._group = f"{own}-dead-letters" if replay else own
         self._consumer_config = settings.clients.consumer(self._group, bulk=True)

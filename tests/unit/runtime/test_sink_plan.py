@@ -9,40 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector import SinkSplit
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.runtime.sink_plan import LARGEST, SMALLEST, Range, bounded, chosen_topics, cut, start_offset
+from airflow_kconnect.runtime.sink_plan import LARGEST, SMALLEST, Range, bounded, cut, start_offset
 
 P = TopicPartition("t", 0)
 OFFSETS = st.integers(0, 10**7)
 RANGES = st.lists(st.tuples(OFFSETS, st.integers(1, 2_000_000)), max_size=5).map(
     lambda pairs: [Range(TopicPartition("t", n), start, start + size) for n, (start, size) in enumerate(pairs)]
 )
-
-
-class TestChosenTopics:
-    EXISTING = ("b", "a", "a.b", "connect-offsets", "__consumer_offsets")
-    INTERNAL = frozenset({"connect-offsets"})
-
-    @pytest.mark.parametrize(
-        ("props", "expected"),
-        [
-            pytest.param({"topics": "b, a"}, ["a", "b"], id="list"),
-            pytest.param({"topics": "a,"}, ["a"], id="trailing comma"),
-            pytest.param({"topics": "connect-offsets"}, ["connect-offsets"], id="an internal topic by its name"),
-            pytest.param({"topics.regex": "a.*"}, ["a", "a.b"], id="pattern"),
-            pytest.param({"topics.regex": "a"}, ["a"], id="a pattern matches whole names"),
-            pytest.param({"topics.regex": ".*"}, ["a", "a.b", "b"], id="internal topics are no match"),
-            pytest.param({"topics.regex": "x.*"}, [], id="a pattern without a match"),
-        ],
-    )
-    def test_topics(self, props: dict[str, str], expected: list[str]) -> None:
-        assert chosen_topics(props, self.EXISTING, self.INTERNAL) == expected
-
-    def test_all_missing_topics_are_named(self) -> None:
-        with pytest.raises(ConfigError) as caught:
-            chosen_topics({"topics": "x,a,y"}, self.EXISTING, self.INTERNAL)
-        assert caught.value.errors == {"topics": ["topic x does not exist", "topic y does not exist"]}
 
 
 class TestStartOffset:

@@ -1,0 +1,35 @@
+"""Which topics a sink reads, and as which consumer group. Pure rules, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validators import java_pattern
+
+
+def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: frozenset[str]) -> list[str]:
+    """The topics of ``topics`` or ``topics.regex``, sorted.
+
+    :param internal: the worker's own topics, which no pattern matches.
+    :raises ConfigError: a named topic does not exist. A pattern that matches nothing (yet) is no error.
+    """
+    names = set(existing)
+    if pattern := props.get("topics.regex"):
+        regex = java_pattern(pattern)
+        return sorted(name for name in names - internal if regex.fullmatch(name) and not name.startswith("__"))
+    wanted = named_topics(props)
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise ConfigError({"topics": [f"topic {name} does not exist" for name in missing]})
+    return sorted(wanted)
+
+
+def named_topics(props: Mapping[str, str]) -> list[str]:
+    """The entries of ``topics``."""
+    return [name.strip() for name in props.get("topics", "").split(",") if name.strip()]
+
+
+def sink_group(props: Mapping[str, str]) -> str:
+    """The consumer group whose offsets are those of the sink."""
+    return props.get("consumer.override.group.id") or f"connect-{props['name']}"
