@@ -7,10 +7,18 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.record import TopicPartition as Place
 from airflow_kconnect.kafka.errors import error_of, translate, translated
 
 log = logging.getLogger(__name__)
@@ -44,8 +52,8 @@ class KafkaAdmin:
         except KafkaException as error:
             raise _bad_client_config(error) from error
 
-    def check_reachable(self) -> None:
-        """Wait until a broker answers.
+    def check_reachable(self) -> dict[str, int]:
+        """Wait until a broker answers; returns every topic with its number of partitions.
 
         :raises ConfigError: authentication failed.
         :raises RetriableError: no broker answered in time; the text says why.
@@ -53,8 +61,7 @@ class KafkaAdmin:
         deadline = time.monotonic() + self._timeout_s
         while True:
             try:
-                self._client.list_topics(timeout=1.5)
-                return
+                return _sizes(self._client.list_topics(timeout=1.5))
             except KafkaException as error:
                 self._client.poll(0)
                 refused = next((e for e in self._errors if e.code() in _AUTHENTICATION), None)
@@ -93,7 +100,7 @@ class KafkaAdmin:
     def topics(self) -> dict[str, int]:
         """Every topic with its number of partitions."""
         metadata = self._call("listing topics", lambda: self._client.list_topics(timeout=self._timeout_s))
-        return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
+        return _sizes(metadata)
 
     def create_topic(
         self, topic: str, partitions: int = -1, replication: int = -1, settings: Mapping[str, str] | None = None
@@ -157,6 +164,21 @@ class KafkaAdmin:
         offsets: dict[int, int] = self._settled(f"reading the offsets of topic {topic}", ask)
         return offsets
 
+    def committed_ends(self, places: Iterable[Place]) -> dict[Place, int]:
+        """Where partitions of any topics end for read_committed readers; one request for all."""
+        wanted = {TopicPartition(place.topic, place.partition): OffsetSpec.latest() for place in places}
+        if not wanted:
+            return {}
+
+        def ask() -> dict[Place, int]:
+            futures = self._client.list_offsets(
+                wanted, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=self._timeout_s
+            )
+            return {Place(tp.topic, tp.partition): future.result().offset for tp, future in futures.items()}
+
+        ends: dict[Place, int] = self._settled("reading the ends of topics", ask)
+        return ends
+
     def group_state(self, group: str) -> tuple[str, int]:
         """State (``EMPTY``, ``STABLE``, ``DEAD`` ...) and number of members of a consumer group."""
 
@@ -171,6 +193,49 @@ class KafkaAdmin:
 
         state: tuple[str, int] = self._settled(f"looking up consumer group {group}", ask)
         return state
+
+    def committed_offsets(self, group: str) -> dict[Place, int]:
+        """The offsets that a consumer group has committed; none if there is no such group."""
+
+        def ask() -> dict[Place, int]:
+            request = [ConsumerGroupTopicPartitions(group)]
+            answer = self._client.list_consumer_group_offsets(request, request_timeout=self._timeout_s)[group].result()
+            if refused := next((tp.error for tp in answer.topic_partitions if tp.error), None):
+                raise KafkaException(refused)
+            return {Place(tp.topic, tp.partition): tp.offset for tp in answer.topic_partitions if tp.offset >= 0}
+
+        offsets: dict[Place, int] = self._settled(f"reading the offsets of group {group}", ask)
+        return offsets
+
+    def partitions_of(self, topics: Iterable[str]) -> dict[str, int]:
+        """Those of the topics that exist, with their partitions. None is created by asking, as `partitions` might."""
+        names = list(topics)
+        futures = self._call(
+            "looking up topics",
+            lambda: self._client.describe_topics(TopicCollection(names), request_timeout=self._timeout_s),
+        )
+        found = {}
+        for name in names:
+            try:
+                found[name] = len(futures[name].result().partitions)
+            except KafkaException as error:
+                if error_of(error).code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise translated(error, f"looking up topic {name}") from error
+        return found
+
+    def bounds(self, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
+        """Begin and read_committed end of partitions, of any number of topics in two requests."""
+        ends = self.committed_ends(places)
+        wanted = {TopicPartition(place.topic, place.partition): OffsetSpec.earliest() for place in ends}
+        if not wanted:
+            return {}
+
+        def ask() -> dict[Place, int]:
+            futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s)
+            return {Place(tp.topic, tp.partition): future.result().offset for tp, future in futures.items()}
+
+        begins: dict[Place, int] = self._settled("reading the begins of topics", ask)
+        return {place: (begins[place], end) for place, end in ends.items()}
 
     def _settled(self, doing: str, request: Callable[[], Any]) -> Any:
         """The answer to a request, asked again while the cluster is still taking in what is new."""
@@ -188,6 +253,10 @@ class KafkaAdmin:
             return request()
         except KafkaException as error:
             raise translated(error, doing) from error
+
+
+def _sizes(metadata: ClusterMetadata) -> dict[str, int]:
+    return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
 
 
 def _bad_client_config(error: KafkaException) -> ConnectError:

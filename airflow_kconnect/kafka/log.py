@@ -52,13 +52,16 @@ class CompactedLog:
         self._patience_s = patience_s
         self.positions: dict[int, int] = {}
 
-    def read(self, partitions: Iterable[int], on_record: Callable[[LogRecord], None]) -> None:
+    def read(
+        self, partitions: Iterable[int], on_record: Callable[[LogRecord], None], *, committed: bool = False
+    ) -> None:
         """Deliver what is new since the last call, in order per partition.
 
+        :param committed: for onlookers: only up to the first open transaction, which is not waited for then.
         :raises RetriableError: the broker is away, or an open transaction blocks the end for too long.
         """
         wanted = list(partitions)
-        ends = self._admin.end_offsets(self._topic, wanted, committed=False)
+        ends = self._admin.end_offsets(self._topic, wanted, committed=committed)
         begins = self._admin.begin_offsets(self._topic, [p for p in wanted if p not in self.positions])
         starts = {p: self.positions.get(p, begins.get(p, 0)) for p in wanted}
         behind = {p for p in wanted if starts[p] < ends[p]}

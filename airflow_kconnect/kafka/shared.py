@@ -1,0 +1,197 @@
+"""Kafka clients that all sensors and triggers of a process share: looking again costs requests, not connections.
+
+A triggerer waits for hundreds of connectors at a time. They share one admin client per client configuration, one copy
+of each compacted topic, and what was once read of records that never change. All of it is thread-safe and bounded.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as KafkaPartition
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.errors import translate, translated
+from airflow_kconnect.kafka.log import CompactedLog, LogRecord
+
+TIMEOUT_S = 10.0
+# While a cluster is away, everybody else is told so at once instead of waiting in turn.
+AWAY_S = 10.0
+MOST_CLUSTERS = 16
+_MOST_TIMESTAMPS = 10_000
+_CLIENT_ID = "kconnect-onlooker"
+# One record is wanted, not a queue of them.
+_ONE_RECORD = {"queued.min.messages": 1, "queued.max.messages.kbytes": 1024, "fetch.message.max.bytes": 65_536}
+
+Group = Callable[[bytes], str | None]
+
+
+class TopicTable:
+    """A compacted topic in memory: the newest record of each key, up to the first open transaction.
+
+    :param group: which keys belong together; keys for which it gives None are not kept.
+    """
+
+    def __init__(self, log: CompactedLog, admin: KafkaAdmin, topic: str, group: Group) -> None:
+        self._log, self._admin, self._topic, self._group = log, admin, topic, group
+        self._lock = threading.Lock()
+        self._records: dict[str, dict[tuple[bytes, int], LogRecord]] = {}
+
+    def records(self, group: str) -> list[LogRecord]:
+        """The records of a group as of now; none if there is no such topic.
+
+        :raises RetriableError: the broker is away.
+        """
+        with self._lock:
+            partitions = self._admin.partitions_of([self._topic]).get(self._topic, 0)
+            self._log.read(range(partitions), self._take, committed=True)
+            return list(self._records.get(group, {}).values())
+
+    def _take(self, record: LogRecord) -> None:
+        group = None if record.key is None else self._group(record.key)
+        if group is None or record.key is None:
+            return
+        members = self._records.setdefault(group, {})
+        if record.value is None:
+            members.pop((record.key, record.partition), None)
+        else:
+            members[record.key, record.partition] = record
+
+
+class SharedKafka:
+    """The clients of one configuration; get it from `shared_kafka`.
+
+    :param consumer_config: for reading single records and compacted topics; it joins no group.
+    """
+
+    def __init__(self, admin_config: Mapping[str, Any], consumer_config: Mapping[str, Any]) -> None:
+        self._admin_config, self._consumer_config = dict(admin_config), dict(consumer_config)
+        self._lock = threading.Lock()
+        self._admin: KafkaAdmin | None = None
+        self._tables: dict[str, TopicTable] = {}
+        self._away: tuple[float, str] = (0.0, "")
+        self._timestamps: OrderedDict[tuple[TopicPartition, int], int] = OrderedDict()
+
+    @contextmanager
+    def admin(self) -> Iterator[KafkaAdmin]:
+        """The admin client, connected. Should a request find the cluster away, the next user connects anew.
+
+        :raises RetriableError: no broker answers; for the next `AWAY_S` seconds this is said at once.
+        """
+        admin = self._connected()
+        try:
+            yield admin
+        except RetriableError:
+            with self._lock:
+                if self._admin is admin:
+                    self._admin = None
+                    self._tables.clear()
+            raise
+
+    def _connected(self) -> KafkaAdmin:
+        with self._lock:
+            if self._admin is None:
+                until, why = self._away
+                if time.monotonic() < until:
+                    raise RetriableError(why)
+                admin = KafkaAdmin(self._admin_config, TIMEOUT_S)
+                try:
+                    admin.check_reachable()
+                except RetriableError as error:
+                    self._away = (time.monotonic() + AWAY_S, str(error))
+                    raise
+                self._admin = admin
+            return self._admin
+
+    def table(self, topic: str, group: Group) -> TopicTable:
+        """The copy of a compacted topic; to be used inside `admin`."""
+        admin = self._connected()
+        with self._lock:
+            if topic not in self._tables:
+                log = CompactedLog(admin, self._consumer_config, topic, patience_s=TIMEOUT_S)
+                self._tables[topic] = TopicTable(log, admin, topic, group)
+            return self._tables[topic]
+
+    def timestamps(self, starts: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """Timestamps (ms) of the first committed record at or after each offset; partitions without one are left out.
+
+        :raises RetriableError: the broker is away.
+        """
+        with self._lock:
+            found = {p: self._timestamps[p, at] for p, at in starts.items() if (p, at) in self._timestamps}
+        unknown = {place: at for place, at in starts.items() if place not in found}
+        if unknown:
+            read = _first_timestamps(self._consumer_config, unknown)
+            with self._lock:
+                self._timestamps.update({(place, starts[place]): ms for place, ms in read.items()})
+                while len(self._timestamps) > _MOST_TIMESTAMPS:
+                    self._timestamps.popitem(last=False)
+            found |= read
+        return found
+
+
+_clusters: OrderedDict[str, SharedKafka] = OrderedDict()
+_clusters_lock = threading.Lock()
+
+
+def shared_kafka(clients: ClientConfigs, group: str) -> SharedKafka:
+    """This process's clients for a configuration; those that were not used for longest give way to new ones.
+
+    :param group: a group name that the principal may use; nothing is committed, and nobody joins it.
+    :raises ConfigError: a client setting cannot be honoured.
+    """
+    admin = clients.admin() | {"client.id": _CLIENT_ID}
+    consumer = clients.consumer(group) | {"client.id": _CLIENT_ID}
+    key = json.dumps([admin, {name: value for name, value in consumer.items() if name != "group.id"}], sort_keys=True)
+    with _clusters_lock:
+        shared = _clusters.pop(key, None) or SharedKafka(admin, consumer)
+        _clusters[key] = shared
+        while len(_clusters) > MOST_CLUSTERS:
+            _clusters.popitem(last=False)
+        return shared
+
+
+def _first_timestamps(config: Mapping[str, Any], starts: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+    found: dict[TopicPartition, int] = {}
+    waiting = set(starts)
+    consumer = Consumer({**config, **_ONE_RECORD})
+    deadline = time.monotonic() + TIMEOUT_S
+    try:
+        consumer.assign([KafkaPartition(place.topic, place.partition, at) for place, at in starts.items()])
+        while waiting:
+            for message in consumer.consume(len(waiting), timeout=0.1):
+                place = TopicPartition(message.topic(), message.partition())
+                timestamp = _timestamp(message)
+                if timestamp is not None and place in waiting:
+                    found[place] = timestamp
+                waiting.discard(place)
+                consumer.pause([KafkaPartition(place.topic, place.partition)])
+            if waiting and time.monotonic() > deadline:
+                names = ", ".join(map(str, sorted(waiting)))
+                raise RetriableError(f"reading the first unread record of {names}: no answer within {TIMEOUT_S:.0f} s")
+    except KafkaException as error:
+        raise translated(error, "reading the first unread records") from error
+    finally:
+        consumer.close()
+    return found
+
+
+def _timestamp(message: Message) -> int | None:
+    """None at the end of the partition, and for records without a timestamp."""
+    error = message.error()
+    if error is None:
+        timestamp: int = message.timestamp()[1]
+        return timestamp if timestamp >= 0 else None
+    if error.code() != KafkaError._PARTITION_EOF:
+        raise translate(error, f"reading {message.topic()}-{message.partition()}")
+    return None
