@@ -18,6 +18,8 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.replay import Replay
 
 EVENT_PREFIX = "KCONNECT "
+SUBMITTER = "KCONNECT_SUBMITTER_PID"
+"""Environment variable: the process that waits for spark-submit, and without which the job is to end."""
 EXIT_OK, EXIT_CONFIG_OR_DATA, EXIT_USAGE, EXIT_RETRIABLE, EXIT_FENCED, EXIT_INTERNAL = range(6)
 
 

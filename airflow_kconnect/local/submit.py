@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import parse_event
+from airflow_kconnect.connect.run import SUBMITTER, parse_event
 from airflow_kconnect.local.class_archive import class_archive_options
 from airflow_kconnect.local.process_tree import kill_tree
 from airflow_kconnect.local.spark import SparkSubmit, job_path
@@ -66,6 +66,9 @@ def spark_conf(
         conf |= {"spark.python.unix.domain.socket.enabled": "true"}
     if deploy_mode != "cluster":
         conf |= _python_of_driver(master)
+    elif master == "yarn":
+        # Airflow's retries are enough, and know which failures are worth one.
+        conf["spark.yarn.maxAppAttempts"] = "1"
     conf |= {key: str(value) for key, value in user.items()}
     if master.startswith("local") and spark is not None and spark.pyspark is not None:
         # Of two Java options the last one counts, so the user's win.
@@ -149,12 +152,12 @@ def _running(command: Sequence[str], environment: Mapping[str, str]) -> Iterator
 
 
 def submit_environment(master: str) -> dict[str, str]:
-    """The environment of spark-submit; what the user has set wins."""
+    """The environment of a spark-submit that this process waits for; what the user has set wins."""
     environment = {"SPARK_LAUNCHER_OPTS": " ".join(_LAUNCHER_OPTIONS)}
     if master.startswith("local"):
         # Else Spark looks for an outside address of this machine, and warns when it finds one.
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
-    return environment | os.environ
+    return environment | os.environ | {SUBMITTER: str(os.getpid())}
 
 
 @contextmanager

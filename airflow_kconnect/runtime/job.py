@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 import uuid
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalE
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.providers import ConfigResolver
 from airflow_kconnect.connect.replay import check_replay
-from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, RunReport, RunSpec
+from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RunReport, RunSpec
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.process import die_with_parent
@@ -52,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = _Parser(prog="connector_job.py", description="Run a connector once.")
     parser.add_argument("--run", type=Path, required=True, help="run spec file (mode 600)")
     try:
-        spec = RunSpec.read(parser.parse_args(arguments).run)
+        spec = _read(parser.parse_args(arguments).run)
         report = run(spec)
     except _Usage as error:
         sys.stderr.write(f"{error}\n")
@@ -65,6 +66,14 @@ def main(arguments: Sequence[str]) -> int:
     failpoint("before-report")
     emit("report", report=report.as_dict())
     return EXIT_OK
+
+
+def _read(run_file: Path) -> RunSpec:
+    """The run spec. Its file has secrets: one that was made for this run goes, whatever becomes of who made it."""
+    spec = RunSpec.read(run_file)
+    if SUBMITTER in os.environ:
+        run_file.unlink(missing_ok=True)
+    return spec
 
 
 def _failed(error: ConnectError) -> int:

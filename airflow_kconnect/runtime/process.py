@@ -1,6 +1,7 @@
-"""The Python driver dies with the process that started it: an orphan must not go on committing.
+"""The Python driver dies with the processes that started it: an orphan must not go on committing.
 
-Fencing makes an orphan harmless; this makes it go away.
+Fencing makes an orphan harmless; this makes it go away. When the driver has gone, the JVM ends by itself, and with it
+executors and Python workers.
 """
 
 from __future__ import annotations
@@ -12,21 +13,53 @@ import sys
 import threading
 import time
 
+import psutil
+
+from airflow_kconnect.connect.run import SUBMITTER
+
 _PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent() -> None:
-    """Have this process killed when its parent (the JVM of spark-submit) ends, however it ends.
+    """Have this process killed when its parent (the JVM of spark-submit) ends, or who waits for that, however they end.
 
-    On Linux the kernel does it; a watching thread covers other systems and the moment before the request.
+    On Linux the kernel does the first; a watching thread does the second, and covers other systems and the moment
+    before the request.
     """
     parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    threading.Thread(target=_watch, args=(parent,), name="parent-watch", daemon=True).start()
+    threading.Thread(target=_watch, args=(parent, _submitter()), name="parent-watch", daemon=True).start()
 
 
-def _watch(parent: int) -> None:
-    while os.getppid() == parent:
+def _submitter() -> int | None:
+    """The process that waits for spark-submit; None if nobody does, or something between hides it."""
+    named = os.environ.get(SUBMITTER, "")
+    if not named.isdigit():
+        return None
+    pid = int(named)
+    return None if _is_alive(pid) and not _descends_from(pid) else pid
+
+
+def _watch(parent: int, submitter: int | None) -> None:
+    while os.getppid() == parent and (submitter is None or _descends_from(submitter)):
         time.sleep(0.5)
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _descends_from(pid: int) -> bool:
+    """Whether it is an ancestor of this process. Processes whose parent has gone get another one."""
+    process: psutil.Process | None = psutil.Process()
+    try:
+        while process is not None and process.pid != pid:
+            process = process.parent()
+    except psutil.NoSuchProcess:
+        return False
+    return process is not None
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
