@@ -1,0 +1,48 @@
+"""This package as a zip file for Spark's executors: they run the code that the driver runs, installed there or not."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+NAME = "airflow_kconnect.zip"
+_PACKAGE = Path(__file__).parents[1]
+_PYTHON_PATH = "spark.executorEnv.PYTHONPATH"
+# What finds connectors, converters and transformations by their names.
+_METADATA = ("METADATA", "entry_points.txt")
+
+
+@contextmanager
+def package_archive() -> Iterator[Path]:
+    """Make the archive; removed when the block ends. The driver gives it to executors for as long as the job runs."""
+    with tempfile.TemporaryDirectory(prefix="kconnect-") as folder:
+        path = Path(folder) / NAME
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for file in sorted(_PACKAGE.rglob("*.py")):
+                archive.write(file, file.relative_to(_PACKAGE.parent))
+            for name, text in _metadata():
+                archive.writestr(name, text)
+        yield path
+
+
+def with_archive(conf: Mapping[str, str]) -> dict[str, str]:
+    """Spark's configuration with the archive on the path of executors' Python from its very start.
+
+    `--py-files` alone comes later: for the daemon that forks Spark's workers, which is a module of this package. Spark
+    fetches the archive into the folder in which executors run.
+    """
+    return {**conf, _PYTHON_PATH: os.pathsep.join(filter(None, [NAME, conf.get(_PYTHON_PATH)]))}
+
+
+def _metadata() -> Iterator[tuple[str, str]]:
+    try:
+        found = distribution("airflow-kconnect")
+    except PackageNotFoundError:
+        return
+    for name in _METADATA:
+        yield f"airflow_kconnect-{found.version}.dist-info/{name}", found.read_text(name) or ""
