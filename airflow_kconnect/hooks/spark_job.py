@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -10,12 +12,19 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
 from airflow_kconnect.connect.run import describe_event, parse_event
 from airflow_kconnect.hooks.masking import mask_command
+from airflow_kconnect.hooks.yarn import ADDRESS_EXTRA
+from airflow_kconnect.local.package_archive import package_archive, with_archive
 from airflow_kconnect.local.process_tree import kill_tree
-from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit
+from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit, job_path
 from airflow_kconnect.local.submit import spark_conf, submit_environment
 
 # Printed by each JVM that Spark starts.
 _NOISE = ("WARNING: Using incubator modules: jdk.incubator.vector",)
+# The provider finds it in the namespace `spark` only.
+_DRIVER_POD = re.compile(r"submission ID [^\s:]+:([^\s:]+)")
+# What YARN's client says of an application, again and again.
+_TRACKING_URL = re.compile(r"tracking URL: (https?://\S+)")
+UNTRACKED_YARN = f"the Spark connection has no extra `{ADDRESS_EXTRA}`"
 
 
 class ConnectorSparkSubmitHook(SparkSubmitHook):
@@ -25,7 +34,10 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
 
     * `report`: the run's report, None if the job made none (or ran in cluster mode, where its output is elsewhere);
     * `error`: the job's error event, None if there was none;
-    * `exit_code`: that of spark-submit, which in client mode is the job's own.
+    * `exit_code`: that of spark-submit, which in client mode is the job's own;
+    * `tracking_url`: the application's page on YARN, None elsewhere.
+
+    `on_tracking_url` is called with that address, and with the one of the driver's own UI, as soon as it is known.
 
     :raises ConfigError: the Spark configuration is refused, or PySpark is not whole.
     :raises SetupError: there is no spark-submit or no Java.
@@ -46,9 +58,39 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     def _prepare(self) -> None:
         self.report: dict[str, Any] | None = None
         self.error: dict[str, Any] | None = None
+        self.tracking_url: str | None = None
+        self.on_tracking_url: Callable[[str], None] = self._no_listener
         self._killed = False
         master, deploy_mode = self._connection["master"], self._connection["deploy_mode"]
         self._conf = spark_conf(self._conf, master=master, deploy_mode=deploy_mode, spark=self._spark_submit)
+        if self.in_yarn_cluster_mode and self.get_connection(self._conn_id).extra_dejson.get(ADDRESS_EXTRA):
+            self._yarn_track_via_rm_api = True
+
+    def _no_listener(self, url: str) -> None:
+        """Nobody wants to know."""
+
+    @property
+    def in_yarn_cluster_mode(self) -> bool:
+        """Whether the driver will run on YARN."""
+        return bool(self._is_yarn_cluster_mode)
+
+    @property
+    def is_tracked(self) -> bool:
+        """Whether spark-submit ends when the job is submitted, and the cluster manager is asked about the rest."""
+        return bool(self._should_track_yarn_application_via_rm_api() or self._should_track_driver_via_k8s_api())
+
+    def why_not_deferrable(self) -> str | None:
+        """Why a trigger cannot wait for the job; None if it can."""
+        if self.is_tracked:
+            kerberos = self._connection["keytab"] and self._connection["principal"]
+            if self.in_yarn_cluster_mode and (self._yarn_rm_auth is not None or kerberos):
+                return "the ResourceManager wants an authentication that a trigger does not have"
+            return None
+        if self._connection["deploy_mode"] != "cluster":
+            return f"in client mode, on {self._connection['master']}, the driver is a child of this worker"
+        if self.in_yarn_cluster_mode:
+            return UNTRACKED_YARN
+        return "`track_driver_via_k8s_api=True` is not set"
 
     @cached_property
     def _spark_submit(self) -> SparkSubmit:
@@ -62,11 +104,29 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     def submit(self, application: str = "", **kwargs: Any) -> str | None:
         """Run spark-submit in a session of its own, so that `on_kill` finds all its processes."""
         try:
-            environment = submit_environment(self._connection["master"])
-            return super().submit(application, env=environment, start_new_session=True, **kwargs)
+            with self._package_for(application):
+                return super().submit(application, start_new_session=True, **kwargs)
         except BaseException:
             self._end_processes()
             raise
+
+    @contextmanager
+    def _package_for(self, application: str) -> Iterator[None]:
+        """Send this package along, unless executors are on this machine, or the application is one of an image."""
+        if self._connection["master"].startswith("local") or application != str(job_path()):
+            yield
+            return
+        with package_archive() as archive:
+            self._py_files = ",".join(filter(None, [str(archive), self._py_files]))
+            self._conf = with_archive(self._conf)
+            yield
+
+    def take_up(self, job_id: str) -> None:
+        """Have `on_kill` end a job on the cluster that an earlier attempt has submitted."""
+        if self.in_yarn_cluster_mode:
+            self._yarn_application_id = job_id
+        elif self.is_tracked:
+            self._kubernetes_driver_pod = job_id.partition(":")[2]
 
     def on_kill(self) -> None:
         """End the job: its processes here, or in cluster mode the driver on the cluster."""
@@ -79,6 +139,12 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         if self._submit_sp is not None and self._submit_sp.returncode is None:
             self.log.info("Ending spark-submit (process %s) and all that it started", self._submit_sp.pid)
             kill_tree(self._submit_sp.pid)
+
+    def _build_spark_submit_command(self, application: str) -> list[str]:
+        command: list[str] = super()._build_spark_submit_command(application)
+        # Here, because the provider makes an environment of its own where there are `env_vars`.
+        self._env = submit_environment(self._connection["master"]) | (self._env or {})
+        return command
 
     def _get_spark_binary_path(self) -> list[str]:
         return [str(self._spark_submit.program)]
@@ -99,9 +165,19 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
             if event is not None:
                 self._take(event)
             elif line.strip() and not line.startswith(_NOISE):
+                if self._is_kubernetes and (pod := _DRIVER_POD.search(line)):
+                    self._kubernetes_driver_pod = pod[1]
+                self._look_for_tracking_url(line)
                 yield line
 
+    def _look_for_tracking_url(self, line: str) -> None:
+        if self.tracking_url is None and (found := _TRACKING_URL.search(line)):
+            self.tracking_url = found[1]
+            self.on_tracking_url(found[1])
+
     def _take(self, event: dict[str, Any]) -> None:
+        if event.get("event") == "spark_ui":
+            self.on_tracking_url(event["url"])
         if event.get("event") == "error":
             self.error = event
             self.log.error("%s", describe_event(event))

@@ -14,6 +14,7 @@ from airflow.sdk.exceptions import AirflowException, AirflowNotFoundException
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
+from airflow_kconnect.hooks.driver_pod import missing_provider
 from airflow_kconnect.hooks.masking import register_secrets
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.worker import Configurations, configurations
@@ -21,13 +22,14 @@ from airflow_kconnect.local.preflight import check_configuration, connector_conf
 from airflow_kconnect.local.spark import job_path
 from airflow_kconnect.operators.errors import ConnectorRunError, connector_error
 from airflow_kconnect.operators.intervals import RunMode, run_mode
+from airflow_kconnect.operators.tracking import TrackedSparkSubmitOperator
 
 if TYPE_CHECKING:
     import jinja2
     from airflow.sdk import Context
 
 
-class ConnectorOperator(SparkSubmitOperator):
+class ConnectorOperator(TrackedSparkSubmitOperator):
     """Runs a Kafka Connect connector once, as a Spark job, from where its last run stopped.
 
     Use `KafkaSourceOperator` or `KafkaSinkOperator`. Besides the parameters below it takes those of
@@ -95,7 +97,7 @@ class ConnectorOperator(SparkSubmitOperator):
             cluster = self._deploy_mode_of_connection() == "cluster"
             mode = run_mode(context)
             found = self._configuration(mode)
-            self._scope_durable_job_to_clear(context)
+            self.scope_to_clear(context)
             spec = RunSpec(
                 found.config,
                 found.worker,
@@ -151,17 +153,12 @@ class ConnectorOperator(SparkSubmitOperator):
         dag = self.get_dag()
         return None if dag is None else Path(dag.folder)
 
-    def _scope_durable_job_to_clear(self, context: Context) -> None:
-        """Clearing a run leaves Airflow's task state, in which the job of the run before would still be found."""
-        clear_number = getattr(context["dag_run"], "clear_number", 0) or 0
-        self.external_id_key = f"spark_job_id:{clear_number}"
-        self._K8S_DRIVER_STATUS_KEY = f"k8s_driver_status:{clear_number}"
-
     @contextmanager
     def _run_spec(self, spec: RunSpec, cluster: bool) -> Iterator[None]:
         """Hand the run spec to the job: by path where the driver runs here, else as a file that Spark uploads."""
         with run_spec_file(spec) as path:
             self._run_file = path
+            self._facts = {"connector": spec.config.get("name"), "run_id": spec.run_id}
             self.application = self.application or str(job_path())
             self.application_args = ["--run", path.name if cluster else str(path)]
             if cluster:
@@ -172,7 +169,9 @@ class ConnectorOperator(SparkSubmitOperator):
     def _run(self, context: Context, cluster: bool) -> dict[str, Any] | None:
         self._hook = hook = self._get_hook()
         try:
-            super().execute(context)
+            self.run_job(context, hook)
+        except ConnectorRunError:
+            raise
         except AirflowException as error:
             raise self._failure_of(hook, error) from error
         if hook.report is None and not cluster:
@@ -186,7 +185,10 @@ class ConnectorOperator(SparkSubmitOperator):
         return connector_error(int(hook.error.get("exit_code", hook.exit_code or 0)), str(hook.error["message"]))
 
     def _get_hook(self) -> ConnectorSparkSubmitHook:
-        return ConnectorSparkSubmitHook.from_hook(super()._get_hook())
+        try:
+            return ConnectorSparkSubmitHook.from_hook(super()._get_hook())
+        except NameError as error:  # what the Spark provider says without the one for Kubernetes
+            raise missing_provider() from error
 
 
 def _run_id(context: Context) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ from airflow.sdk.exceptions import AirflowException
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
+from airflow_kconnect.local.spark import job_path
 from tests.support.fake_spark import FakeSpark, printing
 
 REPORT = RunReport(connector="c", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()
@@ -109,6 +111,58 @@ class TestCommand:
         _hook(env_vars={"FOO": "bar"}).submit("job.py")
 
         assert "FOO is bar" in capsys.readouterr().out
+
+    @pytest.mark.parametrize("env_vars", [None, {"FOO": "bar"}], ids=["without", "with"])
+    def test_the_process_knows_who_waits_for_it(
+        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str], env_vars: dict[str, str] | None
+    ) -> None:
+        spark.behave("import os; print('waits:', os.environ['KCONNECT_SUBMITTER_PID'], os.environ['SPARK_LOCAL_IP'])")
+
+        _hook(env_vars=env_vars).submit("job.py")
+
+        assert f"waits: {os.getpid()} 127.0.0.1" in capsys.readouterr().out
+
+
+class TestPackage:
+    """Executors on other machines get this package from the driver."""
+
+    _SHOWING = """
+import os, sys
+given = sys.argv[sys.argv.index("--py-files") + 1] if "--py-files" in sys.argv else ""
+print("py-files:", *(os.path.basename(path) for path in given.split(",") if os.path.isfile(path)))
+print(*sys.argv)
+"""
+
+    def _submitted(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch, master: str, application: str) -> None:
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": master}))
+        spark.behave(self._SHOWING)
+        _hook(py_files=str(spark.folder / "behaviour.py")).submit(application)
+
+    def test_goes_to_a_cluster(
+        self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self._submitted(spark, monkeypatch, "spark://m:7077", str(job_path()))
+
+        logged = capsys.readouterr().out
+        assert "py-files: airflow_kconnect.zip behaviour.py" in logged
+        assert "spark.executorEnv.PYTHONPATH=airflow_kconnect.zip" in logged
+
+    @pytest.mark.parametrize(
+        ("master", "application"),
+        [("local[2]", str(job_path())), ("spark://m:7077", "local:///opt/job.py")],
+        ids=["this-machine", "image"],
+    )
+    def test_stays_where_it_is_there_already(
+        self,
+        spark: FakeSpark,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+        master: str,
+        application: str,
+    ) -> None:
+        self._submitted(spark, monkeypatch, master, application)
+
+        assert "airflow_kconnect.zip" not in capsys.readouterr().out
 
 
 SLEEPER = """

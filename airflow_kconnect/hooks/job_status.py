@@ -1,0 +1,42 @@
+"""How a job is that runs away from the worker: one vocabulary for all cluster managers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Outcome(StrEnum):
+    """How a job has ended."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    KILLED = "killed"
+    LOST = "lost"
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """What a cluster manager said about a job.
+
+    :param state: in the manager's own words: `RUNNING`, `Succeeded`, ...
+    :param outcome: None while the job has not ended; `LOST` if the manager does not know it (any more).
+    :param exit_code: that of the driver, None if the manager does not tell.
+    :param reason: the manager's words about a failure.
+    :param log: where the driver's log is, for people.
+    :param report: the run's report, where the driver's output can be read.
+    :param error: the job's error event, where the driver's output can be read.
+    """
+
+    state: str
+    outcome: Outcome | None = None
+    exit_code: int | None = None
+    reason: str = ""
+    log: str = ""
+    report: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+
+
+class ClusterManagerAwayError(Exception):
+    """The cluster manager did not answer, or with something that says nothing about the job. Ask again later."""

@@ -1,0 +1,178 @@
+"""Jobs that run away from the worker: how they are found again, waited for by a trigger, and how their end is told."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import conf
+from airflow.sdk.exceptions import AirflowTaskTimeout
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.hooks.job_status import Outcome
+from airflow_kconnect.hooks.spark_job import UNTRACKED_YARN, ConnectorSparkSubmitHook
+from airflow_kconnect.hooks.yarn import driver_exit_code
+from airflow_kconnect.operators.errors import (
+    RETRIED,
+    ConnectorRetriableError,
+    ConnectorRunError,
+    connector_error,
+)
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+    from airflow_kconnect.triggers.spark_job import SparkJobTrigger
+
+_YARN_POLL_S, _KUBERNETES_POLL_S = 10, 20
+# The trigger ends the job at the deadline; should no triggerer run, the scheduler ends the task so much later.
+_GRACE_S = 300
+_UNKNOWN = "NotFound"
+
+
+class TrackedSparkSubmitOperator(SparkSubmitOperator):
+    """A `SparkSubmitOperator` whose cluster-mode jobs are found again by a retry and can be waited for by a trigger.
+
+    :param deferrable: give the worker back while a job runs on YARN or Kubernetes, and have a trigger wait for it.
+        Elsewhere the driver is a child of the worker, and the task runs as usual. Default: Airflow's option
+        `[operators] default_deferrable`.
+    """
+
+    def __init__(
+        self,
+        *,
+        deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.deferrable = deferrable
+        self._facts: dict[str, Any] = {}
+        self._facts_key = "kconnect_run"
+
+    def scope_to_clear(self, context: Context) -> None:
+        """Clearing a run leaves Airflow's task state, in which the job of the run before would still be found."""
+        clear_number = getattr(context["dag_run"], "clear_number", 0) or 0
+        self.external_id_key = f"spark_job_id:{clear_number}"
+        self._K8S_DRIVER_STATUS_KEY = f"k8s_driver_status:{clear_number}"
+        self._facts_key = f"kconnect_run:{clear_number}"
+
+    def run_job(self, context: Context, hook: ConnectorSparkSubmitHook) -> None:
+        """Submit the job, or find the one that an earlier attempt has submitted; then wait for it, or defer.
+
+        :raises TaskDeferred: a trigger waits; the task goes on in `execute_complete`.
+        :raises AirflowException: the job failed, or could not be submitted.
+        """
+        if self.deferrable and (reason := hook.why_not_deferrable()):
+            self.log.info("Not deferred: %s", reason)
+            self.deferrable = False
+        if self.durable and hook.in_yarn_cluster_mode and not hook.is_tracked:
+            self.log.info("A retry cannot find this job again, because %s; it will fence it", UNTRACKED_YARN)
+            self.durable = False
+        try:
+            super().execute(context)
+        except ValueError as error:
+            raise ConfigError({"conn_id": [str(error)]}) from error
+        except RuntimeError as error:
+            raise _by_exit_code(driver_exit_code(str(error)), str(error)) from error
+
+    def submit_job(self, context: Context) -> str | None:
+        """Submit, and note which run the job belongs to; called where no earlier attempt's job goes on."""
+        external_id = super().submit_job(context)
+        if self.durable and (store := context.get("task_state_store")) is not None:
+            store.set(self._facts_key, self._facts)
+        return external_id
+
+    def get_job_status(self, external_id: Any, context: Context) -> str:
+        """How the job of an earlier attempt is; one that the cluster has forgotten is submitted again.
+
+        :raises ConnectorRetriableError: the cluster manager does not answer. The job may run.
+        """
+        try:
+            return super().get_job_status(external_id, context)
+        except RuntimeError as error:
+            if "HTTP 404" in str(error):
+                return _UNKNOWN
+            raise ConnectorRetriableError(f"job {external_id}: {error}") from error
+
+    def poll_until_complete(self, external_id: Any, context: Context) -> None:
+        """Wait here, or leave it to a trigger."""
+        assert isinstance(self._hook, ConnectorSparkSubmitHook)
+        self._hook.take_up(str(external_id))
+        facts = self._facts_of_job(context)
+        self.log.info("Job %s runs %s of connector %s", external_id, facts.get("run_id"), facts.get("connector"))
+        if not self.deferrable:
+            super().poll_until_complete(external_id, context)
+            return
+        deadline = self._deadline_epoch_s(context)
+        self.defer(
+            trigger=self._trigger(str(external_id), deadline),
+            method_name="execute_complete",
+            kwargs={"facts": facts},
+            timeout=None if deadline is None else max(0.0, deadline - time.time()) + _GRACE_S,
+        )
+
+    def execute_complete(
+        self, context: Context, event: dict[str, Any], facts: dict[str, Any] | None = None
+    ) -> dict[str, Any] | None:
+        """Tell the end of a job that a trigger has waited for; returns its report where that could be read.
+
+        :raises AirflowTaskTimeout: `execution_timeout` was over; the job was ended.
+        :raises AirflowException: by what the job said, else by its exit code, as for a job that runs here.
+        """
+        self.log.info("Job %s: %s", event["job_id"], event["message"])
+        if event.get("log"):
+            self.log.info("The driver's log: %s", event["log"])
+        if event["status"] == Outcome.SUCCEEDED:
+            report: dict[str, Any] | None = event.get("report")
+            return report
+        raise self._error_of(event, facts or {})
+
+    def _error_of(self, event: dict[str, Any], facts: dict[str, Any]) -> BaseException:
+        if error := event.get("error"):
+            return connector_error(int(error["exit_code"]), str(error["message"]))
+        text = f"connector {facts.get('connector')}: job {event['job_id']} {event['message']}"
+        if event.get("log"):
+            text += f". The driver's log: {event['log']}"
+        match event["status"]:
+            case "timeout":
+                return AirflowTaskTimeout(f"{text}; the job was ended. The next run goes on from the offsets")
+            case "away":
+                return ConnectorRetriableError(f"{text}. The job may still run; a retry looks for it first")
+            case Outcome.FAILED:
+                return _by_exit_code(event.get("exit_code"), text)
+        return ConnectorRunError(f"{text}. The next run goes on from the offsets")
+
+    def _facts_of_job(self, context: Context) -> dict[str, Any]:
+        store = context.get("task_state_store") if self.durable else None
+        stored = None if store is None else store.get(self._facts_key)
+        return stored if isinstance(stored, dict) else self._facts
+
+    def _deadline_epoch_s(self, context: Context) -> float | None:
+        """Airflow counts `execution_timeout` on the worker only."""
+        if self.execution_timeout is None:
+            return None
+        started = getattr(context["ti"], "start_date", None)
+        return (started.timestamp() if started else time.time()) + float(self.execution_timeout.total_seconds())
+
+    def _trigger(self, job_id: str, deadline_epoch_s: float | None) -> SparkJobTrigger:
+        from airflow_kconnect.triggers.spark_job import DriverPodTrigger, YarnApplicationTrigger
+
+        assert isinstance(self._hook, ConnectorSparkSubmitHook)
+        if self._hook.in_yarn_cluster_mode:
+            return YarnApplicationTrigger(
+                conn_id=self._conn_id,
+                job_id=job_id,
+                poll_interval_s=max(self._status_poll_interval, _YARN_POLL_S),
+                deadline_epoch_s=deadline_epoch_s,
+            )
+        return DriverPodTrigger(
+            job_id=job_id,
+            poll_interval_s=max(self._status_poll_interval, _KUBERNETES_POLL_S),
+            deadline_epoch_s=deadline_epoch_s,
+        )
+
+
+def _by_exit_code(exit_code: int | None, text: str) -> ConnectorRunError:
+    # Python and Spark end with 1 and 2 as well, for reasons that a retry may cure.
+    return RETRIED.get(exit_code or 0, ConnectorRunError)(text)

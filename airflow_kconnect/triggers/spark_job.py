@@ -1,0 +1,143 @@
+"""Triggers that wait for a connector's job on YARN or Kubernetes, so that no worker has to."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import abstractmethod
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from airflow.triggers.base import BaseTrigger, TriggerEvent
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.hooks.driver_pod import DriverPods
+from airflow_kconnect.hooks.job_status import ClusterManagerAwayError, JobStatus
+from airflow_kconnect.hooks.yarn import YarnResourceManager
+
+TIMEOUT, AWAY = "timeout", "away"
+_MOST_FAILURES = 10
+
+
+class ClusterManager(Protocol):
+    """What a trigger needs of YARN or Kubernetes."""
+
+    async def status(self, job_id: str) -> JobStatus:
+        """How the job is. :raises ClusterManagerAwayError: ask again later."""
+
+    async def kill(self, job_id: str) -> None:
+        """End the job; one that has ended is no error. :raises ClusterManagerAwayError: it was not done."""
+
+
+class SparkJobTrigger(BaseTrigger):
+    """Polls a cluster manager until the job has ended, then fires once; runs in the triggerer's event loop.
+
+    The event is `{"status", "job_id", "message", "exit_code", "log", "report", "error"}`. Its status is a value of
+    `Outcome`; or `timeout`: the job was ended because the task's time was over; or `away`: the manager has not
+    answered ten times in a row, and the job may go on.
+
+    It may run twice at a time for one job, when triggerers change: it changes nothing before the deadline.
+
+    :param job_id: the manager's name of the job.
+    :param poll_interval_s: seconds between two questions.
+    :param deadline_epoch_s: when the task's `execution_timeout` is over; None: never.
+    """
+
+    def __init__(self, *, job_id: str, poll_interval_s: float, deadline_epoch_s: float | None = None) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.job_id = job_id
+        self.poll_interval_s = poll_interval_s
+        self.deadline_epoch_s = deadline_epoch_s
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Class and parameters; Airflow stores them, so there is no secret among them."""
+        cls = type(self)
+        facts = {
+            "job_id": self.job_id,
+            "poll_interval_s": self.poll_interval_s,
+            "deadline_epoch_s": self.deadline_epoch_s,
+        }
+        return f"{cls.__module__}.{cls.__qualname__}", facts
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        """Fire once, whatever happens."""
+        yield TriggerEvent(await self._event())  # type: ignore[no-untyped-call]
+
+    async def on_kill(self) -> None:
+        """End the job: somebody has marked or cleared the task. Airflow calls it for nothing else."""
+        async with await self._manager() as manager:
+            self.log.info("Ending job %s", self.job_id)
+            await manager.kill(self.job_id)
+
+    @abstractmethod
+    async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
+        """The cluster manager."""
+
+    async def _event(self) -> dict[str, Any]:
+        try:
+            async with await self._manager() as manager:
+                return await self._wait(manager)
+        except (ClusterManagerAwayError, ConfigError) as error:
+            return self._told(AWAY, str(error))
+        except Exception as error:
+            self.log.exception("Waiting for job %s failed", self.job_id)
+            return self._told(AWAY, f"{type(error).__name__}: {error}")
+
+    async def _wait(self, manager: ClusterManager) -> dict[str, Any]:
+        failures, state = 0, ""
+        while True:
+            try:
+                status = await manager.status(self.job_id)
+            except ClusterManagerAwayError as error:
+                failures += 1
+                self.log.warning("No news of job %s (%d of %d): %s", self.job_id, failures, _MOST_FAILURES, error)
+                if failures >= _MOST_FAILURES:
+                    raise
+            else:
+                failures = 0
+                if status.outcome is not None:
+                    return self._ended(status)
+                if status.state != state:
+                    self.log.info("Job %s is %s", self.job_id, status.state)
+                state = status.state
+            if self.deadline_epoch_s is not None and time.time() >= self.deadline_epoch_s:
+                await manager.kill(self.job_id)
+                return self._told(TIMEOUT, f"was {state or 'without news'} when the task's time was over")
+            await asyncio.sleep(self.poll_interval_s)
+
+    def _ended(self, status: JobStatus) -> dict[str, Any]:
+        assert status.outcome is not None
+        message = f"{status.state}: {status.reason}" if status.reason else status.state
+        facts = {"exit_code": status.exit_code, "log": status.log, "report": status.report, "error": status.error}
+        return self._told(status.outcome.value, message) | facts
+
+    def _told(self, status: str, message: str) -> dict[str, Any]:
+        return {"status": status, "job_id": self.job_id, "message": message}
+
+
+class YarnApplicationTrigger(SparkJobTrigger):
+    """Waits for an application of YARN, by the ResourceManager's REST API.
+
+    :param conn_id: Spark connection, whose extra names the ResourceManager.
+    """
+
+    def __init__(self, *, conn_id: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.conn_id = conn_id
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Class and parameters, with the connection by its id."""
+        path, facts = super().serialize()
+        return path, {**facts, "conn_id": self.conn_id}
+
+    async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
+        return await YarnResourceManager.of_connection(self.conn_id)
+
+
+class DriverPodTrigger(SparkJobTrigger):
+    """Waits for a driver's pod on Kubernetes; `job_id` is `namespace:pod`."""
+
+    async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
+        # It reads files and modules, once.
+        return await asyncio.to_thread(DriverPods)

@@ -1,0 +1,312 @@
+"""Jobs that run away from the worker: submitted, found again, deferred, and their end told.
+
+spark-submit is a script; YARN's ResourceManager is a real HTTP server; Airflow's task state store is a dict.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowTaskTimeout, TaskDeferred
+
+from airflow_kconnect import KafkaSourceOperator
+from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.operators.errors import (
+    ConnectorConfigError,
+    ConnectorFencedError,
+    ConnectorRetriableError,
+    ConnectorRunError,
+)
+from tests.support.fake_spark import FakeSpark, printing
+from tests.support.resource_manager import APPLICATION, ResourceManager, resource_manager
+
+SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}}
+REPORT = RunReport(connector="lines", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()
+SUBMITTED = printing(f"INFO YarnClientImpl: Submitted application {APPLICATION}")
+FACTS = {"connector": "lines", "run_id": "d/manual__1/t#1"}
+
+
+@pytest.fixture
+def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    (tmp_path / "run-files").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "run-files"))
+    kafka = {"bootstrap.servers": "broker:9092", "sasl.password": "conn-pass-1"}
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_DEFAULT", json.dumps({"conn_type": "kafka", "extra": kafka}))
+    spark = FakeSpark(tmp_path)
+    spark.behave(SUBMITTED)
+    return spark
+
+
+@pytest.fixture
+def yarn(spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> Iterator[ResourceManager]:
+    """A ResourceManager on which the application runs; `spark_default` submits to it in cluster mode."""
+    with resource_manager("RUNNING") as manager:
+        extra = {"deploy-mode": "cluster", "yarn_resourcemanager_webapp_address": manager.address}
+        monkeypatch.setenv(
+            "AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "yarn", "extra": extra})
+        )
+        yield manager
+
+
+class Store(dict[str, Any]):
+    """Airflow's task state store, with the methods that tasks call."""
+
+    def set(self, key: str, value: Any) -> None:
+        self[key] = json.loads(json.dumps(value))
+
+
+def _context(store: Store | None = None, *, try_number: int = 1, clear_number: int = 0) -> Any:
+    ti = SimpleNamespace(
+        dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=try_number, stats_tags={}, start_date=None
+    )
+    run = SimpleNamespace(clear_number=clear_number, run_type="manual")
+    return {"ti": ti, "dag_run": run} | ({} if store is None else {"task_state_store": store})
+
+
+def _source(**parameters: Any) -> KafkaSourceOperator:
+    return KafkaSourceOperator(**{"task_id": "read", "connector": SOURCE, "deferrable": True} | parameters)
+
+
+def _defer(operator: KafkaSourceOperator, context: Any) -> TaskDeferred:
+    with pytest.raises(TaskDeferred) as deferred:
+        operator.execute(context)
+    return deferred.value
+
+
+def _submissions(spark: FakeSpark) -> int:
+    """How often spark-submit was run since it was last asked; it leaves its command line behind."""
+    command = spark.folder / "command.json"
+    found = command.exists()
+    command.unlink(missing_ok=True)
+    return int(found)
+
+
+class TestDeferral:
+    def test_submits_without_waiting_and_leaves_the_job_to_a_trigger(
+        self, spark: FakeSpark, yarn: ResourceManager
+    ) -> None:
+        deferred = _defer(_source(), _context(Store()))
+
+        command = json.loads((spark.folder / "command.json").read_text())
+        assert "spark.yarn.submit.waitAppCompletion=false" in command
+        assert deferred.method_name == "execute_complete"
+        path, facts = deferred.trigger.serialize()
+        assert path == "airflow_kconnect.triggers.spark_job.YarnApplicationTrigger"
+        assert facts == {
+            "conn_id": "spark_default",
+            "job_id": APPLICATION,
+            "poll_interval_s": 10,
+            "deadline_epoch_s": None,
+        }
+
+    def test_nothing_secret_is_stored(self, spark: FakeSpark, yarn: ResourceManager) -> None:
+        store = Store()
+        deferred = _defer(_source(), _context(store))
+
+        stored = repr((deferred.trigger.serialize(), deferred.kwargs, store))
+        assert "conn-pass-1" not in stored
+        assert deferred.kwargs == {"facts": FACTS}
+
+    def test_the_file_was_there_for_the_upload_only(self, spark: FakeSpark, yarn: ResourceManager) -> None:
+        upload = f"import os, sys\nassert os.path.exists(sys.argv[sys.argv.index('--files') + 1])\n{SUBMITTED}"
+        spark.behave(upload)
+
+        _defer(_source(), _context(Store()))
+
+        assert not list((spark.folder / "run-files").iterdir())
+
+    def test_the_whole_way_through_the_trigger(self, spark: FakeSpark, yarn: ResourceManager) -> None:
+        deferred = _defer(_source(), _context(Store()))
+        deferred.trigger.poll_interval_s = 0.01  # type: ignore[attr-defined]
+
+        async def fire() -> Any:
+            task = asyncio.ensure_future(anext(aiter(deferred.trigger.run())))
+            while yarn.asked < 2:
+                await asyncio.sleep(0.01)
+            yarn.answer("FINISHED/FAILED", diagnostics="User application exited with status 4")
+            return (await task).payload
+
+        event = asyncio.run(fire())
+        with pytest.raises(ConnectorFencedError, match="connector lines: job application_"):
+            _source().execute_complete(_context(), event, **(deferred.kwargs or {}))
+
+    def test_execution_timeout_is_the_triggers_deadline(self, spark: FakeSpark, yarn: ResourceManager) -> None:
+        context = _context(Store())
+        context["ti"].start_date = datetime(2026, 1, 1, tzinfo=UTC)
+
+        deferred = _defer(_source(execution_timeout=timedelta(hours=1)), context)
+
+        assert deferred.trigger.serialize()[1]["deadline_epoch_s"] == datetime(2026, 1, 1, 1, tzinfo=UTC).timestamp()
+        assert deferred.timeout == 300
+
+    def test_the_default_is_airflows(self) -> None:
+        assert _source().deferrable
+        assert not KafkaSourceOperator(task_id="read", connector=SOURCE).deferrable
+
+
+class TestNotDeferrable:
+    def _logged(self, operator: KafkaSourceOperator, capsys: pytest.CaptureFixture[str]) -> str:
+        try:
+            operator.execute(_context(Store()))
+        except ConnectorRunError as error:
+            assert "no report" in str(error)
+        return capsys.readouterr().out
+
+    @pytest.mark.parametrize("master", ["local[2]", "spark://master:7077", "yarn"])
+    def test_in_client_mode_it_runs_as_usual(
+        self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], master: str
+    ) -> None:
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": master}))
+
+        assert f"Not deferred: in client mode, on {master}, the driver is a child" in self._logged(_source(), capsys)
+
+    def test_yarn_without_an_address_runs_as_usual(
+        self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        connection = {"conn_type": "spark", "host": "yarn", "extra": {"deploy-mode": "cluster"}}
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+
+        logged = self._logged(_source(), capsys)
+
+        assert "Not deferred: the Spark connection has no extra `yarn_resourcemanager_webapp_address`" in logged
+        assert "A retry cannot find this job again" in logged
+
+    def test_a_resource_manager_that_wants_authentication(
+        self, spark: FakeSpark, yarn: ResourceManager, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        from requests.auth import HTTPBasicAuth
+
+        yarn.answer("FINISHED/SUCCEEDED")
+
+        assert "wants an authentication" in self._logged(_source(yarn_rm_auth=HTTPBasicAuth("u", "p")), capsys)
+
+    def test_kubernetes_without_its_provider(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
+        connection = {"conn_type": "spark", "host": "k8s://https://api:6443", "extra": {"deploy-mode": "cluster"}}
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+
+        with pytest.raises(ConnectorConfigError, match="pip install apache-airflow-providers-cncf-kubernetes"):
+            _source().execute(_context())
+
+
+class TestWorkerRestart:
+    """An attempt has submitted its job and is gone; the next one begins with nothing but the store."""
+
+    @pytest.fixture
+    def store(self, spark: FakeSpark, yarn: ResourceManager) -> Store:
+        store = Store()
+        _defer(_source(), _context(store))
+        assert _submissions(spark) == 1
+        return store
+
+    def test_the_job_is_remembered_for_this_clear_only(self, store: Store) -> None:
+        assert store == {"spark_job_id:0": APPLICATION, "kconnect_run:0": FACTS}
+
+    def test_a_job_that_runs_is_found_again(self, spark: FakeSpark, yarn: ResourceManager, store: Store) -> None:
+        deferred = _defer(_source(), _context(store, try_number=2))
+
+        assert _submissions(spark) == 0
+        assert deferred.trigger.serialize()[1]["job_id"] == APPLICATION
+        assert deferred.kwargs == {"facts": FACTS}
+
+    def test_also_by_a_task_that_waits_itself(self, spark: FakeSpark, yarn: ResourceManager, store: Store) -> None:
+        yarn.answer("RUNNING", "FINISHED/SUCCEEDED")
+
+        assert _source(deferrable=False).execute(_context(store, try_number=2)) is None
+        assert _submissions(spark) == 0
+
+    def test_a_job_that_has_succeeded_is_not_run_again(
+        self, spark: FakeSpark, yarn: ResourceManager, store: Store
+    ) -> None:
+        yarn.answer("FINISHED/SUCCEEDED")
+
+        assert _source().execute(_context(store, try_number=2)) is None
+        assert _submissions(spark) == 0
+
+    @pytest.mark.parametrize("answer", ["FINISHED/FAILED", "KILLED/KILLED", 404])
+    def test_a_job_that_has_failed_or_is_forgotten_is_submitted_again(
+        self, spark: FakeSpark, yarn: ResourceManager, store: Store, answer: str | int
+    ) -> None:
+        yarn.answer(answer)
+
+        _defer(_source(), _context(store, try_number=2))
+
+        assert _submissions(spark) == 1
+        assert store["kconnect_run:0"]["run_id"] == "d/manual__1/t#2"
+
+    def test_nothing_is_submitted_while_nobody_can_say_how_the_job_is(
+        self, spark: FakeSpark, yarn: ResourceManager, store: Store
+    ) -> None:
+        yarn.answer(503)
+
+        with pytest.raises(ConnectorRetriableError, match=APPLICATION):
+            _source().execute(_context(store, try_number=2))
+
+        assert _submissions(spark) == 0
+
+    def test_a_cleared_run_submits_a_job_of_its_own(
+        self, spark: FakeSpark, yarn: ResourceManager, store: Store
+    ) -> None:
+        _defer(_source(), _context(store, try_number=2, clear_number=1))
+
+        assert _submissions(spark) == 1
+        assert set(store) == {"spark_job_id:0", "kconnect_run:0", "spark_job_id:1", "kconnect_run:1"}
+
+    def test_killing_the_task_ends_the_job_that_was_found_again(self, yarn: ResourceManager, store: Store) -> None:
+        operator = _source()
+        _defer(operator, _context(store, try_number=2))
+
+        operator.on_kill()
+
+        assert yarn.killed == [APPLICATION]
+
+
+class TestEnd:
+    def _ends(self, **event: Any) -> Any:
+        event = {"job_id": APPLICATION, "message": "FINISHED/FAILED: gone", "log": "http://log"} | event
+        return _source().execute_complete(_context(), event, FACTS)
+
+    def test_success_returns_the_report_if_there_is_one(self) -> None:
+        assert self._ends(status="succeeded") is None
+        assert self._ends(status="succeeded", report=REPORT) == REPORT
+
+    @pytest.mark.parametrize(
+        ("event", "error"),
+        [
+            ({"status": "failed", "exit_code": 3}, ConnectorRetriableError),
+            ({"status": "failed", "exit_code": 4}, ConnectorFencedError),
+            ({"status": "failed", "exit_code": 1}, ConnectorRunError),
+            ({"status": "failed", "exit_code": None}, ConnectorRunError),
+            ({"status": "killed"}, ConnectorRunError),
+            ({"status": "lost"}, ConnectorRunError),
+            ({"status": "away"}, ConnectorRetriableError),
+            ({"status": "timeout"}, AirflowTaskTimeout),
+        ],
+    )
+    def test_failures_are_told_by_kind_and_name_the_log(
+        self, event: dict[str, Any], error: type[BaseException]
+    ) -> None:
+        with pytest.raises(error, match=r"connector lines: .*The driver's log: http://log") as caught:
+            self._ends(**event)
+
+        assert type(caught.value) is error
+
+    def test_the_jobs_own_words_win(self) -> None:
+        error = {"error": "ConfigError", "message": "`topic` is missing", "exit_code": 1}
+        with pytest.raises(ConnectorConfigError, match=r"^`topic` is missing$"):
+            self._ends(status="failed", exit_code=1, error=error)
+
+
+def test_a_job_that_was_waited_for_here_fails_by_kind_too(spark: FakeSpark, yarn: ResourceManager) -> None:
+    yarn.answer("FINISHED/FAILED", diagnostics="User application exited with status 3")
+
+    with pytest.raises(ConnectorRetriableError, match="status 3"):
+        _source(deferrable=False).execute(_context(Store()))
