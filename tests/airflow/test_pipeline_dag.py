@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import psutil
 import pytest
 
-from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.local.demo_airflow import report_of
-from tests.support import unique
 
 DAG_ID = "example_file_pipeline"
 
@@ -62,68 +56,3 @@ class TestExampleDag:
         reports = {task_id: report_of(run, task_id) for task_id in dag.task_ids}
         assert {report["guarantee"] for report in reports.values()} == {"exactly_once"}
         return {task_id: report["records"]["written"] for task_id, report in reports.items()}
-
-
-def _context() -> Any:
-    ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-    return {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
-
-
-@pytest.mark.spark_submit
-class TestOnKill:
-    def test_leaves_no_process_and_no_file(self, connections: None, tmp_path: Path) -> None:
-        """The job is stopped while a Python worker of Spark is in the middle of its transaction."""
-        (tmp_path / "input").write_text("a line\n")
-        name = unique("killed")
-        reached = tmp_path / "reached"
-        operator = KafkaSourceOperator(
-            task_id="read",
-            connector={
-                "name": name,
-                "connector.class": "FileStreamSource",
-                "file": str(tmp_path / "input"),
-                "topic": name,
-            },
-            worker_config={"offset.storage.replication.factor": "-1", "offset.storage.topic": f"{name}-offsets"},
-            env_vars={"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": f"after-last-produce:block:{reached}"},
-        )
-        errors: list[Exception] = []
-        thread = threading.Thread(target=_execute, args=(operator, errors), daemon=True)
-        thread.start()
-        try:
-            _wait_for(reached, thread)
-            tree = psutil.Process(operator._hook._submit_sp.pid).children(recursive=True)  # type: ignore[union-attr]
-            names = [_command_line(process) for process in tree]
-        finally:
-            operator.on_kill()
-            thread.join(60)
-
-        assert any("worker_daemon" in name for name in names)
-        assert any("connector_job.py" in name for name in names)
-        assert not [process for process in tree if process.is_running()]
-        assert operator._run_file is not None
-        assert not operator._run_file.exists()
-        assert len(errors) == 1
-
-
-def _command_line(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.NoSuchProcess:
-        # The JVM asks small programs about this machine.
-        return ""
-
-
-def _execute(operator: KafkaSourceOperator, errors: list[Exception]) -> None:
-    try:
-        operator.execute(_context())
-    except Exception as error:
-        errors.append(error)
-
-
-def _wait_for(file: Path, thread: threading.Thread) -> None:
-    deadline = time.monotonic() + 180
-    while not file.exists():
-        assert thread.is_alive(), "the job ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
