@@ -89,6 +89,8 @@ class RunReport:
     :param complete: False when a bound (``kconnect.max.*``) ended the run before it caught up.
     :param durations_s: seconds by phase, and ``total``.
     :param replay: the interval that was moved again, ``begin/end``; None if the run went on from the live offsets.
+    :param lag: of a sink: topic -> offsets that are left to read at the end of the run.
+    :param lag_max: those of the topic-partition that has most of them; None of a source or where it is not known.
     """
 
     connector: str
@@ -106,6 +108,8 @@ class RunReport:
     warnings: list[str] = field(default_factory=list)
     durations_s: dict[str, float] = field(default_factory=dict)
     replay: str | None = None
+    lag: dict[str, int] = field(default_factory=dict)
+    lag_max: int | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON data."""

@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 
 from airflow_kconnect.connect.connector import NativeSinkConnector, PollSinkConnector, SinkConnector, SinkSplit
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
@@ -29,6 +29,7 @@ from airflow_kconnect.runtime.encoding import converter_of
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.header_stage import HeaderStage
 from airflow_kconnect.runtime.kafka_reader import ReaderSettings, read_samples, read_splits, with_places
+from airflow_kconnect.runtime.lag import lag_of
 from airflow_kconnect.runtime.phases import Phases
 from airflow_kconnect.runtime.poll_sink import TaskWriter
 from airflow_kconnect.runtime.progress import ProgressMonitor
@@ -47,6 +48,7 @@ from airflow_kconnect.runtime.spark_jobs import run_job, use_batches_of
 from airflow_kconnect.runtime.split_writer import REPORT_SCHEMA
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
+from airflow_kconnect.transforms.extract_new_record_state import has_change_events
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -81,8 +83,7 @@ class SinkRun:
         self._phases = Phases()
         self._header = converter_of(settings, "header")
         self._chain = Chain.from_props(settings.config.props)
-        if isinstance(connector, NativeSinkConnector) and connector.unwraps_change_events:
-            self._chain = Chain((*self._chain.links, *Chain.from_props(_UNWRAP).links))
+        self._unwraps = isinstance(connector, NativeSinkConnector) and connector.unwraps_change_events
         self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
         self._value = PartDecoder("value", converter_of(settings, "value"))
         self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
@@ -287,14 +288,17 @@ class SinkRun:
         """The records of the splits, decoded and transformed."""
         errors, poll = self._settings.errors, isinstance(self._connector, PollSinkConnector)
         carried = ("original",) if errors.reports else ()
-        if self._chain.links or self._replay:
+        if self._chain.links or self._unwraps or self._replay:
             rows = with_places(rows, splits)
         if self._replay:
             rows = as_before(rows)
         if errors.reports:
             rows = rows.withColumn("original", original_in_kafka(with_place=self._replay))
         frame = decoded_frame(rows, self._key, self._value, carried)
-        frame = self._chain.apply(frame, Scope(is_sink=True, header_converter=self._header))
+        scope = Scope(is_sink=True, header_converter=self._header)
+        frame = self._chain.apply(frame, scope)
+        if self._unwraps and has_change_events(frame):
+            frame = Chain.from_props(_UNWRAP).apply(frame, scope)
         return frame if poll or not carried else only_of_failed(frame)
 
     def _make_visible(self, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
@@ -335,6 +339,8 @@ class SinkRun:
 
     def _report(self, ranges: list[Range], left: list[Range]) -> RunReport:
         remaining = {found.place: found.start for found in left}
+        reached = {found.place: remaining.get(found.place, found.end) for found in ranges}
+        lag, lag_max = self._lag(ranges, reached)
         connector, settings = self._connector, self._settings
         exact = isinstance(connector, NativeSinkConnector) and connector.exactly_once
         return RunReport(
@@ -346,8 +352,8 @@ class SinkRun:
             records=self._counts | {"read": sum(self._counts.values())},
             topics=sorted({found.place.topic for found in ranges}),
             offsets=[
-                {"topic": r.place.topic, "partition": r.place.partition, "offset": remaining.get(r.place, r.end)}
-                for r in ranges
+                {"topic": place.topic, "partition": place.partition, "offset": offset}
+                for place, offset in reached.items()
             ],
             splits=self._splits,
             complete=not left,
@@ -355,7 +361,20 @@ class SinkRun:
             warnings=[*settings.config.warnings, *self._warnings],
             durations_s=self._phases.durations(),
             replay=str(settings.replay) if settings.replay else None,
+            lag=lag,
+            lag_max=lag_max,
         )
+
+    def _lag(self, ranges: list[Range], reached: Mapping[TopicPartition, int]) -> tuple[dict[str, int], int | None]:
+        """What is left to read. A run that moved nothing has only just seen the ends; a replay is never behind."""
+        if self._settings.replay:
+            return {}, None
+        try:
+            known = {found.place: found.end for found in ranges}
+            return lag_of(reached, self._admin.committed_ends(reached) if self._rounds else known)
+        except ConnectError as error:  # everything is committed: the run must not fail of it
+            self._warnings.append(f"the lag is not known: {error}")
+            return {}, None
 
 
 def _advanced(ranges: list[Range], reached: Mapping[TopicPartition, int]) -> list[Range]:

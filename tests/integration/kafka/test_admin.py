@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.record import TopicPartition as Place
 from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
 from tests.support import unique
 from tests.support.kafka import produce
@@ -143,6 +144,11 @@ class TestOffsets:
         name = topic(partitions=3)
         produce(bootstrap, name, ["a", "b"], partition=2)
         assert admin.end_offsets(name, range(3), committed=True) == {0: 0, 1: 0, 2: 2}
+
+    def test_the_ends_of_several_topics(self, admin: KafkaAdmin, topic: MakeTopic, bootstrap: str) -> None:
+        first, second = Place(topic(), 0), Place(topic(partitions=2), 1)
+        produce(bootstrap, second.topic, ["a", "b"], partition=1)
+        assert admin.committed_ends([first, second]) == {first: 0, second: 2}
 
     def test_no_partitions_are_no_request(self, admin: KafkaAdmin) -> None:
         assert admin.end_offsets("whatever", [], committed=True) == {}
