@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.datasets import Dataset
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
@@ -73,6 +74,16 @@ class Connector(ABC):
         Called before anything is started.
         """
         return None
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        """What it reads (a source) or writes (a sink) outside Kafka, for lineage. Called in Airflow, so it must not
+        connect anywhere; what is not known is left out.
+
+        :param props: valid, but variables such as `${file:...}` are not resolved.
+        :param report: of a run that has ended: its offsets and notes may know more; None before a run.
+        """
+        return []
 
     def check(self) -> None:
         """Look at the outside (a file, a database) where the job runs, before anything is planned.

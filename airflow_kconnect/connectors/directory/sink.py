@@ -26,9 +26,11 @@ from airflow_kconnect.connect.config import (
     nullable,
 )
 from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connectors.directory.layout import Layout
 from airflow_kconnect.connectors.file.output import named_errors, sync_folder
 
@@ -80,6 +82,14 @@ class DirectorySinkConnector(NativeSinkConnector):
         if not allowed or found is None or found in allowed:
             return {}
         return {"compression": [f"is {found}, but with this `format` it must be one of {', '.join(allowed)}"]}
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        """A folder per topic; of a replay the folder of replays."""
+        if report and report["replay"]:
+            return files([props.get("replay.directory") or Path(props["directory"], "_replays")])
+        topics = report["topics"] if report else named_topics(props)
+        return files(Path(props["directory"], topic) for topic in topics)
 
     def replay(self, replay: Replay) -> None:
         """A replay's files begin at other offsets than those that are there: among them, records would stand twice."""

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
 from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.file.output import HIDDEN_SUFFIX, named_errors
@@ -40,6 +41,10 @@ class FileStreamSinkConnector(NativeSinkConnector):
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
         return "appends to one file, in which replayed lines would stand twice: use DirectorySink"
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        return files([props.get("file")])
 
     @classmethod
     def config(cls) -> ConfigDef:

@@ -7,6 +7,7 @@ is noticed, a folder or pattern of files can be read, an invalid byte is an erro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from airflow_kconnect.connect.connector import (
     Split,
 )
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
+from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame, single
 from airflow_kconnect.connect.validators import NonEmptyString, Range, ValidString
@@ -115,6 +117,14 @@ class FileStreamSourceConnector(NativeSourceConnector):
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
         """An interval has the files that were last changed in it, whole."""
         return None
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        """The file, or the folder; of a pattern, which may match any number of files, the folder before its first
+        wildcard."""
+        given = props.get("files", "")
+        pattern = re.search(r"[*?\[]", given)
+        return files([props.get("file"), given[: pattern.start()].rpartition("/")[0] if pattern else given])
 
     def _inputs(self) -> list[InputFile]:
         name = self.config_values["file"]

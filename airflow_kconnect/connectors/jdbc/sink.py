@@ -10,10 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.connector import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.datasets import Dataset
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.sink_topics import named_topics
+from airflow_kconnect.connectors.jdbc.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.sink_config import (
     INSERT,
     KAFKA,
@@ -27,6 +31,7 @@ from airflow_kconnect.connectors.jdbc.sink_config import (
     settings_of,
 )
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink_names import shown
 from airflow_kconnect.connectors.jdbc.sink_offsets import OffsetsTable
 from airflow_kconnect.connectors.jdbc.targets.registry import target_of
 
@@ -67,6 +72,16 @@ class JdbcSinkConnector(NativeSinkConnector):
         if mode in (UPSERT, UPDATE):
             return None
         return f"would add the rows of the interval once more with `insert.mode` {mode}: set upsert"
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        """The tables that a run wrote to; before it those of the topics that are named."""
+        try:
+            settings = settings_of(props["name"], cls.config().parse(props))
+            tables = [shown(settings.naming.table(topic)) for topic in named_topics(props)]
+        except (ConfigError, ValueError):  # of variables that are resolved in the job
+            return []
+        return datasets_of(settings.url.text, report["notes"].get("tables", []) if report else tables)
 
     def replay(self, replay: Replay) -> None:
         """A replay has offsets of its own: those of live runs are further on."""

@@ -15,9 +15,11 @@ from airflow_kconnect.connect.connector import (
     SourcePlan,
     Split,
 )
-from airflow_kconnect.connect.errors import ConnectError, DataError
+from airflow_kconnect.connect.datasets import Dataset
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.jdbc.database import unreadable
+from airflow_kconnect.connectors.jdbc.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
 from airflow_kconnect.connectors.jdbc.reading import ReadingSession
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
@@ -61,6 +63,17 @@ class JdbcSourceConnector(NativeSourceConnector):
         return (
             "knows which rows belong to an interval of time only in the modes `timestamp` and `timestamp+incrementing`"
         )
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        """The tables that have offsets after a run; before it those that are named."""
+        try:
+            values = cls.config().parse(props)
+        except ConfigError:  # of variables that are resolved in the job
+            return []
+        offsets = report["offsets"] if report else []
+        tables = [found["partition"]["table"] for found in offsets if "table" in found["partition"]]
+        return datasets_of(values["connection.url"], tables or values["table.whitelist"])
 
     @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:

@@ -1,0 +1,24 @@
+"""Data outside Kafka that a connector reads or writes, by the names that OpenLineage gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, order=True)
+class Dataset:
+    """A dataset's name as in OpenLineage's naming conventions; never with user, password or parameters.
+
+    :param namespace: where it is: ``file``, ``postgres://db:5432``.
+    :param name: what it is called there: ``/data/orders.csv``, ``shop.public.orders``.
+    """
+
+    namespace: str
+    name: str
+
+
+def files(paths: Iterable[str | Path | None]) -> list[Dataset]:
+    """Files or folders that driver and executors see under the same path."""
+    return [Dataset("file", str(path)) for path in paths if path]
