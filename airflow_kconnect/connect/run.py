@@ -126,9 +126,9 @@ class RunReport:
 def event_line(event: str, **facts: Any) -> str:
     """A line that the job prints for the process that started it.
 
-    Events: ``phase`` (name), ``progress`` (records, rate, tasks_done, tasks, elapsed_s, expected or null),
-    ``report`` (report: `RunReport.as_dict`), ``error`` (error: class name, message, exit_code, errors: key -> messages
-    for configuration errors).
+    Events: ``phase`` (name), ``spark_ui`` (url), ``progress`` (records, rate, tasks_done, tasks, elapsed_s, expected or
+    null), ``report`` (report: `RunReport.as_dict`), ``error`` (error: class name, message, exit_code, errors: key ->
+    messages for configuration errors).
     """
     return EVENT_PREFIX + json.dumps({"event": event, **facts}, separators=(",", ":"))
 
@@ -149,6 +149,8 @@ def describe_event(event: Mapping[str, Any]) -> str:
     match event.get("event"):
         case "phase":
             return str(event["name"])
+        case "spark_ui":
+            return f"Spark UI: {event['url']}"
         case "progress":
             return _describe_progress(event)
         case "report":

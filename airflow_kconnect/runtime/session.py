@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.converters.types import SESSION_CONF
+from airflow_kconnect.runtime.progress import emit
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,6 +50,8 @@ class LazySession:
         for key, value in START_CONF.items():
             builder = builder.config(key, value)
         spark = self._given or builder.getOrCreate()
+        if self._given is None and (url := spark.sparkContext.uiWebUrl):
+            emit("spark_ui", url=url)
         for key, value in (SESSION_CONF | _SPEED_CONF).items():
             spark.conf.set(key, value)
         if str(spark.conf.get("spark.speculation", "false")).lower() == "true":

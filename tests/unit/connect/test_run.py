@@ -155,3 +155,8 @@ class TestRunReport:
         event = parse_event(event_line("report", report=self.REPORT.as_dict()))
         assert event is not None
         assert describe_event(event) == self.REPORT.summary()
+
+    def test_the_address_of_sparks_ui_is_described_for_people(self) -> None:
+        event = parse_event(event_line("spark_ui", url="http://10.0.0.7:4040"))
+        assert event is not None
+        assert describe_event(event) == "Spark UI: http://10.0.0.7:4040"

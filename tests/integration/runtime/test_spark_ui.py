@@ -1,0 +1,29 @@
+"""A job whose Spark has a UI says where it is."""
+
+from __future__ import annotations
+
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.integration.runtime.conftest import NumberedFile
+from tests.support.jobs import start_job
+
+
+@pytest.mark.spark_submit
+def test_the_address_leads_to_sparks_ui_while_the_job_runs(
+    numbered: NumberedFile, file_source: Callable[..., dict[str, str]], worker_props: dict[str, str], tmp_path: Path
+) -> None:
+    numbered.append(10)
+    conf = {"spark.ui.enabled": "true"}
+    job = start_job(file_source(), worker_props, tmp_path, failpoint="before-final-commit", conf=conf)
+    try:
+        job.wait_for_failpoint()
+        with urllib.request.urlopen(job.event("spark_ui")["url"], timeout=20) as page:
+            text = page.read().decode()
+    finally:
+        job.close()
+
+    assert "Spark Jobs" in text
