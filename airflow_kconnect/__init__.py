@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from airflow_kconnect.operators.assets import connector_alias, topic_asset
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
     from airflow_kconnect.operators.retries import connector_retry_policy
@@ -19,18 +20,22 @@ __all__ = [
     "KafkaSinkOperator",
     "KafkaSourceOperator",
     "__version__",
+    "connector_alias",
     "connector_retry_policy",
     "preview",
     "run_params",
+    "topic_asset",
 ]
 
 # Where each name is. By text: whoever imports this package, such as the command line, must not depend on all of it.
 _MODULES = {
     "KafkaSinkOperator": "operators.kafka_connect",
     "KafkaSourceOperator": "operators.kafka_connect",
+    "connector_alias": "operators.assets",
     "connector_retry_policy": "operators.retries",
     "preview": "runtime.preview",
     "run_params": "operators.intervals",
+    "topic_asset": "operators.assets",
 }
 
 try:

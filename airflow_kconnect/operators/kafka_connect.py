@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.operators.base import ConnectorOperator
+from airflow_kconnect.operators.reporting import ReportingOperator
 
 
-class KafkaSourceOperator(ConnectorOperator):
+class KafkaSourceOperator(ReportingOperator):
     """Runs a source connector once: what is new in a file, a table, ... becomes records in Kafka.
 
     Each run continues where the last one stopped, also after a failure, and moves each record exactly once.
-    Parameters: see `ConnectorOperator`.
+    Parameters: see `ConnectorOperator` and `ReportingOperator`.
 
     .. code-block:: python
 
@@ -29,11 +29,11 @@ class KafkaSourceOperator(ConnectorOperator):
     kind = "source"
 
 
-class KafkaSinkOperator(ConnectorOperator):
+class KafkaSinkOperator(ReportingOperator):
     """Runs a sink connector once: what is new in its topics goes to files, tables, ...
 
     Each run continues at the offsets that consumer group `connect-<name>` has committed.
-    Parameters: see `ConnectorOperator`.
+    Parameters: see `ConnectorOperator` and `ReportingOperator`.
 
     .. code-block:: python
 

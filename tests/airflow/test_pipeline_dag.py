@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect import topic_asset
 from airflow_kconnect.local.demo_airflow import report_of
 
 DAG_ID = "example_file_pipeline"
@@ -22,6 +23,52 @@ def example_dag(airflow_database: Path) -> Any:
     return bag.dags[DAG_ID]
 
 
+CONSUMER = """
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG
+
+from airflow_kconnect import topic_asset
+
+with DAG("after_weather", schedule=[topic_asset("weather")], is_paused_upon_creation=False):
+    EmptyOperator(task_id="look")
+"""
+
+
+@pytest.fixture
+def consumer(airflow_database: Path, tmp_path: Path) -> str:
+    """A DAG that is scheduled by the asset of the example's topic."""
+    from airflow.dag_processing.bundles.manager import DagBundlesManager
+    from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
+
+    folder = tmp_path / "consumer"
+    folder.mkdir()
+    (folder / "after_weather.py").write_text(CONSUMER)
+    DagBundlesManager().sync_bundles_to_db()
+    bag = DagBag(folder)
+    assert bag.import_errors == {}
+    sync_bag_to_db(bag, "dags-folder", None)
+    return "after_weather"
+
+
+def _events_of_the_topic() -> list[dict[str, Any]]:
+    from airflow.models.asset import AssetEvent, AssetModel
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        of_topic = AssetEvent.asset_id.in_(select(AssetModel.id).where(AssetModel.uri == topic_asset("weather").uri))
+        return [event.extra for event in session.scalars(select(AssetEvent).where(of_topic).order_by(AssetEvent.id))]
+
+
+def _triggered_dags() -> set[str]:
+    """The DAGs for which the scheduler is about to make a run because of assets."""
+    from airflow.models.dag import DagModel
+    from airflow.utils.session import create_session
+
+    with create_session() as session:
+        return set(DagModel.dags_needing_dagruns(session)[1])
+
+
 class TestExampleDag:
     def test_loads(self, example_dag: Any) -> None:
         assert [task.task_id for task in example_dag.topological_sort()] == ["read_file", "write_files"]
@@ -33,7 +80,7 @@ class TestExampleDag:
     @pytest.mark.spark_submit
     @pytest.mark.timeout(600)
     def test_moves_a_file_through_kafka_and_the_second_run_only_what_is_new(
-        self, example_dag: Any, connections: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, example_dag: Any, connections: None, consumer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setenv("AIRFLOW_VAR_KCONNECT_EXAMPLE_FOLDER", str(tmp_path))
         lines = [f"line {number}, é \U0001f680" for number in range(300)]
@@ -41,12 +88,16 @@ class TestExampleDag:
         first = self._run(example_dag, tmp_path, lines[:200])
         second = self._run(example_dag, tmp_path, lines)
         third = self._run(example_dag, tmp_path, lines)
+        events, triggered = _events_of_the_topic(), _triggered_dags()
 
         assert first == {"read_file": 200, "write_files": 200}
         assert second == {"read_file": 100, "write_files": 100}
         assert third == {"read_file": 0, "write_files": 0}
         files = sorted((tmp_path / "output").rglob("*.json"))
         assert [json.loads(row) for file in files for row in file.read_text("utf-8").splitlines()] == lines
+        assert [event["records"]["written"] for event in events] == [200, 100]
+        assert {event["connector"] for event in events} == {"weather-source"}
+        assert consumer in triggered
 
     def _run(self, dag: Any, folder: Path, lines: list[str]) -> dict[str, int]:
         """Records written per task, by what the tasks left in XCom."""

@@ -104,3 +104,6 @@ class TestSink:
     def test_bound_by_records_goes_on_next_time(self, sink: dict[str, str], run_here: Run) -> None:
         reports = [run_here({**sink, "kconnect.max.records": "1500"}), run_here(sink)]
         assert sum(report.records["written"] for report in reports) == 2000
+        # In offsets, of which transactions have some more than records.
+        assert 500 <= sum(reports[0].lag.values()) <= 510
+        assert (reports[1].lag, reports[1].lag_max) == ({sink["topics"]: 0}, 0)

@@ -1,0 +1,108 @@
+"""Topics as assets: their names, what operators declare, and which events a run records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.sdk import DAG, Asset, AssetAlias
+
+from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator, connector_alias, topic_asset
+from tests.support.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
+from tests.support.fake_spark import FakeSpark
+
+
+@pytest.fixture
+def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
+    return fake_spark(tmp_path, monkeypatch)
+
+
+class TestTopicAsset:
+    def test_is_named_by_connection_and_topic(self) -> None:
+        asset = topic_asset("orders")
+
+        assert (asset.name, asset.uri) == ("kafka://kafka_default/orders",) * 2
+
+    def test_is_the_asset_that_the_kafka_provider_makes(self) -> None:
+        from airflow.providers.apache.kafka.assets.kafka import create_asset
+
+        assert topic_asset("orders", "broker:9092") == create_asset(server="broker:9092", topic="orders")
+
+    def test_any_connection_id_makes_a_valid_uri(self) -> None:
+        assert topic_asset("orders", "team/kafka#1").uri == "kafka://team%2Fkafka%231/orders"
+
+    def test_a_name_that_no_topic_can_have_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="contains one or more characters other than"):
+            topic_asset("{{ params.topic }}")
+
+
+class TestDeclared:
+    def test_a_source_has_an_alias_named_by_its_connector(self) -> None:
+        assert KafkaSourceOperator(task_id="t", connector=SOURCE).outlets == [AssetAlias("kconnect/lines")]
+
+    @pytest.mark.parametrize("connector", ["lines.json", {**SOURCE, "name": "{{ params.name }}"}])
+    def test_a_source_whose_name_is_not_known_yet_has_one_named_by_its_task(self, connector: Any) -> None:
+        with DAG("d"):
+            operator = KafkaSourceOperator(task_id="t", connector=connector)
+
+        assert operator.outlets == [connector_alias("d.t")]
+
+    def test_the_users_own_outlets_stay(self) -> None:
+        own = Asset("mine")
+
+        assert KafkaSourceOperator(task_id="t", connector=SOURCE, outlets=[own]).outlets[0] == own
+
+    def test_a_sink_has_the_topics_that_it_names_as_inlets(self) -> None:
+        operator = KafkaSinkOperator(task_id="t", connector={**SINK, "topics": "a, b"}, inlets=[Asset("mine")])
+
+        assert operator.inlets == [Asset("mine"), topic_asset("a"), topic_asset("b")]
+
+    def test_without_a_connection_the_first_broker_names_the_assets(self) -> None:
+        worker = {"bootstrap.servers": "SASL_SSL://b1:9093,b2:9093"}
+        operator = KafkaSinkOperator(task_id="t", connector=SINK, kafka_conn_id=None, worker_config=worker)
+
+        assert operator.inlets == [topic_asset("lines", "b1:9093")]
+
+    @pytest.mark.parametrize("topics", [{"topics": "{{ params.topic }}"}, {"topics": "", "topics.regex": "l.*"}])
+    def test_topics_that_are_not_known_yet_are_left_out(self, topics: dict[str, str]) -> None:
+        assert KafkaSinkOperator(task_id="t", connector={**SINK, **topics}).inlets == []
+
+    def test_a_wrong_configuration_declares_nothing(self) -> None:
+        wrong = {"name": "a", "config": {**SINK, "name": "b"}}
+
+        assert KafkaSinkOperator(task_id="t", connector=wrong).inlets == []
+
+    @pytest.mark.parametrize("operator", [KafkaSourceOperator, KafkaSinkOperator])
+    def test_can_be_switched_off(self, operator: Any) -> None:
+        made = operator(task_id="t", connector={**SINK, **SOURCE}, asset_events=False)
+
+        assert (made.inlets, made.outlets) == ([], [])
+
+
+class TestEvents:
+    def _events(self, spark: FakeSpark, found: dict[str, Any], **parameters: Any) -> list[Any]:
+        spark.behave(ending_with(found))
+        given = context()
+        KafkaSourceOperator(task_id="t", connector=SOURCE, **parameters).execute(given)
+        return list(given["outlet_events"][connector_alias("lines")].asset_alias_events)
+
+    def test_each_topic_gets_one_with_the_facts_of_the_run(self, spark: FakeSpark) -> None:
+        found = report(topics=["a", "b"])
+
+        events = self._events(spark, found)
+
+        assert [event.dest_asset_key.uri for event in events] == [topic_asset("a").uri, topic_asset("b").uri]
+        assert events[0].extra == {
+            "connector": "lines",
+            "run": "d/r/t#1",
+            "records": found["records"],
+            "offsets": found["offsets"],
+            "guarantee": "exactly_once",
+        }
+
+    def test_there_is_none_when_nothing_was_written(self, spark: FakeSpark) -> None:
+        assert self._events(spark, report(records={"read": 0, "written": 0}, topics=[])) == []
+
+    def test_there_is_none_when_switched_off(self, spark: FakeSpark) -> None:
+        assert self._events(spark, report(), asset_events=False) == []

@@ -1,0 +1,68 @@
+"""The link to Spark's UI: there while the job runs, and not in the way when it cannot be stored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from airflow.sdk.types import TaskInstanceKey
+
+from airflow_kconnect import KafkaSourceOperator
+from airflow_kconnect.connect.run import event_line
+from airflow_kconnect.operators.links import SparkUiLink
+from tests.support.connector_tasks import SOURCE, context, fake_spark, report
+from tests.support.fake_spark import FakeSpark, printing
+
+URL = "http://10.0.0.7:4040"
+REPORT = event_line("report", report=report())
+KEY = TaskInstanceKey(dag_id="d", task_id="t", run_id="r")
+
+
+@pytest.fixture
+def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
+    spark = fake_spark(tmp_path, monkeypatch)
+    spark.behave(printing(event_line("spark_ui", url=URL), REPORT))
+    return spark
+
+
+def test_is_stored_under_the_key_by_which_airflow_finds_it(spark: FakeSpark) -> None:
+    given = context()
+
+    KafkaSourceOperator(task_id="t", connector=SOURCE).execute(given)
+
+    assert given["xcoms"] == {SparkUiLink().xcom_key: URL}
+
+
+def test_a_drivers_ui_is_no_link_any_more_when_the_task_has_ended(spark: FakeSpark) -> None:
+    operator = KafkaSourceOperator(task_id="t", connector=SOURCE)
+    operator.execute(context())
+
+    assert SparkUiLink().get_link(operator, ti_key=KEY) == ""
+
+
+def test_without_a_run_there_is_no_link() -> None:
+    assert SparkUiLink().get_link(KafkaSourceOperator(task_id="t", connector=SOURCE), ti_key=KEY) == ""
+
+
+def test_the_page_of_an_application_on_yarn_stays(spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "yarn"}))
+    page = "http://rm:8088/proxy/application_1_2/"
+    spark.behave(printing(f"\t tracking URL: {page}", f"\t tracking URL: {page}", REPORT))
+    operator, given = KafkaSourceOperator(task_id="t", connector=SOURCE), context()
+
+    operator.execute(given)
+
+    assert given["xcoms"] == {SparkUiLink().xcom_key: page}
+    assert SparkUiLink().get_link(operator, ti_key=KEY) == page
+
+
+def test_a_link_that_cannot_be_stored_does_not_end_the_job(spark: FakeSpark) -> None:
+    given = context()
+
+    def refuse(key: str, value: str) -> None:
+        raise OSError("Airflow's API server is away")
+
+    given["ti"].xcom_push = refuse
+
+    assert KafkaSourceOperator(task_id="t", connector=SOURCE).execute(given) == report()
