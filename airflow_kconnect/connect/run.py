@@ -85,6 +85,7 @@ class RunReport:
 
     :param guarantee: ``exactly_once`` or ``at_least_once``.
     :param records: read, written, filtered, dead_lettered, and already_done (found committed by an earlier attempt).
+    :param topics: source: those that got records, also by an attempt that this run took up; sink: those that it reads.
     :param offsets: source: list of {partition, offset}; sink: list of {topic, partition, offset}; committed ones.
     :param complete: False when a bound (``kconnect.max.*``) ended the run before it caught up.
     :param durations_s: seconds by phase, and ``total``.

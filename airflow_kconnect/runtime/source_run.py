@@ -275,7 +275,7 @@ class SourceRun:
                 "dead_lettered": sum(report.dead_lettered for report in reports),
                 "already_done": sum(report.already_done for report in reports),
             },
-            topics=sorted({topic for report in reports for topic in report.topics}),
+            topics=sorted(work.topics_before.union(*(report.topics for report in reports))),
             offsets=[{"partition": new.partition, "offset": new.offset} for new in offsets],
             replay=str(settings.replay) if settings.replay else None,
             splits=work.plan.tasks,

@@ -78,6 +78,7 @@ class SplitReport:
 
     :param progress: resume point after the last committed row.
     :param already_done: rows that an earlier attempt had committed and that were passed over.
+    :param topics: where records went to, those of earlier attempts of the split too.
     :param offsets: (source partition, offset) pairs committed by a poll task.
     """
 
@@ -154,7 +155,7 @@ def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterato
         follower.check_current()
         marker = follower.marker()
         if marker and marker.done:
-            report.done, report.progress = True, marker.progress
+            report.done, report.progress, report.topics = True, marker.progress, list(marker.topics)
             report.already_done = sum(batch.num_rows for batch in batches)
             return
         topics = TopicMaker(admin, settings.topic_creation, settings.internal_topics)
@@ -176,6 +177,7 @@ class _ChunkedWriter:
         self._sender = ProgressSender(settings.progress, report.split)
         self._acks = AckWriter(settings.pointer.plan.plan_id, report.split) if settings.poll else None
         self._before = marker.records if marker else 0
+        report.topics = list(marker.topics) if marker else []
         self._last_progress = report.progress = marker.progress if marker else None
         known = settings.pointer.markers.get(report.split)
         # The reader begins behind the progress that the driver knew; only what came after it is passed over.
@@ -316,7 +318,7 @@ class _ChunkedWriter:
         return topics
 
     def _use_topic(self, topic: str) -> None:
-        if self._topics.use(topic):
+        if self._topics.use(topic) and topic not in self._report.topics:
             self._report.topics.append(topic)
 
     def _remember_position(self, rows: pa.RecordBatch) -> None:
@@ -366,7 +368,7 @@ class _ChunkedWriter:
                 self._produce_one(pointer.topic, offset_value(json.loads(offset)), key)
             return
         records = self._before + self._report.written + self._pending.written
-        marker = Marker(pointer.plan.plan_id, self._last_progress, done, records)
+        marker = Marker(pointer.plan.plan_id, self._last_progress, done, records, tuple(self._report.topics))
         self._produce_one(pointer.topic, marker.encode(), marker_key(pointer.connector, self._report.split))
 
     def _produce_one(self, topic: str, value: bytes, key: bytes) -> None:

@@ -41,6 +41,12 @@ class Work:
         return marker is not None and marker.plan_id == self.plan.plan_id and marker.done
 
     @property
+    def topics_before(self) -> set[str]:
+        """The topics to which runs before this one have written records of the plan."""
+        markers = self.view.markers.values()
+        return {topic for marker in markers if marker.plan_id == self.plan.plan_id for topic in marker.topics}
+
+    @property
     def to_do(self) -> tuple[int, ...]:
         """The splits (or tasks) that are not finished."""
         return tuple(k for k in range(self.plan.tasks) if not self.is_done(k) and k not in self.given_up)

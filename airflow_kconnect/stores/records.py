@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from airflow_kconnect.connect.canonical import canonical_json
@@ -80,12 +80,14 @@ class Marker:
 
     :param progress: resume point after the last committed row; None if no row was committed.
     :param records: rows committed so far.
+    :param topics: where to: a run that takes up the plan reports them.
     """
 
     plan_id: str
     progress: Progress | None
     done: bool
     records: int
+    topics: tuple[str, ...] = ()
 
     def encode(self) -> bytes:
         """The record's value."""
@@ -94,4 +96,5 @@ class Marker:
     @classmethod
     def decode(cls, value: bytes) -> Marker:
         """:raises ValueError, TypeError: when the bytes are no marker."""
-        return cls(**json.loads(value))
+        found = cls(**json.loads(value))
+        return replace(found, topics=tuple(found.topics))

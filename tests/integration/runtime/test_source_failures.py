@@ -86,6 +86,7 @@ def test_killing_the_jvm_alone_ends_the_python_driver_before_it_commits(
     job.close()
     report = run_here(config)
     assert report.resumed_plan
+    assert report.topics == [config["topic"]]
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
 
 

@@ -172,7 +172,7 @@ class TestTransactions:
             "begin",
             ("t", b"line-1"),
             ("t", b"line-2"),
-            ("connect-offsets", Marker("plan", 2, True, 2).encode(), marker_key("fs", 0)),
+            ("connect-offsets", Marker("plan", 2, True, 2, ("t",)).encode(), marker_key("fs", 0)),
             "commit",
         ]
 
@@ -206,7 +206,7 @@ class TestTransactions:
 
     def test_after_the_deadline_the_split_stops_at_a_commit(self) -> None:
         writing = Writing(deadline_epoch_s=0.0).write(lines(1), lines(2))
-        assert (writing.values, writing.markers) == ([b"line-1"], [Marker("plan", 1, False, 1)])
+        assert (writing.values, writing.markers) == ([b"line-1"], [Marker("plan", 1, False, 1, ("t",))])
 
     def test_a_failed_commit_is_not_repeated(self) -> None:
         producer = NoCommit()
@@ -247,6 +247,11 @@ class TestReport:
     def test_each_topic_is_named_once(self) -> None:
         batches = (lines(1, 2, topic=["a", "b"]), lines(3, topic=["a"]))
         assert Writing(constant_topic=None).write(*batches).report.topics == ["a", "b"]
+
+    def test_topics_of_an_earlier_attempt_are_named_too(self) -> None:
+        before = replace(half(2), topics=("a",))
+        writing = Writing(before, constant_topic=None).write(lines(3, 4, topic=["a", "b"]))
+        assert (writing.report.topics, writing.markers[0].topics) == (["a", "b"], ("a", "b"))
 
     def test_it_is_json(self) -> None:
         report = Writing().write(lines(1)).report
@@ -320,7 +325,7 @@ class TestResume:
         assert (report.already_done, report.written) == (2, 1)
 
     def test_the_marker_counts_what_was_written_before(self) -> None:
-        assert Writing(half(2)).write(lines(3, 4, 5)).markers == [Marker("plan", 5, True, 5)]
+        assert Writing(half(2)).write(lines(3, 4, 5)).markers == [Marker("plan", 5, True, 5, ("t",))]
 
     def test_a_split_with_nothing_left_keeps_its_resume_point(self) -> None:
         assert Writing(half(2)).write(lines(1, 2)).markers == [Marker("plan", 2, True, 2)]
@@ -386,7 +391,7 @@ class TestToleratedRecords:
 
     @pytest.mark.parametrize("cell", [FAILED, DROPPED], ids=["failed", "dropped"])
     def test_the_position_moves_past_it(self, cell: str) -> None:
-        assert self.writing().write(lines(1, 2, error=cell)).markers == [Marker("plan", 2, True, 1)]
+        assert self.writing().write(lines(1, 2, error=cell)).markers == [Marker("plan", 2, True, 1, ("t",))]
 
     def test_a_dead_letter_goes_into_the_transaction(self) -> None:
         writing = self.writing(topic="dead").write(lines(1, 2, error=self.FAILED))

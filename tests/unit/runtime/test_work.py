@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from airflow_kconnect.connect.connector import Progress, Split
@@ -44,6 +46,11 @@ class TestToDo:
 
     def test_tasks_of_a_poll_source_have_no_splits(self) -> None:
         assert work(plan=PlanRecord("plan", "run", 2)).to_do == (0, 1)
+
+
+def test_topics_of_earlier_runs_are_those_of_this_plan() -> None:
+    markers = {n: replace(marker, topics=(topic,)) for n, (marker, topic) in enumerate([(DONE, "a"), (HALF, "b")])}
+    assert work({**markers, 2: replace(OTHERS, topics=("c",))}).topics_before == {"a", "b"}
 
 
 @pytest.mark.parametrize(

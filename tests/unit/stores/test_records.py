@@ -33,7 +33,14 @@ SPLITS = st.builds(Split, source_partition=FLAT, start=PROGRESS, end=PROGRESS, d
 PLANS = st.builds(
     PlanRecord, plan_id=TEXT, run_id=TEXT, tasks=st.integers(0), splits=st.lists(SPLITS, max_size=3).map(tuple)
 )
-MARKERS = st.builds(Marker, plan_id=TEXT, progress=st.none() | PROGRESS, done=st.booleans(), records=st.integers(0))
+MARKERS = st.builds(
+    Marker,
+    plan_id=TEXT,
+    progress=st.none() | PROGRESS,
+    done=st.booleans(),
+    records=st.integers(0),
+    topics=st.lists(TEXT).map(tuple),
+)
 
 
 class TestConnectsBytes:
@@ -130,8 +137,8 @@ class TestMarker:
         assert Marker.decode(marker.encode()) == marker
 
     def test_bytes(self) -> None:
-        expected = b'{"plan_id":"p","progress":5,"done":false,"records":2}'
-        assert Marker("p", 5, False, 2).encode() == expected
+        expected = b'{"plan_id":"p","progress":5,"done":false,"records":2,"topics":["t"]}'
+        assert Marker("p", 5, False, 2, ("t",)).encode() == expected
 
     @pytest.mark.parametrize(
         "value", [b"", b"{", b"[]", b"1", b"{}", b'{"plan_id":"p"}', b"\xff"], ids=lambda value: repr(value)
