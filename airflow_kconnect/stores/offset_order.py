@@ -1,0 +1,34 @@
+"""Whether a source offset has come as far as another. Pure rules, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError
+
+
+def reached(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Whether each wanted field is there and at least as large; numbers may be given as text, as templates make them.
+
+    :raises ConfigError: a field has no order with the committed one, such as a number with a text.
+    """
+    return all(_field_reached(key, found.get(key), value) for key, value in wanted.items())
+
+
+def _field_reached(key: str, found: Any, wanted: Any) -> bool:
+    if found is None:
+        return False
+    if isinstance(wanted, str) and isinstance(found, int | float):
+        wanted = _number(key, wanted)
+    if isinstance(found, str) != isinstance(wanted, str):
+        raise ConfigError({"offset": [f"`{key}` is {wanted!r}, but the committed one is {found!r}: no order between"]})
+    far_enough: bool = found >= wanted
+    return far_enough
+
+
+def _number(key: str, text: str) -> float:
+    try:
+        return int(text) if text.strip().lstrip("-").isdecimal() else float(text)
+    except ValueError:
+        raise ConfigError({"offset": [f"`{key}` is {text!r}, but the committed one is a number"]}) from None

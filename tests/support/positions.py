@@ -1,0 +1,43 @@
+"""Puts connectors where a test wants them: records of any time, committed offsets of sinks and of sources."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from airflow_kconnect.stores.records import offset_key, offset_value
+
+
+def produce_at(bootstrap: str, topic: str, times_ms: Iterable[int], partition: int = 0) -> None:
+    """Write one record for each timestamp (ms)."""
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0})
+    for time_ms in times_ms:
+        producer.produce(topic, b"x", partition=partition, timestamp=time_ms)
+    assert producer.flush(30) == 0
+
+
+def commit(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
+    """Set the committed offsets of a consumer group; a broker that has just started makes its group topic first."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    places = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
+    deadline = time.monotonic() + 20
+    while True:
+        futures = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)])
+        errors = [place.error for place in futures[group].result(30).topic_partitions if place.error]
+        if not errors:
+            return
+        assert time.monotonic() < deadline, errors
+        time.sleep(0.05)
+
+
+def commit_source(
+    bootstrap: str, topic: str, connector: str, partition: Mapping[str, Any], offset: Mapping[str, Any] | None
+) -> None:
+    """Write a source offset as Connect does; None deletes it."""
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 0})
+    producer.produce(topic, None if offset is None else offset_value(offset), offset_key(connector, partition))
+    assert producer.flush(30) == 0
