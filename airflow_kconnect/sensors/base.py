@@ -1,0 +1,138 @@
+"""What all sensors share: from a connector's JSON to looks at Kafka, in a worker or in the triggerer."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from airflow.sdk import BaseSensorOperator, PokeReturnValue, conf
+
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
+from airflow_kconnect.hooks.masking import register_secrets
+from airflow_kconnect.local.preflight import connector_config
+from airflow_kconnect.operators.errors import connector_error
+from airflow_kconnect.stores.conditions import Condition, condition_to_dict
+from airflow_kconnect.triggers.positions import MET, ConnectorPositionTrigger
+from airflow_kconnect.triggers.watched import WatchedConnector
+
+if TYPE_CHECKING:
+    import jinja2
+    from airflow.sdk import Context
+
+    from airflow_kconnect.stores.positions import ConnectorPositions
+
+
+class ConnectorSensor(BaseSensorOperator):
+    """Waits for something about a connector; nothing runs, and nothing is changed in Kafka.
+
+    Use one of its subclasses. Besides the parameters below they take those of Airflow's sensors (`poke_interval`,
+    `timeout`, `mode`, `soft_fail`, ...). The connector may also run in a Kafka Connect cluster. The task returns what
+    it saw last, a small dict.
+
+    With `soft_fail` the task is skipped when its time is over. Errors (a wrong password, a broker that is away) fail it
+    even then: they must not look as if there had been nothing to do.
+
+    :param connector: as for the operators: Connect's JSON as a dict or a text, or the path of a file. (templated)
+    :param worker_config: worker keys; they win over those of the Kafka connection. Not templated.
+    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
+    :param deferrable: wait in the triggerer; default: `[operators] default_deferrable`. What the trigger is given lies
+        in Airflow's database: so there may be no literal secrets in `worker_config` and in client overrides then.
+    """
+
+    template_fields: Sequence[str] = ("connector",)
+    template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json"}
+    ui_color = "#fff4e0"
+
+    def __init__(
+        self,
+        *,
+        connector: Mapping[str, Any] | str | Path,
+        worker_config: Mapping[str, Any] | None = None,
+        kafka_conn_id: str | None = "kafka_default",
+        deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.connector = connector
+        self.worker_config = worker_config
+        self.kafka_conn_id = kafka_conn_id
+        self.deferrable = deferrable
+
+    @abstractmethod
+    def condition(self) -> Condition:
+        """What is waited for, from the rendered parameters.
+
+        :raises ConfigError: a parameter is wrong.
+        """
+
+    def render_template_fields(self, context: Context, jinja_env: jinja2.Environment | None = None) -> None:
+        """Render, and register literal secrets before Airflow stores what was rendered."""
+        super().render_template_fields(context, jinja_env)
+        if isinstance(self.connector, Mapping):
+            register_secrets(self.connector)
+
+    def execute(self, context: Context) -> Any:
+        """Wait; returns what was seen last.
+
+        :raises ConnectorConfigError: configuration or parameters are wrong; a retry would not help.
+        :raises ConnectorRetriableError: the broker is away.
+        """
+        if not self.deferrable:
+            return super().execute(context)
+        trigger = self._trigger()
+        found = self.poke(context)
+        if found.is_done:
+            return found.xcom_value
+        self.defer(trigger=trigger, method_name="execute_complete", timeout=timedelta(seconds=self.timeout))
+
+    def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Any:
+        """The trigger's answer; parameters and errors as in `execute`."""
+        if event["status"] == MET:
+            return event["position"]
+        raise self._failure(int(event["exit_code"]), str(event["message"]))
+
+    def poke(self, context: Context) -> PokeReturnValue:
+        """Look once; errors as in `execute`."""
+        try:
+            finding = self.condition().look(self._positions)
+        except ConnectError as error:
+            raise self._failure(error.exit_code, str(error)) from error
+        self.log.info("Connector %s: %s", self._watched.name, finding.position)
+        return PokeReturnValue(finding.met, finding.position)
+
+    def _trigger(self) -> ConnectorPositionTrigger:
+        try:
+            return ConnectorPositionTrigger(
+                **self._watched.stored(),
+                condition=condition_to_dict(self.condition()),
+                poke_interval=self.poke_interval,
+            )
+        except ConnectError as error:
+            raise self._failure(error.exit_code, str(error)) from error
+
+    @cached_property
+    def _watched(self) -> WatchedConnector:
+        dag = self.get_dag()
+        folder = None if dag is None else Path(dag.folder)
+        config = connector_config(self.connector, folder)
+        return WatchedConnector.of(config, self.worker_config, self.kafka_conn_id)
+
+    @cached_property
+    def _positions(self) -> ConnectorPositions:
+        return self._watched.positions()
+
+    def _failure(self, exit_code: int, message: str) -> Exception:
+        if self.soft_fail:
+            # Airflow would make a skip of its own exceptions.
+            return _NOT_SKIPPED.get(exit_code, ConnectError)(message)
+        return connector_error(exit_code, message)
+
+
+_NOT_SKIPPED: dict[int, type[ConnectError]] = {
+    DataError.exit_code: DataError,
+    RetriableError.exit_code: RetriableError,
+}

@@ -1,0 +1,140 @@
+"""Sensors for where a connector is: its lag, its offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.sensors.base import ConnectorSensor
+from airflow_kconnect.stores.conditions import (
+    Condition,
+    LagCondition,
+    SinkOffsetCondition,
+    SourceOffsetCondition,
+    TimestampCondition,
+)
+
+
+class ConnectorLagSensor(ConnectorSensor):
+    """Waits until a sink has fallen behind so far, or until it has caught up.
+
+    .. code-block:: python
+
+        ConnectorLagSensor(task_id="enough", connector=SINK, min_records=10_000, min_seconds=600)
+        ConnectorLagSensor(task_id="caught_up", connector=SINK, max_records=0)
+
+    :param min_records: it has at least so many records to read; or
+    :param min_seconds: its oldest unread record is at least so old. One of both suffices.
+    :param max_records: it has at most so many records to read; and
+    :param max_seconds: its oldest unread record is at most so old. Both must hold if both are given.
+    :param topic: count this topic alone; default: all topics of the sink together.
+    :raises ConfigError: bounds of both kinds, or none.
+
+    Other parameters: see `ConnectorSensor`.
+    """
+
+    def __init__(
+        self,
+        *,
+        min_records: int | None = None,
+        min_seconds: float | None = None,
+        max_records: int | None = None,
+        max_seconds: float | None = None,
+        topic: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self._condition = LagCondition(min_records, min_seconds, max_records, max_seconds, topic)
+
+    def condition(self) -> Condition:
+        """See `ConnectorSensor.condition`."""
+        return self._condition
+
+
+class ConnectorOffsetSensor(ConnectorSensor):
+    """Waits until a connector has come to an offset, or a sink to a point in time.
+
+    .. code-block:: python
+
+        ConnectorOffsetSensor(
+            task_id="file_read", connector=SOURCE, partition={"filename": "/data/in"}, offset={"position": 1000}
+        )
+        ConnectorOffsetSensor(
+            task_id="offset_written",
+            connector=SINK,
+            partition={"kafka_topic": "orders", "kafka_partition": 0},
+            offset={"kafka_offset": 1000},
+        )
+        ConnectorOffsetSensor(task_id="interval_written", connector=SINK, timestamp="{{ data_interval_end }}")
+
+    `partition` and `offset` are those of Connect's REST API. Of a source's offset each field must be there and at least
+    as large. A sink has passed a point in time when it has written all records before the first one with this
+    timestamp or a later one; where there is none, when it has caught up and the time has come.
+
+    :param partition: source partition, or `{"kafka_topic", "kafka_partition"}`. (templated)
+    :param offset: source offset, or `{"kafka_offset"}`, the next offset to read. (templated)
+    :param timestamp: the point in time, instead of both: a `datetime` or ISO text, UTC without a zone. (templated)
+    :raises ConfigError: not exactly one of both ways.
+
+    Other parameters: see `ConnectorSensor`.
+    """
+
+    template_fields: Sequence[str] = (*ConnectorSensor.template_fields, "partition", "offset", "timestamp")
+
+    def __init__(
+        self,
+        *,
+        partition: Mapping[str, Any] | None = None,
+        offset: Mapping[str, Any] | None = None,
+        timestamp: datetime | str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        if (partition is None) != (offset is None) or (partition is None) == (timestamp is None):
+            raise ConfigError({"offset": ["wait either for `partition` and `offset`, or for `timestamp`"]})
+        super().__init__(**kwargs)
+        self.partition = partition
+        self.offset = offset
+        self.timestamp = timestamp
+
+    def condition(self) -> Condition:
+        """See `ConnectorSensor.condition`."""
+        if self.timestamp is not None:
+            return TimestampCondition(int(_moment(self.timestamp).timestamp() * 1000))
+        partition, offset = _mapping("partition", self.partition), _mapping("offset", self.offset)
+        if "kafka_topic" not in partition:
+            return SourceOffsetCondition(partition, offset)
+        errors = {
+            key: [f"lacks `{member}`"]
+            for key, data, member in (("partition", partition, "kafka_partition"), ("offset", offset, "kafka_offset"))
+            if member not in data
+        }
+        if errors:
+            raise ConfigError(errors)
+        number = _number("partition.kafka_partition", partition["kafka_partition"])
+        return SinkOffsetCondition(
+            str(partition["kafka_topic"]), number, _number("offset.kafka_offset", offset["kafka_offset"])
+        )
+
+
+def _mapping(key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping) or not value:
+        raise ConfigError({key: [f"is {value!r}; expected a map that is not empty"]})
+    return dict(value)
+
+
+def _number(key: str, value: Any) -> int:
+    try:
+        return int(str(value))
+    except ValueError:
+        raise ConfigError({key: [f"is {value!r}; expected a whole number"]}) from None
+
+
+def _moment(value: datetime | str) -> datetime:
+    try:
+        found = value if isinstance(value, datetime) else datetime.fromisoformat(value.strip())
+    except ValueError:
+        cure = "expected a point in time such as 2026-01-31T12:00:00Z"
+        raise ConfigError({"timestamp": [f"is {value!r}; {cure}"]}) from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -1,0 +1,35 @@
+"""The sensor for what somebody wants of a connector: started, paused, stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any
+
+from airflow_kconnect.sensors.base import ConnectorSensor
+from airflow_kconnect.stores.conditions import Condition, StateCondition
+
+
+class ConnectorStateSensor(ConnectorSensor):
+    """Waits until the target state of a connector is one of some, for example until it is resumed.
+
+    .. code-block:: python
+
+        ConnectorStateSensor(task_id="until_resumed", connector=SINK, states=["STARTED"])
+
+    The state is Connect's own, from the worker's config topic. A connector that nobody has paused or stopped is
+    STARTED.
+
+    :param states: of `STARTED`, `PAUSED` and `STOPPED`.
+    :raises ConfigError: no state, or an unknown one.
+
+    Other parameters: see `ConnectorSensor`.
+    """
+
+    def __init__(self, *, states: Sequence[str | Enum], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._condition = StateCondition([str(s.value if isinstance(s, Enum) else s).upper() for s in states])
+
+    def condition(self) -> Condition:
+        """See `ConnectorSensor.condition`."""
+        return self._condition

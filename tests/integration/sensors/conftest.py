@@ -1,0 +1,7 @@
+"""Airflow without a database; connections come from environment variables."""
+
+from __future__ import annotations
+
+from tests.support.airflow_home import use_own_airflow_home
+
+use_own_airflow_home()
