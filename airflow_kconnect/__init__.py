@@ -13,14 +13,23 @@ if TYPE_CHECKING:
     from airflow_kconnect.operators.assets import connector_alias, topic_asset
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
+    from airflow_kconnect.operators.pipeline import connector_pipeline
     from airflow_kconnect.operators.retries import connector_retry_policy
     from airflow_kconnect.runtime.preview import preview
+    from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffsetSensor
+    from airflow_kconnect.sensors.states import ConnectorStateSensor
+    from airflow_kconnect.triggers.lag import ConnectorLagTrigger
 
 __all__ = [
+    "ConnectorLagSensor",
+    "ConnectorLagTrigger",
+    "ConnectorOffsetSensor",
+    "ConnectorStateSensor",
     "KafkaSinkOperator",
     "KafkaSourceOperator",
     "__version__",
     "connector_alias",
+    "connector_pipeline",
     "connector_retry_policy",
     "preview",
     "run_params",
@@ -29,9 +38,14 @@ __all__ = [
 
 # Where each name is. By text: whoever imports this package, such as the command line, must not depend on all of it.
 _MODULES = {
+    "ConnectorLagSensor": "sensors.positions",
+    "ConnectorLagTrigger": "triggers.lag",
+    "ConnectorOffsetSensor": "sensors.positions",
+    "ConnectorStateSensor": "sensors.states",
     "KafkaSinkOperator": "operators.kafka_connect",
     "KafkaSourceOperator": "operators.kafka_connect",
     "connector_alias": "operators.assets",
+    "connector_pipeline": "operators.pipeline",
     "connector_retry_policy": "operators.retries",
     "preview": "runtime.preview",
     "run_params": "operators.intervals",
