@@ -14,7 +14,7 @@ from airflow_kconnect.connect.errors import ConnectError, InternalError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.task_errors import unpack_error
-from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
+from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, fence, new_producer
 from airflow_kconnect.runtime.dead_letters import ensure_topic, with_error_column, with_originals
@@ -31,6 +31,7 @@ from airflow_kconnect.runtime.work import NewOffset, Work
 from airflow_kconnect.stores.offsets import OffsetView, read_view
 from airflow_kconnect.stores.plans import PlanPointer
 from airflow_kconnect.stores.records import PlanRecord, facts_key, marker_key, offset_value, plan_key
+from airflow_kconnect.stores.topics import ensure_offset_topic
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 
@@ -72,7 +73,7 @@ class SourceRun:
         """
         self._phases.enter("connecting")
         self._admin.check_reachable()
-        partitions = self._ensure_offset_topic()
+        partitions = ensure_offset_topic(self._admin, self._settings.worker, self._settings.offset_topic)
         failpoint("before-fencing")
         self._phases.enter("fencing")
         if self._settings.dry_run:
@@ -108,19 +109,6 @@ class SourceRun:
             splits = [asdict(split) for split in work.plan.splits]
             work = replace(work, notes={**work.notes, "dry_run": True, "would_read": splits})
             return self._report(work, [], 0, [])
-
-    def _ensure_offset_topic(self) -> int:
-        worker, prefix = self._settings.worker, "offset.storage."
-        known = ("topic", "partitions", "replication.factor", "cleanup.policy", "file.filename")
-        extra = {k.removeprefix(prefix): v for k, v in worker.props.items() if k.startswith(prefix)}
-        return ensure_compacted(
-            self._admin,
-            self._settings.offset_topic,
-            "offset.storage.topic",
-            partitions=int(worker.get("offset.storage.partitions")),
-            replication=int(worker.get("offset.storage.replication.factor")),
-            settings={k: v for k, v in extra.items() if k not in known},
-        )
 
     @contextmanager
     def _driver_producer(self) -> Iterator[AnyProducer]:

@@ -1,0 +1,127 @@
+"""Target states of connectors (started, paused, stopped), in Connect's records of the config topic."""
+
+from __future__ import annotations
+
+import json
+import logging
+from enum import Enum
+from typing import Any
+
+from airflow_kconnect.connect.canonical import canonical_json
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.log import CompactedLog, LogRecord
+from airflow_kconnect.kafka.producers import FlushingProducer
+from airflow_kconnect.stores.topics import ensure_config_topic
+
+log = logging.getLogger(__name__)
+
+_KEY_PREFIX = "target-state-"
+
+
+class TargetState(Enum):
+    """What somebody wants of a connector; what a run of it does is another matter."""
+
+    STARTED = "STARTED"
+    PAUSED = "PAUSED"
+    STOPPED = "STOPPED"
+
+
+def target_state_key(connector: str) -> bytes:
+    """Key of a connector's record."""
+    return f"{_KEY_PREFIX}{connector}".encode()
+
+
+def encode_target_state(state: TargetState) -> bytes:
+    """Value of the record. Workers older than 3.5 know nothing of STOPPED and read ``state`` only."""
+    old = TargetState.PAUSED if state is TargetState.STOPPED else state
+    return canonical_json({"state": old.value, "state.v2": state.value}).encode()
+
+
+def decode_target_state(value: bytes) -> TargetState:
+    """The state in a record's value, also in one of an older worker.
+
+    :raises ValueError: it holds none.
+    """
+    fields: Any = json.loads(value)
+    if not isinstance(fields, dict):
+        raise ValueError("not a JSON object")
+    newer = fields.get("state.v2")
+    return TargetState(fields.get("state") if newer is None else newer)
+
+
+class TargetStates:
+    """Reads and writes target states. Asked again, it reads only what is new.
+
+    :param worker: whose ``config.storage.topic`` it is.
+    :raises ConfigError: the worker's client configuration cannot be honoured.
+    """
+
+    def __init__(self, worker: WorkerConfig) -> None:
+        self._worker = worker
+        self._topic = str(worker.get("config.storage.topic"))
+        self._clients = ClientConfigs(worker.props)
+        self._admin = KafkaAdmin(self._clients.admin())
+        self._log = CompactedLog(self._admin, self._clients.consumer(f"{worker.get('group.id')}-configs"), self._topic)
+        self._states: dict[str, TargetState] = {}
+        self._found = False
+
+    def read(self, connector: str) -> TargetState:
+        """The state of a connector, STARTED if nobody has said anything, as in Connect.
+
+        :raises ConfigError: the topic has several partitions, or may not be read.
+        :raises RetriableError: the broker is away.
+        """
+        return self.read_all().get(connector, TargetState.STARTED)
+
+    def read_all(self) -> dict[str, TargetState]:
+        """The states of all connectors that have one. Without a topic, which is not created, this is one request.
+
+        :raises ConfigError, RetriableError: as `read`.
+        """
+        if not self._found:
+            self._found = self._is_there(self._admin.check_reachable().get(self._topic, 0))
+        if self._found:
+            self._log.read([0], self._take, committed=True)
+        return dict(self._states)
+
+    def write(self, connector: str, state: TargetState) -> None:
+        """Set the state of a connector; returns when it is safe. The topic is created if it is missing.
+
+        :raises ConfigError: the topic is not what Connect needs, or may not be written.
+        :raises RetriableError: the broker is away.
+        """
+        self._admin.check_reachable()
+        self._is_there(ensure_config_topic(self._admin, self._worker))
+        producer = FlushingProducer(self._clients.producer(None), f"target state of connector {connector}")
+        try:
+            producer.produce(self._topic, encode_target_state(state), target_state_key(connector))
+            producer.flush()
+        finally:
+            producer.close()
+
+    def _is_there(self, partitions: int) -> bool:
+        if partitions > 1:
+            text = (
+                f"Topic '{self._topic}' supplied via the 'config.storage.topic' property is required to have a single"
+                f" partition in order to guarantee consistency of connector configurations, but found {partitions}"
+                " partitions."
+            )
+            raise ConfigError({"config.storage.topic": [text]})
+        return partitions == 1
+
+    def _take(self, record: LogRecord) -> None:
+        """Connect skips what it cannot read, and goes by the record before."""
+        key = (record.key or b"").decode(errors="replace")
+        if not key.startswith(_KEY_PREFIX):
+            return
+        connector = key.removeprefix(_KEY_PREFIX)
+        if record.value is None:
+            self._states.pop(connector, None)
+            return
+        try:
+            self._states[connector] = decode_target_state(record.value)
+        except ValueError as error:
+            log.warning("ignoring the target state of connector %s at %s: %s", connector, record, error)

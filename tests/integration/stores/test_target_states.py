@@ -1,0 +1,94 @@
+"""Target states in a real config topic, as Connect reads and writes them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.stores.target_states import TargetState, TargetStates
+from tests.support import unique
+from tests.support.kafka import produce, read_all
+
+STARTED, PAUSED, STOPPED = TargetState.STARTED, TargetState.PAUSED, TargetState.STOPPED
+
+
+@pytest.fixture
+def worker(bootstrap: str) -> WorkerConfig:
+    """A worker whose config topic does not exist."""
+    topic = unique("configs")
+    props = {"config.storage.topic": topic, "config.storage.replication.factor": "1"}
+    return WorkerConfig.from_props({"bootstrap.servers": bootstrap, **props})
+
+
+def _topic(worker: WorkerConfig) -> str:
+    return str(worker.get("config.storage.topic"))
+
+
+class TestRead:
+    def test_without_a_topic_everything_is_started(self, worker: WorkerConfig) -> None:
+        assert TargetStates(worker).read("c") is STARTED
+
+    def test_asking_makes_no_topic(self, worker: WorkerConfig, bootstrap: str) -> None:
+        TargetStates(worker).read("c")
+        assert KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(_topic(worker)) == 0
+
+    def test_the_question_is_cheap(self, worker: WorkerConfig) -> None:
+        """Each run asks it. About 0.1 s; the bound is for busy machines."""
+        TargetStates(worker).write("c", PAUSED)
+        begin = time.monotonic()
+        TargetStates(worker).read("c")
+        assert time.monotonic() - begin < 0.5
+
+    def test_of_several_records_the_last_counts(self, worker: WorkerConfig) -> None:
+        states = TargetStates(worker)
+        for state in (PAUSED, STOPPED, STARTED, PAUSED):
+            states.write("c", state)
+        assert states.read("c") is PAUSED
+
+    def test_asked_again_it_sees_what_is_new(self, worker: WorkerConfig) -> None:
+        states = TargetStates(worker)
+        assert states.read("c") is STARTED
+        TargetStates(worker).write("c", STOPPED)
+        assert states.read("c") is STOPPED
+
+    def test_what_connect_has_written(self, worker: WorkerConfig, bootstrap: str, topic: Callable[..., str]) -> None:
+        TargetStates(worker).write("other", PAUSED)
+        for key, value in (
+            ("connector-a", '{"properties":{"name":"a"}}'),
+            ("target-state-a", '{"state":"PAUSED","state.v2":"STOPPED"}'),
+            ("target-state-old", '{"state":"PAUSED"}'),
+            ("target-state-deleted", '{"state":"PAUSED","state.v2":"PAUSED"}'),
+            ("target-state-deleted", None),
+            ("target-state-a", "no JSON"),  # ignored: the record before counts
+            ("session-key", "{}"),
+        ):
+            produce(bootstrap, _topic(worker), [value], key=key)
+        assert TargetStates(worker).read_all() == {"other": PAUSED, "a": STOPPED, "old": PAUSED}
+
+    def test_a_topic_with_several_partitions_is_refused(self, bootstrap: str, topic: Callable[..., str]) -> None:
+        keys = {"bootstrap.servers": bootstrap, "config.storage.topic": topic(partitions=2)}
+        with pytest.raises(ConfigError, match="required to have a single partition"):
+            TargetStates(WorkerConfig.from_props(keys)).read("c")
+
+
+class TestWrite:
+    def test_the_bytes_are_connects(self, worker: WorkerConfig, bootstrap: str) -> None:
+        TargetStates(worker).write("fs-1", STOPPED)
+        (record,) = read_all(bootstrap, _topic(worker))
+        assert (record.key, record.value) == (b"target-state-fs-1", b'{"state":"PAUSED","state.v2":"STOPPED"}')
+
+    def test_the_topic_is_made_as_connect_makes_it(self, worker: WorkerConfig, bootstrap: str) -> None:
+        TargetStates(worker).write("c", PAUSED)
+        admin = KafkaAdmin({"bootstrap.servers": bootstrap})
+        found = admin.partitions(_topic(worker)), admin.setting(_topic(worker), "cleanup.policy")
+        assert found == (1, "compact")
+
+    def test_a_topic_that_is_not_compacted_is_refused(self, bootstrap: str, topic: Callable[..., str]) -> None:
+        keys = {"bootstrap.servers": bootstrap, "config.storage.topic": topic()}
+        with pytest.raises(ConfigError, match=r"cleanup.policy=delete"):
+            TargetStates(WorkerConfig.from_props(keys)).write("c", PAUSED)
