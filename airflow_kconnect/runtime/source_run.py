@@ -90,7 +90,7 @@ class SourceRun:
                 return self._report(work, [], 0, [NewOffset(*found) for found in view.committed()])
             self._write_plan(producer, work.plan)
             ensure_topic(self._admin, self._settings.errors)
-            self._log.read(range(partitions), view.add)
+            view.read(self._log, range(partitions))
             self._phases.enter("preparing the Spark job")
             reports, read = self._move(work, partitions)  # 5-7
             self._phases.enter("committing offsets")
@@ -134,7 +134,7 @@ class SourceRun:
         old = view.plan
         if old is not None:
             self._fence(self._settings.tasks_max, old.tasks)
-            self._log.read(list(self._log.positions), view.add)
+            view.read(self._log, list(self._log.positions))
             work = self._kind.take_up(view, old)
             if work is not None:
                 log.info("taking up the unfinished plan of run=%s splits=%d", old.run_id, len(old.splits))

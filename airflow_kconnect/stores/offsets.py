@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from airflow_kconnect.connect.canonical import partition_identity
@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 class OffsetView:
-    """What the offset topic says of one connector; fed by `CompactedLog.read`.
+    """What the offset topic says of one connector.
 
     Of each key the last record counts. A record of this connector that counts and cannot be read is a `DataError`,
     raised when it is asked for: a run that silently started from the beginning would double everything. Foreign
@@ -32,15 +32,36 @@ class OffsetView:
         # source partition -> the last record of each of its keys, by key and Kafka partition
         self._records: dict[str, dict[tuple[bytes, int], LogRecord]] = {}
         self._partitions: dict[str, dict[str, Any]] = {}
+        self._unread: dict[tuple[bytes | None, int], DataError] = {}
         self.plan: PlanRecord | None = None
         self.markers: dict[int, Marker] = {}
         self.facts: dict[str, dict[str, Any]] = {}
 
-    def add(self, record: LogRecord) -> None:
-        """Take in one record of the topic.
+    def read(self, topic_log: CompactedLog, partitions: Iterable[int], *, committed: bool = False) -> None:
+        """Take in what is new in the topic.
 
-        :raises DataError: a plan, marker or key of this connector cannot be read.
+        :param committed: see `CompactedLog.read`.
+        :raises DataError: a plan, marker, key or fact of this connector that counts cannot be read.
         """
+        topic_log.read(partitions, self.add, committed=committed)
+        self.check_readable()
+
+    def add(self, record: LogRecord) -> None:
+        """Take in one record of the topic. What cannot be read of our own is said by `check_readable`."""
+        place = (record.key, record.partition)
+        self._unread.pop(place, None)
+        try:
+            self._add(record)
+        except DataError as error:
+            if record.value is not None:
+                self._unread[place] = error
+
+    def check_readable(self) -> None:
+        """:raises DataError: a plan, marker, key or fact of this connector that counts cannot be read."""
+        for error in self._unread.values():
+            raise error
+
+    def _add(self, record: LogRecord) -> None:
         match self._parse_key(record):
             case ["kconnect", str(what), str(name), *rest]:
                 if name == self._connector:
@@ -160,7 +181,7 @@ def _flat_map(value: bytes) -> dict[str, Any] | None:
 
 
 def read_view(topic_log: CompactedLog, connector: str, partitions: int) -> OffsetView:
-    """Read the whole offset topic for one connector."""
+    """Read the whole offset topic for one connector. :raises DataError: see `OffsetView.read`."""
     view = OffsetView(connector)
-    topic_log.read(range(partitions), view.add)
+    view.read(topic_log, range(partitions))
     return view

@@ -46,7 +46,7 @@ class PlanFollower:
 
     def check_current(self) -> None:
         """:raises FencedError: when another run has taken over the plan, or finished it."""
-        self._log.read(self._partitions, self._view.add)
+        self._view.read(self._log, self._partitions)
         plan, mine = self._view.plan, self._pointer.plan
         if plan is None or (plan.plan_id, plan.run_id) != (mine.plan_id, mine.run_id):
             by = "finished" if plan is None else f"taken over by run {plan.run_id}"

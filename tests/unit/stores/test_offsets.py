@@ -193,7 +193,7 @@ class TestOwnBrokenRecords:
     @pytest.mark.parametrize("key", [b'["fs"]', b'["fs",[]]', b'["fs",null]', b'["fs",{},1]', b'["fs","x"]'], ids=repr)
     def test_a_key_that_is_not_connector_and_map_is_an_error(self, key: bytes) -> None:
         with pytest.raises(DataError, match=r"its key is not \[connector, source partition\]"):
-            view_of([record(key, b"{}")])
+            view_of([record(key, b"{}")]).check_readable()
 
     @pytest.mark.parametrize(
         ("key", "value"),
@@ -206,7 +206,7 @@ class TestOwnBrokenRecords:
     )
     def test_a_record_of_our_own_that_cannot_be_read_is_an_error(self, key: bytes, value: bytes) -> None:
         with pytest.raises(DataError, match="at connect-offsets-3@9 cannot be read: its value is unknown"):
-            view_of([record(key, value, partition=3, at=9)])
+            view_of([record(key, value, partition=3, at=9)]).check_readable()
 
     @pytest.mark.parametrize(
         ("key", "value"),
@@ -218,7 +218,11 @@ class TestOwnBrokenRecords:
     )
     def test_other_broken_records_of_our_own_are_a_data_error_too(self, key: bytes, value: bytes) -> None:
         with pytest.raises(DataError):
-            view_of([record(key, value)])
+            view_of([record(key, value)]).check_readable()
+
+    @pytest.mark.parametrize("key", [plan_key("fs"), marker_key("fs", 0), facts_key("fs", A_ID), b'["fs","x"]'])
+    def test_one_that_was_deleted_does_no_harm(self, key: bytes) -> None:
+        view_of(values(key, b"{", None)).check_readable()
 
 
 class TestOtherSpellings:
