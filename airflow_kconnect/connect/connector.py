@@ -170,6 +170,20 @@ class SourceConnector(Connector):
         """Whether ``transaction.boundary=connector`` is possible."""
         return False
 
+    @classmethod
+    def alter_offsets(
+        cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
+    ) -> bool:
+        """Called before committed offsets are altered or reset, where no run goes on; there may be no Spark.
+
+        Look at what is to be committed, and alter what the connector itself remembers elsewhere.
+
+        :param offsets: (source partition, new offset) pairs; None removes the offset. Let garbage be removed.
+        :returns: False if the connector knows nothing about its offsets, so that the user may have more to alter.
+        :raises ConfigError: keyed by ``offsets``, with all that no run could start from.
+        """
+        return False
+
 
 class NativeSourceConnector(SourceConnector):
     """A source that Spark reads: the driver plans bounded splits, Spark reads them in parallel."""
@@ -265,6 +279,18 @@ class SinkConnector(Connector):
     def replay(self, replay: Replay) -> None:
         """Called after construction when the run moves an interval again: choose a place that keeps the live one
         whole, if writing twice would not."""
+
+    @classmethod
+    def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """Called before the group's offsets are altered or reset, where no run goes on; there may be no Spark.
+
+        A sink that keeps offsets with its data alters them.
+
+        :param offsets: the new offsets; None removes one.
+        :returns: False if the connector knows nothing about its offsets, so that the user may have more to alter.
+        :raises ConfigError: keyed by ``offsets``, with all that no run could start from.
+        """
+        return False
 
 
 class PollSinkConnector(SinkConnector):

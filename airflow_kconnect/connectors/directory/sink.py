@@ -57,6 +57,11 @@ class DirectorySinkConnector(NativeSinkConnector):
     ordered = False
 
     @classmethod
+    def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """The group's offsets are all there are."""
+        return True
+
+    @classmethod
     def config(cls) -> ConfigDef:
         return (
             ConfigDef()

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,3 +90,18 @@ def fingerprint(name: str, length: int) -> dict[str, Any]:
 def is_same_file(name: str, facts: dict[str, Any]) -> bool:
     """Whether the file still begins as it did."""
     return fingerprint(name, int(facts["head_bytes"])) == {k: facts[k] for k in ("head_bytes", "head_sha256")}
+
+
+def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> list[str]:
+    """What is wrong with an offset that a user sets, in the words of Connect's FileStreamSource."""
+    problems = []
+    position = offset.get("position")
+    if "position" not in offset:
+        problems.append("Offset objects should either be null or contain the key 'position'")
+    elif not isinstance(position, int) or isinstance(position, bool):
+        problems.append("The value for the 'position' key in the offset is expected to be a Long value")
+    elif position < 0:
+        problems.append("The value for the 'position' key in the offset should be a non-negative value")
+    if "filename" not in partition:
+        problems.append("Partition objects should contain the key 'filename'")
+    return problems

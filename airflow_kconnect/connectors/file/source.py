@@ -23,10 +23,17 @@ from airflow_kconnect.connect.connector import (
 )
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.datasets import Dataset, files
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import RecordFrame, single
 from airflow_kconnect.connect.validators import NonEmptyString, Range, ValidString
-from airflow_kconnect.connectors.file.inputs import InputFile, find_inputs, fingerprint, is_same_file, open_input
+from airflow_kconnect.connectors.file.inputs import (
+    InputFile,
+    find_inputs,
+    fingerprint,
+    is_same_file,
+    offset_problems,
+    open_input,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,6 +132,17 @@ class FileStreamSourceConnector(NativeSourceConnector):
         given = props.get("files", "")
         pattern = re.search(r"[*?\[]", given)
         return files([props.get("file"), given[: pattern.start()].rpartition("/")[0] if pattern else given])
+
+    @classmethod
+    def alter_offsets(
+        cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
+    ) -> bool:
+        """Offsets of any file may be altered; the file is looked at by the next run."""
+        given = [(partition, offset) for partition, offset in offsets if offset is not None]
+        problems = [text for partition, offset in given for text in offset_problems(partition, offset)]
+        if problems:
+            raise ConfigError({"offsets": list(dict.fromkeys(problems))}, props.get("name"))
+        return True
 
     def _inputs(self) -> list[InputFile]:
         name = self.config_values["file"]

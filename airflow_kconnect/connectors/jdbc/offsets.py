@@ -16,6 +16,7 @@ QUERY_PARTITION = {"query": "query"}
 
 _EPOCH = datetime(1970, 1, 1)
 _MS, _SECOND = 1_000_000, 1_000_000_000
+_MEMBERS = ("incrementing", "timestamp", "timestamp_nanos")
 
 
 def partitions_of(table: TableName, catalog: str | None) -> Iterator[dict[str, Any]]:
@@ -54,7 +55,7 @@ def position_of(table: str, offset: Mapping[str, Any], zone: ZoneInfo | None) ->
     :raises DataError: a member is no whole number.
     """
     numbers = {}
-    for name in ("incrementing", "timestamp", "timestamp_nanos"):
+    for name in _MEMBERS:
         value = offset.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise DataError(
@@ -67,6 +68,22 @@ def position_of(table: str, offset: Mapping[str, Any], zone: ZoneInfo | None) ->
         return Position(id=numbers["incrementing"])
     instant = milliseconds * _MS if nanos is None else milliseconds * _MS // _SECOND * _SECOND + nanos
     return Position(to_wall(instant, zone), numbers["incrementing"])
+
+
+def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> list[str]:
+    """What is wrong with an offset that a user sets."""
+    problems = []
+    if dict(partition) != QUERY_PARTITION and not isinstance(partition.get("table"), str):
+        problems.append(
+            f"{dict(partition)} is no source partition of JDBC:"
+            f' expected {{"protocol": "1", "table": "<schema.table>"}}, or {QUERY_PARTITION} for a `query`'
+        )
+    if not {"incrementing", "timestamp"} & offset.keys():
+        problems.append(f"{dict(offset)} has neither `incrementing` nor `timestamp`")
+    for name in _MEMBERS:
+        if name in offset and (isinstance(offset[name], bool) or not isinstance(offset[name], int)):
+            problems.append(f"{dict(offset)}: `{name}` is no whole number")
+    return problems
 
 
 def to_instant(wall: int, zone: ZoneInfo | None) -> int:

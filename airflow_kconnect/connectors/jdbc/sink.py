@@ -100,6 +100,16 @@ class JdbcSinkConnector(NativeSinkConnector):
         with self._target.session(self._run) as connection, self._target.errors("taking over the stored offsets"):
             return self._offsets.take_over(connection, partitions, self._run)
 
+    @classmethod
+    def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """Those in the table of offsets; a run goes on at the ones that are further."""
+        sink = cls(props)
+        if sink._offsets is not None:
+            sink._target.check_driver()
+            with sink._target.session() as connection, sink._target.errors("altering the stored offsets"):
+                sink._offsets.alter(connection, offsets)
+        return True
+
     def _offsets_of(self, name: str) -> OffsetsTable | None:
         return OffsetsTable(self._target, name) if self._settings.offsets_table else None
 

@@ -68,6 +68,24 @@ class OffsetsTable:
         if cursor.rowcount != 1:
             raise self._fenced(split)
 
+    def alter(self, connection: Connection, offsets: Mapping[TopicPartition, int | None]) -> None:
+        """Put other offsets in the place of those that are stored; None removes one. Commits.
+
+        Runs that still go on own nothing any more.
+        """
+        self._make(connection)
+        self._target.begin(connection)
+        found = {place: self._row(connection, place) for place in offsets}
+        self._target.end_sessions(connection, sorted({row[1] for row in found.values() if row and row[1]}))
+        for place, offset in offsets.items():
+            where = " AND ".join(f"{self._target.quote(name)} = ?" for name in _COLUMNS[:3])
+            connection.cursor().execute(self._sql(f"DELETE FROM {{table}} WHERE {where}"), self._place(place))
+            if offset is not None:
+                names = ", ".join(map(self._target.quote, _COLUMNS[:4]))
+                sql = self._sql(f"INSERT INTO {{table}} ({names}) VALUES (?, ?, ?, ?)")
+                connection.cursor().execute(sql, (*self._place(place), offset))
+        connection.commit()
+
     def _fenced(self, split: SinkSplit) -> FencedError:
         return FencedError(
             f"connector {self._connector}: {split.topic_partition} belongs to another run, as table "

@@ -21,6 +21,7 @@ from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.jdbc.database import unreadable
 from airflow_kconnect.connectors.jdbc.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
+from airflow_kconnect.connectors.jdbc.offsets import offset_problems
 from airflow_kconnect.connectors.jdbc.reading import ReadingSession
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source_config import source_config
@@ -78,6 +79,16 @@ class JdbcSourceConnector(NativeSourceConnector):
     @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport:
         return ExactlyOnceSupport.SUPPORTED
+
+    @classmethod
+    def alter_offsets(
+        cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
+    ) -> bool:
+        given = [(partition, offset) for partition, offset in offsets if offset is not None]
+        problems = [text for partition, offset in given for text in offset_problems(partition, offset)]
+        if problems:
+            raise ConfigError({"offsets": problems}, props.get("name"))
+        return True
 
     def check(self) -> None:
         """Connect, and find and describe the tables."""

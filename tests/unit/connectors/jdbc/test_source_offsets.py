@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.jdbc.cursors import Position
-from airflow_kconnect.connectors.jdbc.offsets import offset_of, partitions_of, position_of, to_instant, to_wall
+from airflow_kconnect.connectors.jdbc.offsets import (
+    offset_of,
+    offset_problems,
+    partitions_of,
+    position_of,
+    to_instant,
+    to_wall,
+)
 from airflow_kconnect.connectors.jdbc.tables import TableName
 
 _BERLIN = ZoneInfo("Europe/Berlin")
@@ -92,3 +99,21 @@ def test_wall_clock_never_goes_back(seconds: int) -> None:
 )
 def test_partitions_are_those_of_both_protocols(table: TableName, catalog: str | None, expected: list[Any]) -> None:
     assert list(partitions_of(table, catalog)) == expected
+
+
+class TestOffsetProblems:
+    @pytest.mark.parametrize("partition", [{"protocol": "1", "table": "s.t"}, {"table": "t"}, {"query": "query"}])
+    def test_what_connect_writes_is_right(self, partition: dict[str, str]) -> None:
+        assert offset_problems(partition, {"incrementing": 5, "timestamp": 1, "timestamp_nanos": 2}) == []
+
+    @pytest.mark.parametrize(
+        ("partition", "offset", "text"),
+        [
+            ({"tabel": "t"}, {"incrementing": 5}, "is no source partition of JDBC"),
+            ({"table": "t"}, {"position": 5}, "has neither `incrementing` nor `timestamp`"),
+            ({"table": "t"}, {"timestamp": "2026-01-01"}, "`timestamp` is no whole number"),
+        ],
+    )
+    def test_what_is_wrong(self, partition: dict[str, Any], offset: dict[str, Any], text: str) -> None:
+        (problem,) = offset_problems(partition, offset)
+        assert text in problem
