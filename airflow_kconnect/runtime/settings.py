@@ -12,6 +12,7 @@ from airflow_kconnect.connect.validators import java_pattern
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.runtime.record_errors import ErrorHandling
+from airflow_kconnect.stores import transactional_ids
 
 _CHUNK_MS = 10_000
 
@@ -113,12 +114,12 @@ class RunSettings:
 
     def task_id(self, split: int) -> str:
         """Connect's own transactional id: taking it fences a live Connect task too."""
-        return f"{self.group_id}-{self.offsets_name}-{split}"
+        return transactional_ids.task_id(self.group_id, self.offsets_name, split)
 
     @property
     def driver_id(self) -> str:
         """Transactional id of the driver; one at a time holds it."""
-        return f"{self.group_id}-{self.offsets_name}-driver"
+        return transactional_ids.driver_id(self.group_id, self.offsets_name)
 
 
 def run_settings(

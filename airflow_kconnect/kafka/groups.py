@@ -1,0 +1,49 @@
+"""Admin requests about the offsets of consumer groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
+from confluent_kafka import TopicPartition as KafkaPartition
+
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.errors import error_of, translate
+
+
+class GroupAdmin(KafkaAdmin):
+    """A `KafkaAdmin` that also alters and deletes what consumer groups have committed."""
+
+    def alter_group_offsets(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Put other offsets in the place of those that a group has; all in one request.
+
+        :raises RetriableError: the group has members, or the broker is away.
+        """
+        doing = f"altering the offsets of group {group}"
+        places = [KafkaPartition(place.topic, place.partition, offset) for place, offset in offsets.items()]
+        request = [ConsumerGroupTopicPartitions(group, places)]
+
+        def ask() -> list[KafkaPartition]:
+            futures = self._client.alter_consumer_group_offsets(request, request_timeout=self._timeout_s)
+            found: list[KafkaPartition] = futures[group].result().topic_partitions
+            return found
+
+        for found in self._settled(doing, ask):
+            if found.error is not None:
+                raise translate(found.error, f"{doing} for {found.topic}-{found.partition}")
+
+    def delete_group(self, group: str) -> None:
+        """Delete a group with all that it has committed; one that does not exist is no error.
+
+        :raises RetriableError: the group has members, or the broker is away.
+        """
+
+        def ask() -> None:
+            try:
+                self._client.delete_consumer_groups([group], request_timeout=self._timeout_s)[group].result()
+            except KafkaException as error:
+                if error_of(error).code() != KafkaError.GROUP_ID_NOT_FOUND:
+                    raise
+
+        self._settled(f"deleting group {group}", ask)

@@ -1,0 +1,109 @@
+"""What operators and the command line do with a connector besides running it: target state, offsets, validation.
+
+Configurations come with their variables resolved, unless a function says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connect.connector_config import validate_connector
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.providers import inspect_without_references
+from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.local.preflight import check_configuration, connector_config
+
+STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
+
+_FILES = (".json", ".properties")
+
+
+def is_name(connector: Mapping[str, Any] | str | Path) -> bool:
+    """Whether a connector is given by its name: a text that is no JSON, and does not end in .json or .properties."""
+    return isinstance(connector, str) and not connector.lstrip().startswith("{") and not connector.endswith(_FILES)
+
+
+def connector_name(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> str:
+    """The name of a connector that is given by its name, or as `connector_config` takes it.
+
+    :raises ConfigError: there is no name, or no such file.
+    """
+    name: Any = connector if is_name(connector) else connector_config(connector, folder).get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise ConfigError({"name": ['Missing required configuration "name" which has no default value.']})
+    return name.strip()
+
+
+def target_state(name: str, worker: Mapping[str, Any]) -> str:
+    """STARTED, PAUSED or STOPPED; STARTED if nobody has said anything.
+
+    :raises RetriableError: the broker is away.
+    """
+    from airflow_kconnect.stores.target_states import TargetStates
+
+    return TargetStates(WorkerConfig.from_props(worker)).read(name).value
+
+
+def set_target_state(name: str, state: str, worker: Mapping[str, Any]) -> None:
+    """Set the target state of a connector; runs that go on are not ended.
+
+    :raises RetriableError: the broker is away.
+    """
+    from airflow_kconnect.stores.target_states import TargetState, TargetStates
+
+    TargetStates(WorkerConfig.from_props(worker)).write(name, TargetState(state))
+
+
+def not_started_text(name: str, state: str) -> str:
+    """Why a run does nothing, and what to do about it."""
+    return f"Connector {name} is {state.lower()}: nothing was moved. Resume it with `kconnect resume {name}`"
+
+
+def show_offsets(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Committed offsets in the shape of Connect's REST API.
+
+    :param connector: the configuration, or the name alone; see `connector_offsets.read_named`.
+    """
+    from airflow_kconnect.stores import connector_offsets
+
+    known = WorkerConfig.from_props(worker)
+    if isinstance(connector, str):
+        return connector_offsets.read_named(connector, known)
+    return connector_offsets.read(validate_connector(connector, worker=known), known)
+
+
+def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request: Any) -> str:
+    """Alter committed offsets; returns Connect's message. See `connector_offsets.alter`."""
+    from airflow_kconnect.stores import connector_offsets
+
+    known = WorkerConfig.from_props(worker)
+    return connector_offsets.alter(validate_connector(config, worker=known), known, request)
+
+
+def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
+    """Forget all committed offsets; returns Connect's message. See `connector_offsets.reset`."""
+    from airflow_kconnect.stores import connector_offsets
+
+    known = WorkerConfig.from_props(worker)
+    return connector_offsets.reset(validate_connector(config, worker=known), known)
+
+
+def validated(
+    config: Mapping[str, Any], worker: Mapping[str, Any], variables: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Facts of a valid configuration: connector, connector_class, kind, warnings. Nothing is connected to.
+
+    :param config: as it was written; what depends on variables is checked when the connector runs.
+    :param variables: as for `check_configuration`.
+    :raises ConfigError: with all errors.
+    """
+    warnings = check_configuration(config, worker, None, variables)
+    inspection = inspect_without_references(config, worker)
+    return {
+        "connector": inspection.props.get("name"),
+        "connector_class": inspection.connector_class,
+        "kind": inspection.kind,
+        "warnings": warnings,
+    }

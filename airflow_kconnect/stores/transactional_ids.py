@@ -1,0 +1,17 @@
+"""Names of transactional ids: who takes one fences whoever had it before."""
+
+from __future__ import annotations
+
+
+def task_id(group_id: str, connector: str, task: int) -> str:
+    """Connect's own id of a task: taking it fences a live Connect task too.
+
+    :param group_id: the worker's ``group.id``.
+    :param connector: name of the connector, or of a replay of it.
+    """
+    return f"{group_id}-{connector}-{task}"
+
+
+def driver_id(group_id: str, connector: str) -> str:
+    """Id of the driver of a run; one at a time holds it."""
+    return f"{group_id}-{connector}-driver"
