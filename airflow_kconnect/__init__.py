@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from airflow_kconnect.operators.assets import connector_alias, topic_asset
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
+    from airflow_kconnect.operators.operations import (
+        AlterOffsetsOperator,
+        PauseConnectorOperator,
+        ReplayDeadLettersOperator,
+        ResetOffsetsOperator,
+        ResumeConnectorOperator,
+        StopConnectorOperator,
+        ValidateConnectorOperator,
+    )
     from airflow_kconnect.operators.pipeline import connector_pipeline
     from airflow_kconnect.operators.retries import connector_retry_policy
     from airflow_kconnect.runtime.preview import preview
@@ -21,12 +30,19 @@ if TYPE_CHECKING:
     from airflow_kconnect.triggers.lag import ConnectorLagTrigger
 
 __all__ = [
+    "AlterOffsetsOperator",
     "ConnectorLagSensor",
     "ConnectorLagTrigger",
     "ConnectorOffsetSensor",
     "ConnectorStateSensor",
     "KafkaSinkOperator",
     "KafkaSourceOperator",
+    "PauseConnectorOperator",
+    "ReplayDeadLettersOperator",
+    "ResetOffsetsOperator",
+    "ResumeConnectorOperator",
+    "StopConnectorOperator",
+    "ValidateConnectorOperator",
     "__version__",
     "connector_alias",
     "connector_pipeline",
@@ -38,12 +54,19 @@ __all__ = [
 
 # Where each name is. By text: whoever imports this package, such as the command line, must not depend on all of it.
 _MODULES = {
+    "AlterOffsetsOperator": "operators.operations",
     "ConnectorLagSensor": "sensors.positions",
     "ConnectorLagTrigger": "triggers.lag",
     "ConnectorOffsetSensor": "sensors.positions",
     "ConnectorStateSensor": "sensors.states",
     "KafkaSinkOperator": "operators.kafka_connect",
     "KafkaSourceOperator": "operators.kafka_connect",
+    "PauseConnectorOperator": "operators.operations",
+    "ReplayDeadLettersOperator": "operators.operations",
+    "ResetOffsetsOperator": "operators.operations",
+    "ResumeConnectorOperator": "operators.operations",
+    "StopConnectorOperator": "operators.operations",
+    "ValidateConnectorOperator": "operators.operations",
     "connector_alias": "operators.assets",
     "connector_pipeline": "operators.pipeline",
     "connector_retry_policy": "operators.retries",

@@ -22,6 +22,7 @@ from airflow_kconnect.local.preflight import check_configuration, connector_conf
 from airflow_kconnect.local.spark import job_path
 from airflow_kconnect.operators.errors import ConnectorRunError, connector_error
 from airflow_kconnect.operators.intervals import RunMode, run_mode
+from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.operators.tracking import TrackedSparkSubmitOperator
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ class ConnectorOperator(TrackedSparkSubmitOperator):
     """
 
     kind: ClassVar[str]
+    replay_dead_letters: ClassVar[bool] = False
 
     template_fields: Sequence[str] = ("connector", *SparkSubmitOperator.template_fields)
     template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json", "conf": "json"}
@@ -90,6 +92,7 @@ class ConnectorOperator(TrackedSparkSubmitOperator):
     def execute(self, context: Context) -> dict[str, Any] | None:  # type: ignore[override]
         """Validate, submit, wait; returns the report.
 
+        :raises AirflowSkipException: the connector is paused or stopped, and the run is no replay.
         :raises ConnectorConfigError: configuration or data are wrong; a retry would not help.
         :raises ConnectorRunError: anything else, by subclass.
         """
@@ -97,12 +100,15 @@ class ConnectorOperator(TrackedSparkSubmitOperator):
             cluster = self._deploy_mode_of_connection() == "cluster"
             mode = run_mode(context)
             found = self._configuration(mode)
+            if mode.replay is None and not mode.dry_run and not self.replay_dead_letters:
+                skip_unless_started(found, driver_is_here=not cluster)
             self.scope_to_clear(context)
             spec = RunSpec(
                 found.config,
                 found.worker,
                 self.kind,
                 _run_id(context),
+                self.replay_dead_letters,
                 replay=mode.replay,
                 dry_run=mode.dry_run,
                 variables=found.variables,

@@ -1,0 +1,34 @@
+"""Runs of connectors that are paused or stopped are skipped."""
+
+from __future__ import annotations
+
+import logging
+
+from airflow.sdk.exceptions import AirflowSkipException
+
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.hooks.worker import Configurations
+from airflow_kconnect.local.operations import STARTED, not_started_text, target_state
+
+log = logging.getLogger(__name__)
+
+
+def skip_unless_started(found: Configurations, *, driver_is_here: bool) -> None:
+    """Called before Spark starts, for runs that go on from the live offsets.
+
+    :param driver_is_here: whether the job's driver runs on this machine. Where it does not, Kafka and the files of
+        variables may be out of reach here: then the run goes on, with a warning.
+    :raises AirflowSkipException: the connector is paused or stopped.
+    :raises ConfigError, RetriableError: Kafka cannot be asked; the job could not either.
+    """
+    name = str(found.config["name"])
+    try:
+        _, worker = Configurations({}, found.worker, found.variables).resolved()
+        state = target_state(name, worker)
+    except (ConfigError, RetriableError) as error:
+        if driver_is_here:
+            raise
+        log.warning("Whether connector %s is paused cannot be seen from here: %s", name, error)
+        return
+    if state != STARTED:
+        raise AirflowSkipException(not_started_text(name, state))

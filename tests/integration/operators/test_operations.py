@@ -1,0 +1,106 @@
+"""Operators for operations against a real broker, and what they mean for the runs of a connector."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from airflow.sdk.exceptions import AirflowSkipException
+
+from airflow_kconnect import (
+    AlterOffsetsOperator,
+    KafkaSourceOperator,
+    PauseConnectorOperator,
+    ResetOffsetsOperator,
+    ResumeConnectorOperator,
+    StopConnectorOperator,
+)
+from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.local.operations import show_offsets
+from airflow_kconnect.operators.errors import ConnectorConfigError
+from tests.support import unique
+from tests.support.fake_spark import FakeSpark, printing
+
+REPORT = RunReport(connector="lines", kind="source", connector_class="C", run_id="r").as_dict()
+ALTERED = [{"partition": {"filename": "/data/in"}, "offset": {"position": 7}}]
+
+
+class Operations:
+    """A connector, and the operators of a DAG that has it."""
+
+    def __init__(self, worker: dict[str, str]) -> None:
+        self.name, self.worker = unique("lines"), worker
+        self.config = {"name": self.name, "connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}
+
+    def do(self, operator: type[Any], *, connector: Any = None, run: dict[str, Any] | None = None, **more: Any) -> Any:
+        """Run a task."""
+        ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
+        dag_run = SimpleNamespace(**{"clear_number": 0, "run_type": "manual"} | (run or {}))
+        made = operator(
+            task_id="t", connector=connector or self.config, worker_config=self.worker, kafka_conn_id=None, **more
+        )
+        return made.execute({"ti": ti, "dag_run": dag_run})
+
+    def offsets(self) -> list[dict[str, Any]]:
+        return show_offsets(self.config, self.worker)
+
+
+@pytest.fixture
+def operations(worker_props: dict[str, str]) -> Operations:
+    return Operations(worker_props)
+
+
+@pytest.fixture
+def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
+    """A spark-submit that ends with a report."""
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    spark = FakeSpark(tmp_path)
+    spark.behave(printing(event_line("report", report=REPORT)))
+    return spark
+
+
+class TestStates:
+    @pytest.mark.parametrize(
+        ("operator", "state"), [(PauseConnectorOperator, "PAUSED"), (StopConnectorOperator, "STOPPED")]
+    )
+    def test_runs_are_skipped_before_spark_starts(
+        self, operations: Operations, spark: FakeSpark, operator: type[Any], state: str
+    ) -> None:
+        assert operations.do(operator) == {"connector": operations.name, "state": state}
+        with pytest.raises(AirflowSkipException, match=f"{operations.name} is {state.lower()}: nothing was moved"):
+            operations.do(KafkaSourceOperator)
+        assert not (spark.folder / "command.json").exists()
+
+    def test_a_connector_that_is_resumed_runs(self, operations: Operations, spark: FakeSpark) -> None:
+        operations.do(PauseConnectorOperator, connector=operations.name)
+        operations.do(ResumeConnectorOperator, connector=operations.name)
+        assert operations.do(KafkaSourceOperator) == REPORT
+
+    def test_replays_of_a_paused_connector_run(self, operations: Operations, spark: FakeSpark) -> None:
+        operations.do(PauseConnectorOperator)
+        begin, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+        backfill = {"run_type": "backfill", "data_interval_start": begin, "data_interval_end": end}
+        assert operations.do(KafkaSourceOperator, run=backfill) == REPORT
+
+
+class TestOffsets:
+    def test_altered_ones_are_committed(self, operations: Operations) -> None:
+        operations.do(StopConnectorOperator)
+        done = operations.do(AlterOffsetsOperator, offsets=ALTERED)
+        assert done["message"] == "The offsets for this connector have been altered successfully"
+        assert operations.offsets() == ALTERED
+
+    def test_reset_ones_are_gone(self, operations: Operations) -> None:
+        operations.do(StopConnectorOperator)
+        operations.do(AlterOffsetsOperator, offsets=ALTERED)
+        operations.do(ResetOffsetsOperator)
+        assert operations.offsets() == []
+
+    def test_those_of_a_started_connector_stay_and_the_task_is_not_retried(self, operations: Operations) -> None:
+        with pytest.raises(ConnectorConfigError, match="must be in the STOPPED state"):
+            operations.do(AlterOffsetsOperator, offsets=ALTERED)
