@@ -9,9 +9,12 @@ import typer
 from airflow_kconnect import __version__
 from airflow_kconnect.cli.broker import app as broker
 from airflow_kconnect.cli.dlq import app as dlq
+from airflow_kconnect.cli.offsets import app as offsets
 from airflow_kconnect.cli.preview import preview
 from airflow_kconnect.cli.reference import reference
 from airflow_kconnect.cli.run import run
+from airflow_kconnect.cli.states import pause, resume, stop
+from airflow_kconnect.cli.validate import validate
 
 app = typer.Typer(
     name="kconnect",
@@ -24,9 +27,9 @@ app = typer.Typer(
 )
 app.add_typer(broker, name="broker")
 app.add_typer(dlq, name="dlq")
-app.command()(run)
-app.command()(preview)
-app.command()(reference)
+app.add_typer(offsets, name="offsets")
+for command in (run, validate, preview, pause, resume, stop, reference):
+    app.command()(command)
 
 
 def _version(asked: bool) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from airflow_kconnect.cli.run import run_once
+from airflow_kconnect.cli.run import RunOptions, run_once
+from airflow_kconnect.cli.worker import Servers, WorkerFile
 
 app = typer.Typer(help="Work with dead letters.", no_args_is_help=True)
 
@@ -23,10 +24,8 @@ def replay(
         Path,
         typer.Argument(metavar="CONNECTOR_FILE", help="The sink connector, mended.", show_default=False),
     ],
-    worker: Annotated[Path | None, typer.Option(help="Worker file, as for `kconnect run`.", show_default=False)] = None,
-    bootstrap_servers: Annotated[
-        str | None, typer.Option(help="Kafka brokers, host:port; wins over the worker file.", show_default=False)
-    ] = None,
+    worker: WorkerFile = None,
+    bootstrap_servers: Servers = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     conf: Annotated[
         list[str] | None,
@@ -44,4 +43,7 @@ def replay(
     what was replayed; the connector's own offsets do not move. With `errors.tolerance=all` records that fail again
     become dead letters again; with `none` the first of them ends the replay.
     """
-    run_once(connector, worker, bootstrap_servers, master, conf or (), as_json=as_json, verbose=verbose, replay=True)
+    options = RunOptions(
+        worker, bootstrap_servers, master, conf or (), as_json=as_json, verbose=verbose, dead_letters=True
+    )
+    run_once(connector, options)

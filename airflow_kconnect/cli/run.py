@@ -11,14 +11,17 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
-from airflow_kconnect.cli.broker import default_data
 from airflow_kconnect.cli.run_display import display_of, show_error, show_report
-from airflow_kconnect.connect import properties
+from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec, run_spec_file
+from airflow_kconnect.local.operations import STARTED, not_started_text, target_state
 from airflow_kconnect.local.preflight import check_configuration, connector_config
 from airflow_kconnect.local.spark import find_spark_submit
+from airflow_kconnect.local.package_archive import package_for
 from airflow_kconnect.local.submit import submit, submit_command, submit_environment
 
 INTERRUPTED = 130
@@ -33,22 +36,24 @@ def run(
             show_default=False,
         ),
     ],
-    worker: Annotated[
-        Path | None,
-        typer.Option(
-            help="Worker file, as connect-distributed takes it. Default: that of the broker that "
-            "`kconnect broker start` has started.",
-            show_default=False,
-        ),
-    ] = None,
-    bootstrap_servers: Annotated[
-        str | None, typer.Option(help="Kafka brokers, host:port; wins over the worker file.", show_default=False)
-    ] = None,
+    worker: WorkerFile = None,
+    bootstrap_servers: Servers = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
     conf: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="Spark setting; may be repeated.", show_default=False),
     ] = None,
+    replay: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BEGIN/END",
+            help="Move an interval of time again, beside the live offsets: 2026-01-01/2026-01-02T12:00:00Z, the end "
+            "exclusive, in UTC unless it names a zone. What was moved by this command before is not moved twice.",
+            show_default=False,
+        ),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="With --replay: move the interval once more.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be moved.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report as one JSON line on stdout, everything else on stderr.")
     ] = False,
@@ -59,71 +64,111 @@ def run(
     Example: kconnect run orders.json --master 'local[4]' --conf spark.driver.memory=4g
 
     The configuration is checked first, and all its errors are shown. Source connectors continue from the offset
-    topic, sink connectors from their consumer group; interrupting a run loses nothing, the next one resumes.
+    topic, sink connectors from their consumer group; interrupting a run loses nothing, the next one resumes. A
+    connector that is paused or stopped is not run (`kconnect resume`); replays and dry runs are.
 
-    Exit codes: 0 done; 1 configuration or data are wrong; 2 wrong usage; 3 something outside is away, try again;
-    4 a newer run has taken over; 5 a bug; 130 interrupted.
+    Exit codes: 0 done, or paused; 1 configuration or data are wrong; 2 wrong usage; 3 something outside is away, try
+    again; 4 a newer run has taken over; 5 a bug; 130 interrupted.
     """
-    run_once(connector, worker, bootstrap_servers, master, conf or (), as_json=as_json, verbose=verbose)
+    if again and replay is None:
+        raise typer.BadParameter("is for replays: name the interval with --replay", param_hint="--again")
+    options = RunOptions(worker, bootstrap_servers, master, conf or (), as_json=as_json, verbose=verbose,
+                         interval=replay, again=again, dry_run=dry_run)  # fmt: skip
+    run_once(connector, options)
 
 
-def run_once(
-    connector: Path,
-    worker: Path | None,
-    bootstrap_servers: str | None,
-    master: str,
-    conf: Sequence[str],
-    *,
-    as_json: bool,
-    verbose: bool,
-    replay: bool = False,
-) -> None:
+@dataclass(frozen=True)
+class RunOptions:
+    """What the command line says of a run.
+
+    :param interval: of time, to be moved again.
+    :param again: also if it was moved before.
+    :param dead_letters: a sink reads its dead letters instead of its topics.
+    """
+
+    worker: Path | None
+    bootstrap_servers: str | None
+    master: str
+    conf: Sequence[str]
+    as_json: bool
+    verbose: bool
+    interval: str | None = None
+    again: bool = False
+    dry_run: bool = False
+    dead_letters: bool = False
+
+    @property
+    def live(self) -> bool:
+        """Whether the run goes on from the live offsets, and moves them."""
+        return self.interval is None and not self.dry_run and not self.dead_letters
+
+
+@dataclass
+class Outcome:
+    """How a run ended.
+
+    :param state: that of a connector that is paused or stopped, and so was not run.
+    """
+
+    exit_code: int
+    report: dict[str, Any] | None = None
+    error: dict[str, Any] | None = None
+    state: dict[str, str] | None = None
+    tail: deque[str] = field(default_factory=lambda: deque(maxlen=40))
+
+
+def run_once(connector: Path, options: RunOptions) -> None:
     """Run the connector, show how it went, and exit."""
-    console = Console(stderr=as_json)
-    settings = _spark_settings(conf)
+    console = Console(stderr=options.as_json)
+    settings = _spark_settings(options.conf)
     try:
-        outcome = _run(connector, _worker_config(worker, bootstrap_servers), master, settings, console, verbose, replay)
+        outcome = _run(connector, options, settings, console)
     except ConnectError as error:
         errors = error.errors if isinstance(error, ConfigError) else None
         outcome = Outcome(error.exit_code, error=_error(error, str(error), error.exit_code, errors))
     except KeyboardInterrupt as error:
         text = "Interrupted. The next run continues where this one stopped."
         outcome = Outcome(INTERRUPTED, error=_error(error, text, INTERRUPTED))
-    _present(outcome, console, as_json)
+    _present(outcome, console, options.as_json)
     raise typer.Exit(outcome.exit_code)
 
 
-@dataclass
-class Outcome:
-    """How a run ended."""
-
-    exit_code: int
-    report: dict[str, Any] | None = None
-    error: dict[str, Any] | None = None
-    tail: deque[str] = field(default_factory=lambda: deque(maxlen=40))
-
-
-def _run(
-    file: Path,
-    worker: Mapping[str, str],
-    master: str,
-    conf: Mapping[str, str],
-    console: Console,
-    verbose: bool,
-    replay: bool,
-) -> Outcome:
+def _run(file: Path, options: RunOptions, conf: Mapping[str, str], console: Console) -> Outcome:
+    worker = worker_config(options.worker, options.bootstrap_servers)
     config = connector_config(file)
-    warnings = check_configuration(config, worker, None)
-    for warning in warnings:
-        console.print(f"[yellow]Warning:[/] {warning}", highlight=False)
+    for warning in check_configuration(config, worker, None):
+        console.print(Text.assemble(("Warning: ", "yellow"), warning))
+    replay = _replay(config, options)
+    name = str(config["name"])
+    if options.live and (state := _state(name, worker)) != STARTED:
+        return Outcome(EXIT_OK, state={"connector": name, "state": state, "message": not_started_text(name, state)})
+    spec = RunSpec(config, worker, replay_dead_letters=options.dead_letters, replay=replay, dry_run=options.dry_run)
+    return _submitted(spec, options, conf, console)
+
+
+def _replay(config: Mapping[str, Any], options: RunOptions) -> Replay | None:
+    if options.interval is None:
+        return None
+    try:
+        replay = interval_replay(str(config["name"]), options.interval, again=options.again)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--replay") from None
+    check_replay(config)
+    return replay
+
+
+def _state(name: str, worker: Mapping[str, str]) -> str:
+    with resolved({}, worker) as (_, keys):
+        return target_state(name, keys)
+
+
+def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], console: Console) -> Outcome:
     spark = find_spark_submit()
     outcome = Outcome(EXIT_OK)
-    name = f"kconnect {config.get('name')}"
-    with (
-        run_spec_file(RunSpec(config, worker, replay_dead_letters=replay)) as path,
-        display_of(console, verbose) as display,
-    ):
-        command = submit_command(spark, path, master=master, conf=conf, name=name)
+    package = package_for(options.master)
+    with run_spec_file(spec) as path, package as archive, display_of(console, options.verbose) as display:
+        name = f"kconnect {spec.config['name']}"
+        command = submit_command(spark, path, master=options.master, conf=conf, name=name, package=archive)
 
         def on_event(event: dict[str, Any]) -> None:
             outcome.report = event.get("report", outcome.report)
@@ -135,7 +180,7 @@ def _run(
             outcome.tail.append(line)
             display.line(line)
 
-        environment = submit_environment(master)
+        environment = submit_environment(options.master)
         outcome.exit_code = submit(command, environment=environment, on_event=on_event, on_line=on_line)
     return _judged(outcome)
 
@@ -152,10 +197,12 @@ def _judged(outcome: Outcome) -> Outcome:
 def _present(outcome: Outcome, console: Console, as_json: bool) -> None:
     if outcome.error is not None:
         show_error(console, outcome.error, outcome.tail)
+    elif outcome.state is not None:
+        console.print(Text(outcome.state["message"]), soft_wrap=True)
     elif outcome.report is not None:
         show_report(console, outcome.report)
     if as_json:
-        typer.echo(json.dumps({"error": outcome.error} if outcome.error else outcome.report))
+        typer.echo(json.dumps({"error": outcome.error} if outcome.error else outcome.state or outcome.report))
 
 
 def _error(
@@ -175,36 +222,3 @@ def _spark_settings(pairs: Sequence[str]) -> dict[str, str]:
             )
         settings[key.strip()] = value
     return settings
-
-
-def _worker_config(file: Path | None, bootstrap_servers: str | None) -> dict[str, str]:
-    if file is not None:
-        worker = _read_worker(file)
-    elif bootstrap_servers is not None:
-        # Connect's default is 3 replicas, which the single broker of a developer refuses.
-        worker = {"offset.storage.replication.factor": "-1"}
-    else:
-        worker = _read_default_worker(default_data() / "worker.properties")
-    return worker if bootstrap_servers is None else worker | {"bootstrap.servers": bootstrap_servers}
-
-
-def _read_default_worker(file: Path) -> dict[str, str]:
-    if not file.is_file():
-        raise ConfigError(
-            {
-                "bootstrap.servers": [
-                    "no Kafka is named. Start one with `kconnect broker start`, or name yours with "
-                    "--bootstrap-servers host:port or --worker worker.properties"
-                ]
-            }
-        )
-    return _read_worker(file)
-
-
-def _read_worker(file: Path) -> dict[str, str]:
-    try:
-        return properties.parse(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError({"--worker": [f"cannot read {file}: {error.strerror}"]}) from None
-    except UnicodeDecodeError:
-        raise ConfigError({"--worker": [f"{file} is not UTF-8 text"]}) from None

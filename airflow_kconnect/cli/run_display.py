@@ -16,6 +16,7 @@ from rich.text import Text
 from airflow_kconnect.connect.run import describe_event
 
 _MAX_OFFSETS = 10
+_MOVED_BEFORE = " was moved before: nothing was done; `--again` moves it once more"
 
 
 class Display(Protocol):
@@ -124,6 +125,10 @@ def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in records.items() if count)
     yield "Connector", f"{report['connector']} ({report['kind']})"
     yield "Records", counts or "nothing new"
+    if report.get("replay"):
+        yield "Replay", report["replay"] + (_MOVED_BEFORE if report["notes"].get("already_replayed") else "")
+    if report["notes"].get("dry_run"):
+        yield "Dry run", _would_read(report["notes"])
     if report["topics"]:
         yield "Topics", ", ".join(report["topics"])
     yield "Guarantee", report["guarantee"].replace("_", " ")
@@ -134,6 +139,15 @@ def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "Seconds", f"{durations.get('total', 0.0):.1f}" + (f" ({phases})" if phases else "")
     if not report["complete"]:
         yield "More to do", "a bound (`kconnect.max.*`) ended this run; the next one continues"
+
+
+def _would_read(notes: Mapping[str, Any]) -> str:
+    if "would_read_offsets" in notes:
+        return f"{notes['would_read_offsets']:,} offsets would be read"
+    splits = notes["would_read"]
+    lines = [f"{json.dumps(split['source_partition'])} {split['start']} to {split['end']}" for split in splits]
+    more = [f"and {len(lines) - _MAX_OFFSETS} more"] if len(lines) > _MAX_OFFSETS else []
+    return "\n".join([f"{len(splits):,} splits would be read", *lines[:_MAX_OFFSETS], *more])
 
 
 def _offsets(offsets: list[dict[str, Any]]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -36,6 +38,31 @@ class Replay:
     def folder(self) -> str:
         """The interval as the name of a folder."""
         return str(self).replace(":", "-").replace("/", "--")
+
+
+def interval_replay(connector: str, text: str, *, again: bool = False) -> Replay:
+    """The replay of an interval that somebody types.
+
+    :param text: ``begin/end`` in ISO 8601, the end exclusive; in UTC where no zone is named.
+    :param again: move it once more, also if it was moved before; else its key is that of the interval.
+    :raises ValueError: it is no such interval, or empty.
+    """
+    begin, slash, end = text.partition("/")
+    if not slash:
+        raise ValueError(f"{text!r} is no interval; expected BEGIN/END, such as 2026-01-01/2026-01-02T12:00:00Z")
+    start_ms, end_ms = _ms(begin), _ms(end)
+    if end_ms <= start_ms:
+        raise ValueError(f"the interval {text} {'is empty' if end_ms == start_ms else 'ends before it begins'}")
+    identity = uuid.uuid4().hex if again else repr((connector, start_ms, end_ms))
+    return Replay(start_ms, end_ms, hashlib.sha256(identity.encode()).hexdigest()[:16])
+
+
+def _ms(text: str) -> int:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"{text!r} is no point in time such as 2026-01-31 or 2026-01-31T12:00:00Z") from None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def check_replay(config: Mapping[str, Any]) -> None:

@@ -38,6 +38,8 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("KCONNECT_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "200")
+    # No broker is here that a target state could be read from.
+    monkeypatch.setattr(sys.modules["airflow_kconnect.cli.run"], "target_state", lambda name, worker: "STARTED")
     spark = FakeSpark(tmp_path)
     spark.behave(printing(event_line("phase", name="planning"), event_line("report", report=REPORT)))
     return spark
@@ -177,7 +179,8 @@ class TestErrors:
 
     def test_an_interrupted_run_says_that_nothing_is_lost(self, spark: FakeSpark, connector: Path) -> None:
         spark.behave("import pathlib, sys, time\npathlib.Path(sys.argv[0]).with_name('up').touch()\ntime.sleep(300)")
-        command = [sys.executable, "-m", "airflow_kconnect.cli", "run", str(connector), "--json"]
+        # A dry run: a live one would ask the broker first.
+        command = [sys.executable, "-m", "airflow_kconnect.cli", "run", str(connector), "--json", "--dry-run"]
         process = subprocess.Popen(
             [*command, "--bootstrap-servers", "broker:9092"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -191,6 +194,84 @@ class TestErrors:
         assert process.returncode == 130
         assert "continues where" in json.loads(out)["error"]["message"]
         assert "Traceback" not in err
+
+
+class TestReplay:
+    DAY = ("--replay", "2026-01-01/2026-01-02")
+
+    def test_the_job_gets_the_interval(self, spark: FakeSpark, connector: Path) -> None:
+        _run(connector, *self.DAY)
+        replay = _spec(spark)["replay"]
+        assert (replay["start_ms"], replay["end_ms"]) == (1767225600000, 1767312000000)
+
+    def test_the_same_command_has_the_same_key(self, spark: FakeSpark, connector: Path) -> None:
+        keys = set()
+        for _ in range(2):
+            _run(connector, *self.DAY)
+            keys.add(_spec(spark)["replay"]["key"])
+        assert len(keys) == 1
+
+    def test_again_has_another_one(self, spark: FakeSpark, connector: Path) -> None:
+        _run(connector, *self.DAY)
+        first = _spec(spark)["replay"]["key"]
+        _run(connector, *self.DAY, "--again")
+        assert _spec(spark)["replay"]["key"] != first
+
+    @pytest.mark.parametrize("options", [("--replay", "2026"), ("--replay", "2026-01-01/2026-01-01"), ("--again",)])
+    def test_what_is_no_interval_is_wrong_usage(
+        self, spark: FakeSpark, connector: Path, options: tuple[str, ...]
+    ) -> None:
+        assert _run(connector, *options).exit_code == 2
+
+    def test_a_connector_that_cannot_replay_says_so_before_spark_starts(self, spark: FakeSpark, tmp_path: Path) -> None:
+        file = tmp_path / "sink.json"
+        file.write_text(json.dumps({"name": "s", "connector.class": "FileStreamSink", "topics": "t", "file": "/out"}))
+        assert "would stand twice" in _run(file, *self.DAY).stdout
+        assert not (spark.folder / "command.json").exists()
+
+    def test_a_replay_that_was_done_before_says_so(self, spark: FakeSpark, connector: Path) -> None:
+        report = REPORT | {"replay": "a/b", "notes": {"already_replayed": True}}
+        spark.behave(printing(event_line("report", report=report)))
+        assert "a/b was moved before: nothing was done; `--again` moves it once more" in _run(connector).stdout
+
+
+class TestDryRun:
+    def test_the_job_only_plans(self, spark: FakeSpark, connector: Path) -> None:
+        _run(connector, "--dry-run")
+        assert _spec(spark)["dry_run"] is True
+
+    @pytest.mark.parametrize(
+        ("notes", "text"),
+        [
+            ({"would_read_offsets": 1234}, "1,234 offsets would be read"),
+            (
+                {"would_read": [{"source_partition": {"filename": "/in"}, "start": 0, "end": 9, "detail": {}}]},
+                '{"filename": "/in"} 0 to 9',
+            ),
+        ],
+    )
+    def test_it_shows_what_would_be_read(
+        self, spark: FakeSpark, connector: Path, notes: dict[str, Any], text: str
+    ) -> None:
+        spark.behave(printing(event_line("report", report=REPORT | {"notes": {"dry_run": True, **notes}})))
+        assert text in _run(connector, "--dry-run").stdout
+
+
+class TestValidate:
+    def test_a_valid_one(self, connector: Path) -> None:
+        result = CliRunner().invoke(app, ["validate", str(connector)])
+        assert (result.exit_code, result.stdout) == (0, "Connector lines (source) is valid.\n")
+
+    def test_json_describes_it(self, connector: Path) -> None:
+        result = CliRunner().invoke(app, ["validate", str(connector), "--json"])
+        assert json.loads(result.stdout)["kind"] == "source"
+
+    def test_all_errors_are_shown(self, tmp_path: Path) -> None:
+        file = tmp_path / "bad.json"
+        file.write_text(json.dumps({"name": "x", "connector.class": "FileStreamSource", "tasks.max": "y"}))
+        result = CliRunner().invoke(app, ["validate", str(file), "--json"])
+        assert result.exit_code == 1
+        assert {"tasks.max", "topic", "file"} <= json.loads(result.stdout)["errors"].keys()
 
 
 class TestApp:

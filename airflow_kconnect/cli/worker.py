@@ -1,0 +1,89 @@
+"""Which Kafka a command means: a worker file, `--bootstrap-servers`, or the broker on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from airflow_kconnect.cli.broker import default_data
+from airflow_kconnect.connect import properties
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.providers import ConfigResolver
+
+WorkerFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--worker",
+        help="Worker file, as connect-distributed takes it. Default: that of the broker that "
+        "`kconnect broker start` has started.",
+        show_default=False,
+    ),
+]
+Servers = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-servers", help="Kafka brokers, host:port; wins over the worker file.", show_default=False
+    ),
+]
+
+
+def worker_config(file: Path | None, bootstrap_servers: str | None) -> dict[str, str]:
+    """The worker's keys, as they were written.
+
+    :raises ConfigError: no Kafka is named, or the file cannot be read.
+    """
+    if file is not None:
+        worker = _read(file)
+    elif bootstrap_servers is not None:
+        # Connect's default is 3 replicas, which the single broker of a developer refuses.
+        worker = {f"{store}.storage.replication.factor": "-1" for store in ("offset", "config", "status")}
+    else:
+        worker = _read_default(default_data() / "worker.properties")
+    return worker if bootstrap_servers is None else worker | {"bootstrap.servers": bootstrap_servers}
+
+
+@contextmanager
+def resolved(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Configurations of connector and worker with the values of their variables, which errors do not quote.
+
+    :raises ConfigError: a variable has no value.
+    """
+    resolver = ConfigResolver.from_worker(worker)
+    with resolver.hidden_in_errors():
+        yield resolver.resolve(config), resolver.resolve(worker)
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """An error is a line on standard error and the exit code of its kind."""
+    try:
+        yield
+    except ConnectError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(error.exit_code) from error
+
+
+def _read_default(file: Path) -> dict[str, str]:
+    if not file.is_file():
+        raise ConfigError(
+            {
+                "bootstrap.servers": [
+                    "no Kafka is named. Start one with `kconnect broker start`, or name yours with "
+                    "--bootstrap-servers host:port or --worker worker.properties"
+                ]
+            }
+        )
+    return _read(file)
+
+
+def _read(file: Path) -> dict[str, str]:
+    try:
+        return properties.parse(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError({"--worker": [f"cannot read {file}: {error.strerror}"]}) from None
+    except UnicodeDecodeError:
+        raise ConfigError({"--worker": [f"{file} is not UTF-8 text"]}) from None

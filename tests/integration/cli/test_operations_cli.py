@@ -1,0 +1,93 @@
+"""`kconnect pause`, `resume`, `stop` and `offsets` as a user meets them, with a real broker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from airflow_kconnect.cli import app
+from tests.support import unique
+
+Kconnect = Callable[..., Result]
+
+OFFSETS = {"offsets": [{"partition": {"filename": "/data/in"}, "offset": {"position": 7}}]}
+
+
+@pytest.fixture
+def kconnect(worker_file: Path) -> Kconnect:
+    """The command: `kconnect("pause", name)`."""
+
+    def go(*arguments: object, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(app, [*map(str, arguments), "--worker", str(worker_file)], input=stdin)
+
+    return go
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A connector's file."""
+    config = {"name": unique("lines"), "connector.class": "FileStreamSource", "file": "/data/in", "topic": "t"}
+    path = tmp_path / "lines.json"
+    path.write_text(json.dumps(config))
+    return path
+
+
+def _name(file: Path) -> str:
+    return str(json.loads(file.read_text())["name"])
+
+
+def _shown(kconnect: Kconnect, connector: object) -> Any:
+    return json.loads(kconnect("offsets", "show", connector, "--json").stdout)
+
+
+class TestStates:
+    def test_a_paused_connector_is_not_run_and_that_is_no_failure(self, kconnect: Kconnect, file: Path) -> None:
+        assert kconnect("pause", _name(file)).stdout == f"Connector {_name(file)} is paused.\n"
+        result = kconnect("run", file)
+        assert result.exit_code == 0
+        assert f"is paused: nothing was moved. Resume it with `kconnect resume {_name(file)}`" in result.stdout
+
+    def test_json_says_it_too(self, kconnect: Kconnect, file: Path) -> None:
+        kconnect("stop", file)
+        found = json.loads(kconnect("run", file, "--json").stdout)
+        assert (found["connector"], found["state"]) == (_name(file), "STOPPED")
+
+
+class TestOffsets:
+    def test_from_stop_to_resume(self, kconnect: Kconnect, file: Path) -> None:
+        kconnect("stop", file)
+        altered = kconnect("offsets", "alter", file, "-", stdin=json.dumps(OFFSETS))
+        assert altered.stdout == "The offsets for this connector have been altered successfully\n"
+        assert _shown(kconnect, file) == OFFSETS
+        assert _shown(kconnect, _name(file)) == OFFSETS
+        assert kconnect("offsets", "reset", file, "--json").exit_code == 0
+        assert _shown(kconnect, file) == {"offsets": []}
+        assert kconnect("resume", file).exit_code == 0
+
+    def test_people_get_a_line_for_each_partition(self, kconnect: Kconnect, file: Path) -> None:
+        assert kconnect("offsets", "show", file).stdout == "No offsets are committed.\n"
+        kconnect("stop", file)
+        kconnect("offsets", "alter", file, "-", stdin=json.dumps(OFFSETS))
+        assert kconnect("offsets", "show", file).stdout == '{"filename": "/data/in"} -> {"position": 7}\n'
+
+    def test_a_started_connector_keeps_its_offsets(self, kconnect: Kconnect, file: Path) -> None:
+        result = kconnect("offsets", "alter", file, "-", stdin=json.dumps(OFFSETS))
+        assert result.exit_code == 1
+        assert "must be in the STOPPED state" in result.stderr
+
+    @pytest.mark.parametrize(("text", "problem"), [("{", "is not JSON"), ("{}", "need to be provided")])
+    def test_a_request_that_is_none_is_one_line(
+        self, kconnect: Kconnect, file: Path, tmp_path: Path, text: str, problem: str
+    ) -> None:
+        kconnect("stop", file)
+        request = tmp_path / "request.json"
+        request.write_text(text)
+        result = kconnect("offsets", "alter", file, request)
+        assert result.exit_code == 1
+        assert problem in result.stderr
+        assert "Traceback" not in result.output
