@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 import time
@@ -33,6 +34,8 @@ class StandaloneAirflow:
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
         self.dags = home / "dags"
         self.dags.mkdir(parents=True)
+        self.example_folder = home / "example"
+        self.example_folder.mkdir()
         self._log = home / "standalone.log"
         self._port = free_port()
         self.url = f"http://127.0.0.1:{self._port}"
@@ -40,6 +43,7 @@ class StandaloneAirflow:
             "AIRFLOW_HOME": str(home),
             "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
             "AIRFLOW__CORE__DAGS_FOLDER": str(self.dags),
+            "AIRFLOW_VAR_KCONNECT_EXAMPLE_FOLDER": str(self.example_folder),
             "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
             "AIRFLOW__CORE__PARALLELISM": "2",
             "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
@@ -106,6 +110,10 @@ class StandaloneAirflow:
         data = None if body is None else json.dumps(body).encode()
         with urllib.request.urlopen(request, data, timeout=30) as answer:
             return json.load(answer)
+
+    def add_example(self, name: str) -> None:
+        """Copy a file of example DAGs into the DAG folder."""
+        shutil.copy(_REPOSITORY / "dags" / f"{name}.py", self.dags)
 
     def wait_for_dag(self, dag_id: str, timeout_s: float = 120.0) -> None:
         """Return when the DAG file has been read."""
@@ -179,6 +187,15 @@ class ConnectorDag:
         self._airflow, self._operator, self._connector = airflow, operator, dict(connector)
         self._schedule = "CronDataIntervalTimetable('0 * * * *', timezone='UTC')" if hourly else "None"
         self._retries = retries
+        self._task = "move"
+
+    @classmethod
+    def of_file(cls, airflow: StandaloneAirflow, dag_id: str, task_id: str) -> ConnectorDag:
+        """A DAG whose file is there already."""
+        airflow.wait_for_dag(dag_id)
+        found = cls(airflow, dag_id, "", {})
+        found._task = task_id
+        return found
 
     def write(self, failpoint: str | None = None, schedule: str | None = None) -> None:
         """Put its file into the DAG folder and return when Airflow has read it.
@@ -239,16 +256,18 @@ class ConnectorDag:
 
     def fail_task(self, run: Mapping[str, Any]) -> None:
         """Mark the task as failed, as a user does who wants it to stop."""
-        self._airflow.ask("PATCH", f"{self._run_path(run)}/taskInstances/move", {"new_state": "failed"})
+        self._airflow.ask("PATCH", f"{self._run_path(run)}/taskInstances/{self._task}", {"new_state": "failed"})
 
     def task(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """The task instance of a run."""
-        found: dict[str, Any] = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/move")
+        found: dict[str, Any] = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/{self._task}")
         return found
 
     def report(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """What the task of a run has returned."""
-        value = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/move/xcomEntries/return_value")["value"]
+        value = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/{self._task}/xcomEntries/return_value")[
+            "value"
+        ]
         found: dict[str, Any] = json.loads(value) if isinstance(value, str) else value
         return found
 

@@ -133,3 +133,9 @@ def test_the_example_connector_polls_from_its_offset_until_it_has_caught_up(
     assert task.poll() is None
     task.stop()
     assert {shape.schema for shape in connector.shapes().values} == {notes["ROW"]}
+
+
+@pytest.mark.parametrize("file", sorted((REPOSITORY / "dags").glob("*.py")), ids=lambda file: file.stem)
+def test_every_example_dag_is_shown_as_it_is(file: Path) -> None:
+    shown = [block.text for block in _of("python") if block.page.name == "examples.md"]
+    assert file.read_text(encoding="utf-8") in shown

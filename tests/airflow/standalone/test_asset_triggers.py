@@ -1,0 +1,44 @@
+"""DAGs that run because of a topic: the examples, in a whole Airflow."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.kafka import create_topic, produce
+from tests.support.standalone import ConnectorDag, StandaloneAirflow
+
+
+@pytest.mark.spark_submit
+@pytest.mark.timeout(600)
+def test_a_dag_runs_when_a_source_has_written_to_its_topic(airflow: StandaloneAirflow) -> None:
+    (airflow.example_folder / "orders.txt").write_text("one\ntwo\nthree\n")
+    airflow.add_example("example_asset_pipeline")
+    sink = ConnectorDag.of_file(airflow, "example_asset_sink", "write_files")
+
+    (run,) = sink.wait_for_runs("asset_triggered", 1)
+
+    assert (run["state"], run["data_interval_start"]) == ("success", None)
+    assert sink.report(run)["records"]["written"] == 3
+    assert _records(airflow.example_folder / "orders") == ["one", "two", "three"]
+
+
+@pytest.mark.spark_submit
+@pytest.mark.timeout(600)
+def test_a_dag_runs_when_enough_records_are_waiting(airflow: StandaloneAirflow, bootstrap: str) -> None:
+    topic = create_topic(bootstrap, "example-clicks")
+    airflow.add_example("example_lag_pipeline")
+    sink = ConnectorDag.of_file(airflow, "example_lag_pipeline", "write_files")
+    produce(bootstrap, topic, [f"click {n}" for n in range(1000)])
+
+    (run,) = sink.wait_for_runs("asset_triggered", 1)
+
+    assert run["state"] == "success"
+    assert sink.report(run)["records"]["written"] == 1000
+
+
+def _records(folder: Path) -> list[str]:
+    files = sorted(path for path in folder.rglob("*.json") if not path.name.startswith("."))
+    return [json.loads(line) for path in files for line in path.read_text().splitlines()]
