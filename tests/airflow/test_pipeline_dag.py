@@ -10,6 +10,7 @@ import pytest
 
 from airflow_kconnect import topic_asset
 from airflow_kconnect.local.demo_airflow import report_of
+from tests.support.airflow_dags import add_dag
 
 DAG_ID = "example_file_pipeline"
 
@@ -37,17 +38,7 @@ with DAG("after_weather", schedule=[topic_asset("weather")], is_paused_upon_crea
 @pytest.fixture
 def consumer(airflow_database: Path, tmp_path: Path) -> str:
     """A DAG that is scheduled by the asset of the example's topic."""
-    from airflow.dag_processing.bundles.manager import DagBundlesManager
-    from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
-
-    folder = tmp_path / "consumer"
-    folder.mkdir()
-    (folder / "after_weather.py").write_text(CONSUMER)
-    DagBundlesManager().sync_bundles_to_db()
-    bag = DagBag(folder)
-    assert bag.import_errors == {}
-    sync_bag_to_db(bag, "dags-folder", None)
-    return "after_weather"
+    return str(add_dag(tmp_path / "consumer", CONSUMER).dag_id)
 
 
 def _events_of_the_topic() -> list[dict[str, Any]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
 from tests.support.kafka import read_all, read_values
@@ -107,3 +109,14 @@ class TestSink:
         # In offsets, of which transactions have some more than records.
         assert 500 <= sum(reports[0].lag.values()) <= 510
         assert (reports[1].lag, reports[1].lag_max) == ({sink["topics"]: 0}, 0)
+
+    def test_a_lag_that_nobody_answers_is_a_warning(
+        self, sink: dict[str, str], run_here: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def away(*_: object) -> None:
+            raise RetriableError("no broker answers")
+
+        monkeypatch.setattr(KafkaAdmin, "committed_ends", away)
+        report = run_here(sink)
+        assert (report.records["written"], report.lag_max) == (2000, None)
+        assert report.warnings[-1] == "the lag is not known: no broker answers"
