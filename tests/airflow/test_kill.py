@@ -18,13 +18,14 @@ import psutil
 import pytest
 
 from airflow_kconnect import KafkaSourceOperator
+from airflow_kconnect.local.daemon import is_alive
 from tests.support import unique
-from tests.support.jobs import wait_gone
 from tests.support.kafka import read_values
 from tests.support.spark_master import SparkCluster
 
 pytestmark = pytest.mark.spark_submit
 
+_QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 LINES = [f"line {number}" for number in range(2000)]
 # Records are sent, and not committed.
 _FAILPOINT = "after-last-produce:block:{}"
@@ -121,8 +122,14 @@ def _command_line(process: psutil.Process) -> str:
         return ""
 
 
-def _still_running(processes: list[psutil.Process]) -> list[psutil.Process]:
-    return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+def _left_of(processes: list[psutil.Process], within_s: float = 0.0) -> list[psutil.Process]:
+    """Those that run when the time is over; a zombie does not."""
+    deadline = time.monotonic() + within_s
+    while left := [process for process in processes if is_alive(process)]:
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.1)
+    return left
 
 
 class TestOnKill:
@@ -138,7 +145,7 @@ class TestOnKill:
 
         assert workers
         assert drivers
-        assert not _still_running(tree)
+        assert _left_of(tree) == []
         assert task.operator._run_file is not None
         assert not task.operator._run_file.exists()
         assert len(task.errors) == 1
@@ -174,7 +181,7 @@ class TestWorkerIsKilled:
 
         assert workers
         assert drivers
-        assert wait_gone(tree, timeout_s=15) == []
+        assert _left_of(tree, within_s=15) == []
         assert not list(tmp_path.glob("kconnect-*.json"))
         _next_run_is_exact(load, bootstrap)
 
@@ -204,7 +211,9 @@ class TestStandaloneCluster:
         python.chmod(0o755)
         return {
             "spark.driver.bindAddress": "127.0.0.1",
+            "spark.driver.extraJavaOptions": _QUICK_JAVA,
             "spark.driver.host": "127.0.0.1",
+            "spark.executor.extraJavaOptions": _QUICK_JAVA,
             "spark.executor.memory": "512m",
             "spark.pyspark.driver.python": sys.executable,
             "spark.pyspark.python": str(python),
@@ -224,6 +233,6 @@ class TestStandaloneCluster:
 
         assert workers
         assert drivers
-        assert not _still_running(tree)
-        assert wait_gone(executors, timeout_s=20) == []
+        assert _left_of(tree) == []
+        assert _left_of(executors, within_s=15) == []
         _next_run_is_exact(load, bootstrap, conf=on_cluster)
