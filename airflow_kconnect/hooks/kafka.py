@@ -95,16 +95,3 @@ def wrong(conn_id: str, what: str) -> ConfigError:
 def _position(error: ValueError) -> str:
     """The parser's message without the text that it quotes."""
     return f"{error.msg} at character {error.pos}" if isinstance(error, json.JSONDecodeError) else "malformed"
-
-
-class KafkaWorkerHook:
-    """For the time in which its callers move to `KafkaConnectHook`."""
-
-    def __init__(self, kafka_conn_id: str) -> None:
-        self.kafka_conn_id = kafka_conn_id
-
-    def worker_config(self) -> dict[str, str]:
-        """See `KafkaConnectHook`."""
-        from airflow_kconnect.hooks.kconnect import KafkaConnectHook
-
-        return KafkaConnectHook(self.kafka_conn_id).worker_config()
