@@ -1,22 +1,22 @@
-"""Values of columns as the database takes them, as Catalyst expressions: texts for COPY, or values for a driver."""
+"""Values of columns as the writers take them, as Catalyst expressions: for PostgreSQL's COPY, or for a driver."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, SchemaType
-from airflow_kconnect.connectors.jdbc.sink_config import SinkSettings
+from airflow_kconnect.connectors.jdbc.sink_config import UTC, SinkSettings
 from airflow_kconnect.connectors.jdbc.sink_layouts import TableColumn
+from airflow_kconnect.connectors.jdbc.targets.postgres_lines import PLAIN_SCALE
 from airflow_kconnect.converters.json_read import or_default
 from airflow_kconnect.converters.json_rules import Rules
-from airflow_kconnect.converters.types import logical_name
+from airflow_kconnect.converters.types import decimal_scale, logical_name
 
 FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
-_UTC = ("UTC", "Etc/UTC", "GMT", "Z")
 _NUL = "\0"
 
 
@@ -26,10 +26,12 @@ class Cell:
 
     :param column: null where the value is.
     :param problem: STRING, why it cannot be written, null where it can; None: it always can.
+    :param offset: STRING, what the moment's zone is ahead of UTC; None: nothing, or the value is no moment.
     """
 
     column: Column
     problem: Column | None = None
+    offset: Column | None = None
 
 
 CellRule = Callable[[TableColumn, Column, SinkSettings], Cell]
@@ -51,57 +53,36 @@ def given(column: TableColumn, value: Column, settings: SinkSettings) -> Column:
     return or_default(column.schema, value, Rules())
 
 
-def copy_text(column: TableColumn, value: Column, settings: SinkSettings) -> Cell:
-    """A text in the format of PostgreSQL's COPY; null where the value is."""
+def copy_value(column: TableColumn, value: Column, settings: SinkSettings) -> Cell:
+    """A value whose text in Arrow is one that PostgreSQL reads, or that text: see `postgres_lines`."""
     value, kind = given(column, value, settings), kind_of(column, settings)
-    if kind in (DATE, TIME, TIMESTAMP):
-        return _postgres_moment(kind, column, value, settings)
-    if kind == SchemaType.STRING.name:
-        nul = F.when(value.contains(_NUL), f"field `{column.name}` has a NUL character, which PostgreSQL cannot store")
-        return Cell(_escaped(value), nul)
-    if kind == SchemaType.BYTES.name:
-        return Cell(F.concat(F.lit("\\\\x"), F.hex(value)))
-    return Cell(value.cast("string"))
-
-
-def _escaped(text: Column) -> Column:
-    # The backslash comes first: it is part of the other escapes.
-    for char, escape in (("\\", "\\\\"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-        text = F.replace(text, F.lit(char), F.lit(escape))
-    return text
-
-
-def _postgres_moment(kind: str, column: TableColumn, value: Column, settings: SinkSettings) -> Cell:
     if kind == TIME:
         return Cell(_time_text(value, settings.time_zone))
     if kind == DATE:
-        return _with_era(column, _date_in(value, settings.date_zone), lambda day: day.cast("string"))
+        return _since_postgresqls_first_day(column, Cell(_date_in(value, settings.date_zone)))
+    if kind == TIMESTAMP:
+        return _postgres_timestamp(column, value, settings)
+    if kind == SchemaType.STRING.name:
+        nul = F.when(value.contains(_NUL), f"field `{column.name}` has a NUL character, which PostgreSQL cannot store")
+        return Cell(value, nul)
+    if kind == SchemaType.BYTES.name:
+        return Cell(F.concat(F.lit("\\x"), F.hex(value)))
+    if kind == DECIMAL and decimal_scale(column.schema) > PLAIN_SCALE:
+        return Cell(value.cast("string"))
+    return Cell(value)
+
+
+def _postgres_timestamp(column: TableColumn, value: Column, settings: SinkSettings) -> Cell:
     instant, problem = _instant(column, value, settings)
-    zone = settings.time_zone
-    local = _local(instant, zone)
-    # Columns without zone pass over what follows the time.
-    suffix = F.lit("+00") if zone in _UTC else _offset_text(instant, local)
-    cell = _with_era(column, local, lambda moment: moment.cast("string"), suffix)
-    problems = [found for found in (problem, cell.problem) if found is not None]
-    return Cell(cell.column, F.coalesce(*problems))
+    local = _local(instant, settings.time_zone)
+    offset = None if settings.time_zone in UTC else _offset_text(instant, local)
+    return _since_postgresqls_first_day(column, Cell(local, problem, offset))
 
 
-def _with_era(
-    column: TableColumn, moment: Column, text: Callable[[Column], Column], suffix: Column | None = None
-) -> Cell:
-    """Years before Christ and of more than four digits as PostgreSQL writes them; it has none before 4713 BC."""
-    year = F.year(moment)
-    plain = text(moment)
-    # Spark writes -0044-03-15 for 45 BC (there is a year 0), and +10000-01-01.
-    digits = F.regexp_replace(plain, "^[+-]?[0-9]+", "")
-    shown_year = F.lpad(F.when(year < 1, 1 - year).otherwise(year).cast("string"), 4, "0")
-    # lpad cuts what is longer.
-    shown_year = F.when(year > 9999, year.cast("string")).otherwise(shown_year)
-    end = suffix if suffix is not None else F.lit("")
-    rare = F.concat(shown_year, digits, end, F.when(year < 1, " BC").otherwise(""))
-    common = plain if suffix is None else F.concat(plain, suffix)
-    problem = F.when(year < -4711, f"field `{column.name}` is before 4712 BC, which PostgreSQL cannot store")
-    return Cell(F.when(year.between(1, 9999), common).otherwise(rare), problem)
+def _since_postgresqls_first_day(column: TableColumn, moment: Cell) -> Cell:
+    early = f"field `{column.name}` is before 4712 BC, which PostgreSQL cannot store"
+    problem = F.when(F.year(moment.column) < -4711, early)
+    return replace(moment, problem=problem if moment.problem is None else F.coalesce(moment.problem, problem))
 
 
 def driver_value(column: TableColumn, value: Column, settings: SinkSettings) -> Cell:
@@ -158,12 +139,12 @@ def _instant(column: TableColumn, value: Column, settings: SinkSettings) -> tupl
 
 
 def _local(instant: Column, zone: str) -> Column:
-    return instant if zone in _UTC else F.from_utc_timestamp(instant, zone)
+    return instant if zone in UTC else F.from_utc_timestamp(instant, zone)
 
 
 def _date_in(value: Column, zone: str) -> Column:
     """The date in which a day's midnight (UTC) falls in a zone."""
-    return value if zone in _UTC else F.from_utc_timestamp(value.cast("timestamp"), zone).cast("date")
+    return value if zone in UTC else F.from_utc_timestamp(value.cast("timestamp"), zone).cast("date")
 
 
 def _time_text(value: Column, zone: str) -> Column:

@@ -38,6 +38,8 @@ _WITHOUT_MEANING = {
     "trim.sensitive.log": "contents of records are never logged",
 }
 """Keys of Connect's sinks that are accepted and have no effect, and why."""
+UTC = ("UTC", "Etc/UTC", "GMT", "Z")
+"""Zones of `db.timezone` in which nothing needs to be converted."""
 
 
 @dataclass(frozen=True)

@@ -59,9 +59,14 @@ class Layout:
         return tuple(column.name for column in self.columns)
 
     @property
+    def key_columns(self) -> tuple[TableColumn, ...]:
+        """The columns of the primary key."""
+        return tuple(column for column in self.columns if column.is_key)
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """Names of the columns of the primary key."""
-        return tuple(column.name for column in self.columns if column.is_key)
+        return tuple(column.name for column in self.key_columns)
 
     @property
     def others(self) -> tuple[str, ...]:

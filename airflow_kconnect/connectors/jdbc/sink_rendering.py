@@ -1,7 +1,7 @@
 """Records as what the writers of databases take, as Catalyst expressions: no Python touches a record's values.
 
-Every row has a number, ``part``: which of the `Parts` it belongs to, and so which columns it has. Besides it there is
-either ``line``, the row as a line for PostgreSQL's COPY, or for each part a struct ``row_<part>`` with its columns.
+Every row has a number, ``part``: which of the `Parts` it belongs to, and so which columns of a table it has. They are
+the columns ``cell_<part>_<n>``, for moments that are not in UTC with ``offset_<part>_<n>``.
 """
 
 from __future__ import annotations
@@ -11,20 +11,18 @@ from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql import types as T
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.task_errors import DROPPED, stage_prefix, with_exception
-from airflow_kconnect.connectors.jdbc.sink_cells import Cell, CellRule, copy_text
+from airflow_kconnect.connectors.jdbc.sink_cells import Cell, CellRule
 from airflow_kconnect.connectors.jdbc.sink_config import RECORD_KEY, SinkSettings
-from airflow_kconnect.connectors.jdbc.sink_layouts import DELETED, UPSERTED, Layout, TableColumn, layout_of
+from airflow_kconnect.connectors.jdbc.sink_layouts import Layout, TableColumn, layout_of
 from airflow_kconnect.converters.base import choose
 
 _ERROR = stage_prefix("TASK_PUT", "io.confluent.connect.jdbc.JdbcSinkConnector") + with_exception(
     "org.apache.kafka.connect.errors.ConnectException", ""
 )
-_NULL = "\\N"
 
 
 @dataclass(frozen=True)
@@ -44,51 +42,34 @@ Parts = tuple[Layout, ...]
 """What the writer needs to know: a layout for each value of the column ``part``."""
 
 
-def lines(frame: RecordFrame, settings: SinkSettings) -> tuple[DataFrame, Parts]:
-    """``line`` is a line of COPY: the row's columns; before them, if rows are merged, its offset and what to do."""
-    frame, cases = _cases(frame, settings)
-    parts, number_of = _parts(cases, share=True)
-    cells = _Cells(frame, settings, copy_text)
-    texts = {}
-    for case in cases:
-        if case.number in number_of:
-            row = cells.of(case)
-            own = [F.coalesce(row[name].column, F.lit(_NULL)) if name in row else F.lit(_NULL)
-                   for name in parts[number_of[case.number]].names]  # fmt: skip
-            texts[case.number] = _line(case, own, settings)
-    row_line = choose(F.col("case"), texts) if texts else F.lit(None).cast("string")
-    return _selected(frame, cells, cases, number_of, {"line": row_line}), parts
+def columns(
+    frame: RecordFrame, settings: SinkSettings, rule: CellRule, *, share: bool = False
+) -> tuple[DataFrame, Parts]:
+    """The rows, and the layouts that they have.
 
-
-def structs(frame: RecordFrame, settings: SinkSettings, rule: CellRule) -> tuple[DataFrame, Parts]:
-    """A struct for each part, null in rows of others."""
+    :param share: deletions have the part of other rows, if they can; ``deleted`` tells them apart.
+    """
     frame, cases = _cases(frame, settings)
-    parts, number_of = _parts(cases, share=False)
+    parts, number_of = _parts(cases, share=share)
     cells = _Cells(frame, settings, rule)
-    columns: dict[str, Column] = {}
+    options: dict[str, dict[int, Column]] = {}
     for case in cases:
         if case.number in number_of:
-            row = F.struct(*(cell.column.alias(f"c{n}") for n, cell in enumerate(cells.of(case).values())))
-            name = f"row_{number_of[case.number]}"
-            here = F.when(F.col("case") == case.number, row)
-            columns[name] = F.coalesce(columns[name], here) if name in columns else here
-    rows = _selected(frame, cells, cases, number_of, columns)
-    # Arrow takes no null in a row of another part where fields are declared never to be null.
-    loose = {name: F.col(name).cast(_with_nulls(rows.schema[name].dataType)) for name in columns}
-    return rows.withColumns(loose), parts
+            part, row = number_of[case.number], cells.of(case)
+            for n, name in enumerate(parts[part].names):
+                if name in row:
+                    options.setdefault(f"cell_{part}_{n}", {})[case.number] = row[name].column
+                    if (offset := row[name].offset) is not None:
+                        options.setdefault(f"offset_{part}_{n}", {})[case.number] = offset
+    made = {name: _chosen(found) for name, found in options.items()}
+    if share and settings.deletes:
+        made["deleted"] = F.col("case").isin([case.number for case in cases if case.layout.delete])
+    return _selected(frame, cells, cases, number_of, made), parts
 
 
-def _with_nulls(type_: T.DataType) -> T.DataType:
-    assert isinstance(type_, T.StructType)
-    return T.StructType([T.StructField(field.name, field.dataType) for field in type_.fields])
-
-
-def _line(case: _Case, cells: list[Column], settings: SinkSettings) -> Column:
-    if settings.merges:
-        operation = DELETED if case.layout.delete else UPSERTED
-        cells = [F.col("kafka_offset").cast("string"), F.lit(operation), *cells]
-    first, *others = cells
-    return F.concat(first, *(piece for cell in others for piece in (F.lit("\t"), cell)), F.lit("\n"))
+def _chosen(options: Mapping[int, Column]) -> Column:
+    """Where there is just one, nobody looks at the cells of other rows."""
+    return next(iter(options.values())) if len(options) == 1 else choose(F.col("case"), options)
 
 
 def _selected(
@@ -153,7 +134,7 @@ def _parts(cases: list[_Case], *, share: bool) -> tuple[Parts, dict[int, int]]:
     layouts = list(dict.fromkeys(case.layout for case in writable))
     shared: dict[Layout, Layout] = {}
     for layout in layouts if share else ():
-        hosts = [host for host in layouts if not host.delete and host.keys == layout.keys]
+        hosts = [host for host in layouts if not host.delete and host.key_columns == layout.key_columns]
         if layout.delete and len(hosts) == 1:
             shared[layout] = hosts[0]
     parts = tuple(layout for layout in layouts if layout not in shared)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connectors.jdbc.sink_config import UTC
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink_names import Table
 from airflow_kconnect.connectors.jdbc.targets.rows_loader import RowsTarget, first_line
@@ -27,7 +28,6 @@ _PASSING = (1020, 1021, 1040, 1053, 1080, 1158, 1159, 1160, 1161, 1203, 1205, 12
 _DUPLICATE = (1062, 1586)
 _NULL = (1048, 1364)
 _CHANGES_LOCK = "kconnect changes tables"
-_UTC = ("UTC", "Etc/UTC", "GMT", "Z")
 
 
 class MySqlTarget(RowsTarget):
@@ -58,9 +58,9 @@ class MySqlTarget(RowsTarget):
 
     def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
         from airflow_kconnect.connectors.jdbc.sink_cells import driver_value
-        from airflow_kconnect.connectors.jdbc.sink_rendering import structs
+        from airflow_kconnect.connectors.jdbc.sink_rendering import columns
 
-        return structs(frame, self.settings, driver_value)
+        return columns(frame, self.settings, driver_value)
 
     def connect_once(self, run: str) -> Connection:
         import pymysql
@@ -85,7 +85,7 @@ class MySqlTarget(RowsTarget):
         # Who waits longer for another session's lock gives up, and the run is tried again.
         cursor.execute("SET SESSION lock_wait_timeout = 300")
         cursor.execute("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
-        cursor.execute("SET SESSION time_zone = %s", ("+00:00" if settings.time_zone in _UTC else settings.time_zone,))
+        cursor.execute("SET SESSION time_zone = %s", ("+00:00" if settings.time_zone in UTC else settings.time_zone,))
         connection.commit()
         return connection
 

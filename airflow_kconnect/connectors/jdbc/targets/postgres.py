@@ -11,7 +11,7 @@ from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink_names import Table
 from airflow_kconnect.connectors.jdbc.targets.postgres_errors import translated
-from airflow_kconnect.connectors.jdbc.targets.postgres_loader import PostgresLoader
+from airflow_kconnect.connectors.jdbc.targets.postgres_loader import LOCK_TIMEOUT, PostgresLoader
 from airflow_kconnect.connectors.jdbc.targets.target import Connection, Loader, Target
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ _SESSION = {
     # A COPY stays open while Spark makes its rows: these would end it.
     "statement_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
-    # Who waits longer than this for another session's lock gives up, and the run is tried again.
-    "lock_timeout": "300s",
+    "lock_timeout": LOCK_TIMEOUT,
     "temp_buffers": "64MB",
     "work_mem": "64MB",
 }
@@ -55,9 +54,10 @@ class PostgresTarget(Target):
     }
 
     def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
-        from airflow_kconnect.connectors.jdbc.sink_rendering import lines
+        from airflow_kconnect.connectors.jdbc.sink_cells import copy_value
+        from airflow_kconnect.connectors.jdbc.sink_rendering import columns
 
-        return lines(frame, self.settings)
+        return columns(frame, self.settings, copy_value, share=True)
 
     def connect_once(self, run: str) -> Connection:
         import psycopg

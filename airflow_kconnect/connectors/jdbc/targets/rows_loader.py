@@ -22,7 +22,7 @@ class RowsLoader(Loader):
         self._target, self._connection = target, connection
 
     def add(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
-        columns = dict(zip(layout.names, rows.column(f"row_{part}").flatten(), strict=True))
+        columns = {name: rows.column(f"cell_{part}_{n}") for n, name in enumerate(layout.names)}
         statement, names = self._target.statement(table, layout)
         values = list(zip(*(columns[name].to_pylist() for name in names), strict=True))
         first = rows.column("kafka_offset")[0].as_py()

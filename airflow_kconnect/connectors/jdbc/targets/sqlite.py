@@ -39,9 +39,9 @@ class SqliteTarget(RowsTarget):
 
     def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
         from airflow_kconnect.connectors.jdbc.sink_cells import sqlite_value
-        from airflow_kconnect.connectors.jdbc.sink_rendering import structs
+        from airflow_kconnect.connectors.jdbc.sink_rendering import columns
 
-        return structs(frame, self.settings, sqlite_value)
+        return columns(frame, self.settings, sqlite_value)
 
     def connect_once(self, run: str) -> Connection:
         connection = sqlite3.connect(self.settings.url.database or "", timeout=_PATIENCE_S, isolation_level=None)

@@ -117,6 +117,11 @@ class TestUpsert:
         to.run(tombstone(1), row(1, "b"), first=1)
         assert table(each_database) == [(1, "b", None)]
 
+    def test_deletions_by_keys_of_another_type(self, sink: Any, each_database: Database) -> None:
+        long_key = struct(("id", INT64_SCHEMA))
+        sink(**DELETE).run(row(1, "a"), row(2, "b"), Record(key=(1,), key_schema=long_key), tombstone(3))
+        assert table(each_database) == [(2, "b")]
+
     def test_without_deletions_tombstones_are_passed_over(self, sink: Any, each_database: Database) -> None:
         to = sink(**UPSERT)
         to.run(row(1, "a"), tombstone(1))

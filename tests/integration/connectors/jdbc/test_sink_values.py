@@ -8,10 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 import numpy
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import (
@@ -29,9 +30,10 @@ from airflow_kconnect.connect.data import (
     SchemaType,
     struct,
 )
-from airflow_kconnect.connectors.jdbc.sink_cells import copy_text
+from airflow_kconnect.connectors.jdbc.sink_cells import copy_value
 from airflow_kconnect.connectors.jdbc.sink_config import confluent_keys, settings_of
 from airflow_kconnect.connectors.jdbc.sink_layouts import TableColumn
+from airflow_kconnect.connectors.jdbc.targets.postgres_lines import Lines
 from tests.support.databases import Database
 from tests.support.jdbc_sink import Record, Sink
 from tests.support.postgres import PostgresServer
@@ -100,14 +102,19 @@ def same(one: Any, other: Any) -> bool:
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
-@given(rows=st.lists(_rows, min_size=50, max_size=200), merged=st.booleans())
+@given(rows=st.lists(_rows, min_size=50, max_size=200), mode=st.sampled_from(["insert", "upsert"]))
 def test_postgresql_keeps_every_value(
-    spark: SparkSession, postgres: PostgresServer, rows: list[tuple[Any, ...]], merged: bool
+    spark: SparkSession, postgres: PostgresServer, rows: list[tuple[Any, ...]], mode: str
 ) -> None:
     database = postgres.create_database()
-    keys = {"pk.mode": "kafka", "insert.mode": "upsert" if merged else "insert", "auto.create": "true"}
+    keys = {"pk.mode": "kafka", "insert.mode": mode, "auto.create": "true", "offsets.table": ""}
     sink = Sink(spark, {**database.config, **keys})
     sink.run(*(Record(row, VALUE) for row in rows))
+    if mode == "upsert":
+        # Now that the keys are there, the rows are merged.
+        names = ", ".join(f'"{field.name}" = NULL' for field in VALUE.fields)
+        database.execute(f"UPDATE t SET {names}")
+        sink.run(*(Record(row, VALUE) for row in rows))
     assert sink.errors == []
     names = ", ".join(f'"{field.name}"' for field in VALUE.fields)
     found = database.execute(f"SELECT {names} FROM t ORDER BY __connect_offset")
@@ -133,9 +140,16 @@ def test_moments_of_all_years_are_the_same_instants(spark: SparkSession, postgre
     ]
     column = TableColumn("moment", TIMESTAMP_SCHEMA, "value", "moment", False)
     df = spark.createDataFrame([(ms,) for ms in instants], "ms long")
-    cell = copy_text(column, F.timestamp_millis("ms"), postgres_settings(zone))
-    texts = [row.text for row in df.select(cell.column.alias("text")).collect()]
-    assert [row.bad for row in df.select(cell.problem.alias("bad")).collect()] == [None] * len(instants)
+    cell = copy_value(column, F.timestamp_millis("ms"), postgres_settings(zone))
+    offset = {} if cell.offset is None else {"offset_0_0": cell.offset}
+    (batch,) = (
+        df.select(cell.column.alias("cell_0_0"), cell.problem.alias("bad"), *named(offset))
+        .toArrow()
+        .combine_chunks()
+        .to_batches()
+    )
+    assert batch.column("bad").to_pylist() == [None] * len(instants)
+    texts = cell_texts(batch)
     sql = "SELECT (extract(epoch FROM t::timestamptz) * 1000)::bigint FROM unnest(%s::text[]) AS t"
     assert [found for (found,) in postgres.execute(sql, (texts,))] == instants
     local = "SELECT (extract(epoch FROM t::timestamp AT TIME ZONE %s) * 1000)::bigint FROM unnest(%s::text[]) AS t"
@@ -143,11 +157,33 @@ def test_moments_of_all_years_are_the_same_instants(spark: SparkSession, postgre
         assert [found for (found,) in postgres.execute(local, (zone, texts))] == instants
 
 
+def named(columns: dict[str, Column]) -> list[Column]:
+    return [column.alias(name) for name, column in columns.items()]
+
+
+def cell_texts(batch: pa.RecordBatch) -> list[str]:
+    """The cells of the first column, as lines have them."""
+    rows = batch.append_column("kafka_offset", pa.array(range(batch.num_rows), pa.int64()))
+    return [line.removesuffix("\n") for line in Lines.of(rows, 0, 1).texts.to_pylist()]
+
+
 def test_moments_before_postgresqls_are_refused_by_name(spark: SparkSession) -> None:
     column = TableColumn("moment", TIMESTAMP_SCHEMA, "value", "moment", False)
-    cell = copy_text(column, F.timestamp_millis("ms"), postgres_settings("UTC"))
+    problem = copy_value(column, F.timestamp_millis("ms"), postgres_settings("UTC")).problem
+    assert problem is not None
     df = spark.createDataFrame([(-250_000_000_000_000,)], "ms long")
-    assert df.select(cell.problem).collect()[0][0] == "field `moment` is before 4712 BC, which PostgreSQL cannot store"
+    assert df.select(problem).collect()[0][0] == "field `moment` is before 4712 BC, which PostgreSQL cannot store"
+
+
+@pytest.mark.parametrize("scale", [0, 2, 6, 7, 38])
+def test_decimals_have_no_exponents(spark: SparkSession, scale: int) -> None:
+    schema = ConnectSchema(SchemaType.BYTES, name=DECIMAL, parameters={"scale": str(scale)})
+    digits = [(0, "0"), (0, "1"), (1, "1"), (0, "1" + "0" * 37), (1, "9" * 38)]
+    numbers = [Decimal((sign, tuple(map(int, number)), -scale)) for sign, number in digits]
+    df = spark.createDataFrame([(number,) for number in numbers], f"number decimal(38,{scale})")
+    cell = copy_value(TableColumn("n", schema, "value", "n", False), F.col("number"), postgres_settings("UTC"))
+    (batch,) = df.select(cell.column.alias("cell_0_0")).toArrow().combine_chunks().to_batches()
+    assert cell_texts(batch) == [f"{number:f}" for number in numbers]
 
 
 def test_zone_of_the_database(spark: SparkSession, each_database: Database) -> None:

@@ -13,7 +13,7 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.jdbc.sink import ConfluentJdbcSink
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout, layout_of
 from airflow_kconnect.connectors.jdbc.sink_tables import Tables
-from airflow_kconnect.connectors.jdbc.targets.postgres_loader import merge_statements
+from airflow_kconnect.connectors.jdbc.targets.postgres_merges import merge_statements
 from airflow_kconnect.connectors.jdbc.targets.rows_loader import RowsTarget
 from airflow_kconnect.connectors.jdbc.targets.target import Target
 
