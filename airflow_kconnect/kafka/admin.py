@@ -237,6 +237,11 @@ class KafkaAdmin:
         begins: dict[Place, int] = self._settled("reading the begins of topics", ask)
         return {place: (begins[place], end) for place, end in ends.items()}
 
+    def forget_errors(self) -> None:
+        """Take in, and keep no more than the last of, what the client has noted; for clients that live long."""
+        self._client.poll(0)
+        del self._errors[:-10]
+
     def _settled(self, doing: str, request: Callable[[], Any]) -> Any:
         """The answer to a request, asked again while the cluster is still taking in what is new."""
         deadline = time.monotonic() + self._timeout_s

@@ -89,6 +89,7 @@ class SharedKafka:
         :raises RetriableError: no broker answers; for the next `AWAY_S` seconds this is said at once.
         """
         admin = self._connected()
+        admin.forget_errors()
         try:
             yield admin
         except RetriableError:
