@@ -10,8 +10,7 @@ from datetime import datetime
 
 from airflow.sdk import DAG, Asset, AssetWatcher
 
-from airflow_kconnect import KafkaSinkOperator
-from airflow_kconnect.triggers.lag import ConnectorLagTrigger
+from airflow_kconnect import ConnectorLagTrigger, KafkaSinkOperator
 
 SINK = {
     "name": "example-clicks-sink",

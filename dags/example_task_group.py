@@ -9,8 +9,7 @@ from datetime import datetime
 
 from airflow.sdk import DAG, CronDataIntervalTimetable
 
-from airflow_kconnect import connector_retry_policy, run_params
-from airflow_kconnect.operators.pipeline import connector_pipeline
+from airflow_kconnect import connector_pipeline, connector_retry_policy, run_params
 
 FOLDER = "{{ var.value.get('kconnect_example_folder', '/tmp/kconnect-example') }}"
 STRINGS = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
