@@ -327,6 +327,21 @@ class SplitWriter(ABC):
         """Called instead of `close` after an error: remove what was written."""
 
 
+ParsedPart = tuple[int, "pa.StructArray"]
+"""The number of a shape, and the keys or values of a batch, which all have it and are not null."""
+
+
+class BatchRenderer(ABC):
+    """Makes rows for a `SplitWriter` where the payloads of records were parsed; pickled into the tasks."""
+
+    @abstractmethod
+    def render(self, offsets: pa.Array, key: ParsedPart | None, value: ParsedPart) -> pa.RecordBatch | None:
+        """The rows that `NativeSinkConnector.render` would make, none with an error; None if it has to make them.
+
+        :param key: None: nobody reads keys.
+        """
+
+
 class NativeSinkConnector(SinkConnector):
     """A sink whose rows Catalyst renders and a `SplitWriter` writes in Arrow batches."""
 
@@ -356,6 +371,16 @@ class NativeSinkConnector(SinkConnector):
     @abstractmethod
     def render(self, frame: RecordFrame) -> DataFrame:
         """The rows for the writer: any columns, plus ``kafka_offset`` (long) and ``error`` (string) unchanged."""
+
+    def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
+        """Called in place of `render` where records need no transformation and a converter parses them in batches.
+
+        What it makes does not have to pass through Spark's JVM. A split ends at the first batch that needs `render`,
+        and the rest of the run goes that way.
+
+        :param keys: shapes that keys may have; none if nobody reads keys.
+        """
+        return None
 
     @abstractmethod
     def writer(self) -> SplitWriter:

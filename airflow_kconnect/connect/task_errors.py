@@ -15,6 +15,9 @@ _STAGE, _PART, _EXCEPTION = "\x02", "\x1e", "\x1f"
 DROPPED = "\x03"
 """The ``error`` cell of a record that a filter has dropped."""
 
+NEEDS_SPARK = "\x04"
+"""The ``error`` cell of a record that no `BatchRenderer` can take: Spark has to."""
+
 DATA_EXCEPTION = "org.apache.kafka.connect.errors.DataException"
 _CLASSES = {name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, ConnectError)}
 

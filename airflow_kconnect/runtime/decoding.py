@@ -31,6 +31,11 @@ class PartDecoder:
         self._shapes: list[Shape] = list(converter.shapes_of([]))
 
     @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes that have been seen."""
+        return tuple(self._shapes)
+
+    @property
     def columns(self) -> frozenset[str]:
         """The reader's columns that it decodes from."""
         wants_quotes = self._converter.wants_quotes(self._shapes)

@@ -6,6 +6,7 @@ import gc
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -87,20 +88,28 @@ def with_places(rows: DataFrame, splits: Sequence[SinkSplit]) -> DataFrame:
 
 def _reader(settings: ReaderSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        # Messages make no cycles, and looking for some among so many objects takes half of the reader's time.
-        gc.disable()
-        try:
+        with many_messages():
             for batch in batches:
                 for split in batch.column(0).to_pylist():
-                    yield from _read_split(settings, settings.splits[split])
-        finally:
-            gc.enable()
-            give_memory_back()
+                    yield from read_split(settings, settings.splits[split])
 
     return read
 
 
-def _read_split(settings: ReaderSettings, split: SinkSplit) -> Iterator[pa.RecordBatch]:
+@contextmanager
+def many_messages() -> Iterator[None]:
+    """Where splits are read."""
+    # Messages make no cycles, and looking for some among so many objects takes half of the reader's time.
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        give_memory_back()
+
+
+def read_split(settings: ReaderSettings, split: SinkSplit) -> Iterator[pa.RecordBatch]:
+    """The records of a split as batches of the settings' schema; an error of the broker is the last row."""
     try:
         for messages in read_messages(settings.consumer_config, split):
             yield _arrow(settings, messages)

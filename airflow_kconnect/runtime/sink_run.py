@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as KafkaPartition
 
-from airflow_kconnect.connect.connector import NativeSinkConnector, PollSinkConnector, SinkConnector, SinkSplit
+from airflow_kconnect.connect.connector import (
+    NativeSinkConnector,
+    PollSinkConnector,
+    SinkConnector,
+    SinkSplit,
+    SplitWriter,
+)
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
@@ -31,8 +37,9 @@ from airflow_kconnect.runtime.header_stage import HeaderStage
 from airflow_kconnect.runtime.kafka_reader import ReaderSettings, read_samples, read_splits, with_places
 from airflow_kconnect.runtime.lag import lag_of
 from airflow_kconnect.runtime.phases import Phases
+from airflow_kconnect.runtime.plain_sink import plain_sink
 from airflow_kconnect.runtime.poll_sink import TaskWriter
-from airflow_kconnect.runtime.progress import ProgressMonitor
+from airflow_kconnect.runtime.progress import ProgressAddress, ProgressMonitor
 from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink_plan import (
@@ -90,7 +97,7 @@ class SinkRun:
         self._record_bytes = 0
         self._rounds = self._splits = 0
         self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
-        self._learned = False
+        self._learned = self._needs_spark = False
         self._seen: set[tuple[str, bytes]] = set()
         self._warnings: list[str] = []
         self._notes: dict[str, Any] = {}
@@ -262,27 +269,52 @@ class SinkRun:
     def _write(self, splits: list[SinkSplit]) -> list[SinkReport]:
         spark = self._session.spark
         use_batches_of(spark, self._record_bytes)
-        columns = self._columns.union(*(decoder.columns for _, decoder in self._decoders))
-        parsers = {name: parser for _, decoder in self._decoders for name, parser in decoder.parsers.items()}
-        keeps = self._settings.errors.reports or self._replay
-        reader = ReaderSettings(self._consumer_config, tuple(splits), columns, parsers, keeps_parsed=keeps)
-        frame = self._frame(read_splits(spark, reader), splits)
         expected = sum(split.end - split.start for split in splits)
         with ProgressMonitor(self._session.driver_host, len(splits), expected) as monitor:
-            if isinstance(self._connector, NativeSinkConnector):
-                rows: Any = self._connector.render(frame)
-                writers = tuple(self._connector.writer() for _ in splits)
-            else:
-                assert isinstance(self._connector, PollSinkConnector)
-                rows, writers = _for_tasks(
-                    frame, self._connector, self._settings.tasks_max, len(splits), HeaderStage.of(self._header)
-                )
-            producer = self._settings.clients.producer(None)
-            settings = SinkWriterSettings(tuple(splits), writers, monitor.address, self._settings.errors, producer)
-            reported = rows.mapInArrow(sink_writer(settings), REPORT_SCHEMA)
+            reported = self._plain_job(splits, monitor.address) or self._spark_job(splits, monitor.address)
             self._phases.enter("moving records")
             found = [SinkReport(**json.loads(row.report)) for row in run_job(spark, reported)]
         return sorted(found, key=lambda report: report.index)
+
+    def _plain_job(self, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame | None:
+        """A job that needs no Catalyst, if the connector and all that has been read so far allow that."""
+        connector, value = self._connector, self._value
+        if self._needs_spark or self._replay or self._chain.links or not isinstance(connector, NativeSinkConnector):
+            return None
+        if not all(decoder.parsers for _, decoder in self._decoders):
+            return None
+        renderer = connector.batch_renderer(self._key.shapes if self._key else (), value.shapes)
+        if renderer is None:
+            return None
+        reader = self._reader(splits, frozenset(part for part, _ in self._decoders), keeps_parsed=False)
+        writers = tuple(connector.writer() for _ in splits)
+        return plain_sink(self._session.spark, reader, renderer, self._writing(splits, writers, progress))
+
+    def _spark_job(self, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame:
+        columns = self._columns.union(*(decoder.columns for _, decoder in self._decoders))
+        reader = self._reader(splits, columns, keeps_parsed=self._settings.errors.reports or self._replay)
+        frame = self._frame(read_splits(self._session.spark, reader), splits)
+        writers: tuple[SplitWriter, ...]
+        if isinstance(self._connector, NativeSinkConnector):
+            rows: Any = self._connector.render(frame)
+            writers = tuple(self._connector.writer() for _ in splits)
+        else:
+            assert isinstance(self._connector, PollSinkConnector)
+            rows, writers = _for_tasks(
+                frame, self._connector, self._settings.tasks_max, len(splits), HeaderStage.of(self._header)
+            )
+        reported: DataFrame = rows.mapInArrow(sink_writer(self._writing(splits, writers, progress)), REPORT_SCHEMA)
+        return reported
+
+    def _reader(self, splits: list[SinkSplit], columns: frozenset[str], *, keeps_parsed: bool) -> ReaderSettings:
+        parsers = {name: parser for _, decoder in self._decoders for name, parser in decoder.parsers.items()}
+        return ReaderSettings(self._consumer_config, tuple(splits), columns, parsers, keeps_parsed=keeps_parsed)
+
+    def _writing(
+        self, splits: list[SinkSplit], writers: tuple[SplitWriter, ...], progress: ProgressAddress
+    ) -> SinkWriterSettings:
+        producer = self._settings.clients.producer(None)
+        return SinkWriterSettings(tuple(splits), writers, progress, self._settings.errors, producer)
 
     def _frame(self, rows: DataFrame, splits: list[SinkSplit]) -> RecordFrame:
         """The records of the splits, decoded and transformed."""
@@ -326,7 +358,8 @@ class SinkRun:
         if errors:
             raise min(errors, key=lambda error: error.exit_code)
         samples = {sample for report in reports for sample in samples_of(report)}
-        self._learned = bool(samples)
+        needs_spark = any(report.needs_spark for report in reports)
+        self._learned, self._needs_spark = bool(samples) or needs_spark, self._needs_spark or needs_spark
         if samples and samples <= self._seen:
             raise unknown_even_then(self._settings.name, samples)
         self._seen |= samples

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConnectError, DataError
-from airflow_kconnect.connect.task_errors import RecordError, pack_error
+from airflow_kconnect.connect.task_errors import NEEDS_SPARK, RecordError, pack_error
 from airflow_kconnect.kafka.producers import FlushingProducer
 from airflow_kconnect.runtime.decoding import unknown_sample
 from airflow_kconnect.runtime.errant_records import BatchReporter
@@ -55,6 +55,7 @@ class SinkReport:
     :param end: the offset after what was written: the split's end, or the record that ended it early.
     :param result: facts for `NativeSinkConnector.commit`; None if the writer failed and nothing counts.
     :param unknown: (part, base64 bytes) of records whose shape was not known.
+    :param needs_spark: the rest cannot be read by a `BatchRenderer`.
     :param error: the error of the record at `end`, or of the writer.
     """
 
@@ -65,6 +66,7 @@ class SinkReport:
     dead_lettered: int = 0
     result: dict[str, Any] | None = None
     unknown: list[tuple[str, str]] = field(default_factory=list)
+    needs_spark: bool = False
     error: dict[str, Any] | None = None
 
     def count(self, found: Sorted) -> None:
@@ -189,7 +191,9 @@ def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSpl
     """The split ends before this row; the report says why."""
     errors = batch.column("error")
     offset = batch.column("kafka_offset")[row].as_py()
-    if unknown_sample(errors[row].as_py()) is not None:
+    if errors[row].as_py() == NEEDS_SPARK:
+        report.needs_spark = True
+    elif unknown_sample(errors[row].as_py()) is not None:
         report.unknown = _samples(errors.slice(row))
     else:
         error = error_at(batch, row, f"{split.topic_partition}@{offset}")

@@ -14,8 +14,7 @@ from pyspark.daemon import manager
 import airflow_kconnect.connectors.directory.writers
 import airflow_kconnect.connectors.file.reading
 import airflow_kconnect.connectors.file.segments
-import airflow_kconnect.runtime.kafka_reader
-import airflow_kconnect.runtime.sink_writer
+import airflow_kconnect.runtime.plain_sink
 import airflow_kconnect.runtime.split_writer  # noqa: F401
 from airflow_kconnect.runtime.memory import use_few_arenas
 

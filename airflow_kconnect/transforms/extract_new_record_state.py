@@ -190,6 +190,11 @@ class ExtractNewRecordState(Transformation):
         return F.when(F.trim(topic) != "", topic).otherwise(rows.topic)
 
 
+def has_change_events(frame: RecordFrame) -> bool:
+    """Whether a row can be a change event."""
+    return bool(_groups(frame))
+
+
 _SIDES: Mapping[Side, str] = {"after": _ROW, "before": _DELETION}
 
 

@@ -124,6 +124,13 @@ class JdbcSinkConnector(NativeSinkConnector):
         rows, self._layouts = self._target.render(frame)
         return rows
 
+    def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
+        found = self._target.plain_rows(keys, values)
+        if found is None:
+            return None
+        renderer, self._layouts = found
+        return renderer
+
     def writer(self) -> SplitWriter:
         from airflow_kconnect.connectors.jdbc.sink_writer import JdbcWriter
 

@@ -94,6 +94,20 @@ def test_upserts_resume_where_they_stopped(
     assert stored == [(config["name"], config["topics"], 0, 5)]
 
 
+def test_what_only_spark_can_read_takes_one_more_round(
+    config: dict[str, str], bootstrap: str, database: Database, run_here: Run
+) -> None:
+    send(bootstrap, config["topics"], [row(n, f"name {n}") for n in range(12_000)])
+    assert run_here({**config, **KEYED}).notes["rounds"] == 1
+    more = [*(row(n, "again") for n in range(11_000)), tombstone(11_999), row(11_998, "last")]
+    send(bootstrap, config["topics"], more)
+    report = run_here({**config, **KEYED})
+    assert (report.notes["rounds"], report.records["written"]) == (2, len(more))
+    assert database.execute("SELECT count(*), max(name), max(id) FROM t WHERE name <> 'last'") == [
+        (11_998, "name 11997", 11_997)
+    ]
+
+
 def test_shapes_that_nobody_knew(config: dict[str, str], bootstrap: str, database: Database, run_here: Run) -> None:
     wide = struct(id="int32", name="string?", size="int64?")
     late = (envelope(KEY, {"id": 9}), envelope(wide, {"id": 9, "name": "wide", "size": 5}))

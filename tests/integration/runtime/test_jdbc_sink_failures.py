@@ -19,6 +19,11 @@ from tests.support.postgres import PostgresServer
 pytestmark = pytest.mark.spark_submit
 
 _RECORDS = 30_000
+JSON = "org.apache.kafka.connect.json.JsonConverter"
+_ENVELOPE = (
+    '{"schema":{"type":"struct","fields":[{"type":"string","optional":false,"field":"record_value"}],'
+    '"optional":false},"payload":{"record_value":"record-{}"}}'
+)
 
 # Where the run is killed, and whether its rows were committed by then.
 _KILL_POINTS = [
@@ -39,14 +44,26 @@ def database(postgres: PostgresServer) -> Database:
 @pytest.fixture
 def sink(topic: Callable[..., str], bootstrap: str, database: Database) -> dict[str, str]:
     """Plain inserts, without a primary key, of numbered records of two partitions."""
+    return _sink(topic, bootstrap, database, "record-{}", STRING)
+
+
+@pytest.fixture
+def sink_without_jvm(topic: Callable[..., str], bootstrap: str, database: Database) -> dict[str, str]:
+    """The same, of records that the task which reads them writes."""
+    return _sink(topic, bootstrap, database, _ENVELOPE, JSON)
+
+
+def _sink(
+    topic: Callable[..., str], bootstrap: str, database: Database, message: str, converter: str
+) -> dict[str, str]:
     name = topic(partitions=2)
-    produce(bootstrap, name, [f"record-{n}" for n in range(_RECORDS)])
+    produce(bootstrap, name, [message.replace("{}", str(n)) for n in range(_RECORDS)])
     return {
         "name": unique("sink"),
         "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
         "topics": name,
         "table.name.format": "t",
-        "value.converter": STRING,
+        "value.converter": converter,
         "connection.attempts": "1",
         **database.config,
     }
@@ -79,11 +96,11 @@ def test_killed_run_leaves_every_row_once(
 
 
 def test_of_two_runs_the_older_is_fenced(
-    sink: dict[str, str], database: Database, worker_props: dict[str, str], run_here: Run, tmp_path: Path
+    sink_without_jvm: dict[str, str], database: Database, worker_props: dict[str, str], run_here: Run, tmp_path: Path
 ) -> None:
-    job = start_job(sink, worker_props, tmp_path, failpoint="mid-write")
+    job = start_job(sink_without_jvm, worker_props, tmp_path, failpoint="mid-write")
     job.wait_for_failpoint()
-    run_here(sink)
+    run_here(sink_without_jvm)
     assert counts(database) == (_RECORDS, _RECORDS)
     job.reached.unlink()
     assert job.wait() == EXIT_FENCED

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
+from airflow_kconnect.connect.connector import BatchRenderer
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Shape
 from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connectors.jdbc.sink_batches import plain_rows
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink_names import Table
 from airflow_kconnect.connectors.jdbc.targets.postgres_errors import translated
@@ -58,6 +60,11 @@ class PostgresTarget(Target):
         from airflow_kconnect.connectors.jdbc.sink_rendering import columns
 
         return columns(frame, self.settings, copy_value, share=True)
+
+    def plain_rows(
+        self, keys: Sequence[Shape], values: Sequence[Shape]
+    ) -> tuple[BatchRenderer, tuple[Layout, ...]] | None:
+        return plain_rows(self.settings, keys, values)
 
     def connect_once(self, run: str) -> Connection:
         import psycopg

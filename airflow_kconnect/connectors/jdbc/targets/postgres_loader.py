@@ -35,7 +35,7 @@ LOCK_TIMEOUT = "300s"
 
 _WORTH_TRYING = 1000
 # Merges take keys in order, other pieces do not: they must not make others wait for what they wait for themselves.
-_TRY = "SAVEPOINT kconnect_piece; SET LOCAL lock_timeout = '100ms'"
+_TRY = "SAVEPOINT kconnect_piece; SET LOCAL lock_timeout = '500ms'"
 _KEEP = f"RELEASE SAVEPOINT kconnect_piece; SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'"
 _TAKE_BACK = "ROLLBACK TO SAVEPOINT kconnect_piece"
 

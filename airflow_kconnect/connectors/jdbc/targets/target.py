@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow_kconnect.connect.data import DECIMAL, SchemaType
+from airflow_kconnect.connect.connector import BatchRenderer
+from airflow_kconnect.connect.data import DECIMAL, SchemaType, Shape
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from airflow_kconnect.connectors.jdbc.identifiers import quote
 from airflow_kconnect.connectors.jdbc.sink_config import SinkSettings
@@ -73,6 +74,12 @@ class Target(ABC):
     @abstractmethod
     def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
         """Rows as `loader` takes them, and the layouts that they have."""
+
+    def plain_rows(
+        self, keys: Sequence[Shape], values: Sequence[Shape]
+    ) -> tuple[BatchRenderer, tuple[Layout, ...]] | None:
+        """Who makes such rows of parsed payloads without Spark, and the layouts that they have; None: nobody can."""
+        return None
 
     @abstractmethod
     def connect_once(self, run: str) -> Connection:

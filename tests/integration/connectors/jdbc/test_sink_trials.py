@@ -224,8 +224,9 @@ def test_key_that_another_session_has_just_written(sink: Sink, database: Postgre
     with database.connect() as other:
         other.autocommit = False
         other.execute("INSERT INTO t VALUES (1, 'theirs')")
-        later = threading.Timer(0.5, other.commit)
+        later = threading.Timer(1.0, other.commit)
         later.start()
         sink.run((1, "ours"), (2, "b"))
         later.join()
     assert rows(database) == [(1, "ours"), (2, "b")]
+    assert done(database)[-1] == "INSERT"
