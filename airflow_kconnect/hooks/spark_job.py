@@ -13,7 +13,7 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow_kconnect.connect.run import describe_event, parse_event
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.hooks.yarn import ADDRESS_EXTRA
-from airflow_kconnect.local.package_archive import package_archive, with_archive
+from airflow_kconnect.local.package_archive import package_for, with_archive
 from airflow_kconnect.local.process_tree import kill_tree
 from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit, job_path
 from airflow_kconnect.local.submit import spark_conf, submit_environment
@@ -82,15 +82,20 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     def why_not_deferrable(self) -> str | None:
         """Why a trigger cannot wait for the job; None if it can."""
         if self.is_tracked:
-            kerberos = self._connection["keytab"] and self._connection["principal"]
-            if self.in_yarn_cluster_mode and (self._yarn_rm_auth is not None or kerberos):
-                return "the ResourceManager wants an authentication that a trigger does not have"
-            return None
+            return self._why_to_wait_here()
         if self._connection["deploy_mode"] != "cluster":
             return f"in client mode, on {self._connection['master']}, the driver is a child of this worker"
         if self.in_yarn_cluster_mode:
             return UNTRACKED_YARN
         return "`track_driver_via_k8s_api=True` is not set"
+
+    def _why_to_wait_here(self) -> str | None:
+        kerberos = self._connection["keytab"] and self._connection["principal"]
+        if self.in_yarn_cluster_mode and (self._yarn_rm_auth is not None or kerberos):
+            return "the ResourceManager wants an authentication that a trigger does not have"
+        if self._post_submit_commands:
+            return "`post_submit_commands` are run by a worker that waits for the job"
+        return None
 
     @cached_property
     def _spark_submit(self) -> SparkSubmit:
@@ -113,12 +118,10 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     @contextmanager
     def _package_for(self, application: str) -> Iterator[None]:
         """Send this package along, unless executors are on this machine, or the application is one of an image."""
-        if self._connection["master"].startswith("local") or application != str(job_path()):
-            yield
-            return
-        with package_archive() as archive:
-            self._py_files = ",".join(filter(None, [str(archive), self._py_files]))
-            self._conf = with_archive(self._conf)
+        with package_for(self._connection["master"]) as archive:
+            if archive is not None and application == str(job_path()):
+                self._py_files = ",".join(filter(None, [str(archive), self._py_files]))
+                self._conf = with_archive(self._conf)
             yield
 
     def take_up(self, job_id: str) -> None:
@@ -134,6 +137,13 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         if self._connection["deploy_mode"] != "cluster":
             self._end_processes()
         super().on_kill()
+
+    def _poll_k8s_driver_via_api(self) -> str | None:
+        phase: str | None = super()._poll_k8s_driver_via_api()
+        if phase is None and not self._killed:
+            # The provider takes it for a success.
+            raise RuntimeError(f"driver pod {self._kubernetes_driver_pod} is gone: how its job ended is not known")
+        return phase
 
     def _end_processes(self) -> None:
         if self._submit_sp is not None and self._submit_sp.returncode is None:

@@ -18,6 +18,16 @@ _METADATA = ("METADATA", "entry_points.txt")
 
 
 @contextmanager
+def package_for(master: str) -> Iterator[Path | None]:
+    """The archive where executors are on other machines than the driver; None on `local` masters."""
+    if master.startswith("local"):
+        yield None
+        return
+    with package_archive() as path:
+        yield path
+
+
+@contextmanager
 def package_archive() -> Iterator[Path]:
     """Make the archive; removed when the block ends. The driver gives it to executors for as long as the job runs."""
     with tempfile.TemporaryDirectory(prefix="kconnect-") as folder:

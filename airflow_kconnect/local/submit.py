@@ -16,6 +16,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import SUBMITTER, parse_event
 from airflow_kconnect.local.class_archive import class_archive_options
+from airflow_kconnect.local.package_archive import with_archive
 from airflow_kconnect.local.process_tree import kill_tree
 from airflow_kconnect.local.spark import SparkSubmit, job_path
 
@@ -97,10 +98,25 @@ def _quick_start(spark: SparkSubmit) -> list[str]:
     return options
 
 
-def submit_command(spark: SparkSubmit, run_file: Path, *, master: str, conf: Mapping[str, Any], name: str) -> list[str]:
-    """The command that runs the job of a run spec file on a Spark master."""
+def submit_command(
+    spark: SparkSubmit,
+    run_file: Path,
+    *,
+    master: str,
+    conf: Mapping[str, Any],
+    name: str,
+    package: Path | None = None,
+) -> list[str]:
+    """The command that runs the job of a run spec file on a Spark master.
+
+    :param package: see `package_for`.
+    """
     settings = spark_conf(conf, master=master, spark=spark)
+    if package is not None:
+        settings = with_archive(settings)
     options = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
+    if package is not None:
+        options += ["--py-files", str(package)]
     job = [str(job_path()), "--run", str(run_file)]
     return [str(spark.program), "--master", master, "--name", name, *options, *job]
 

@@ -72,7 +72,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         try:
             super().execute(context)
         except ValueError as error:
-            raise ConfigError({"conn_id": [str(error)]}) from error
+            raise ConfigError({"spark-submit": [str(error)]}) from error
         except RuntimeError as error:
             raise _by_exit_code(driver_exit_code(str(error)), str(error)) from error
 

@@ -123,6 +123,31 @@ class TestCommand:
         assert f"waits: {os.getpid()} 127.0.0.1" in capsys.readouterr().out
 
 
+class TestKubernetes:
+    """As far as it goes without the provider for Kubernetes."""
+
+    @pytest.fixture
+    def hook(self, spark: FakeSpark) -> ConnectorSparkSubmitHook:
+        made = _hook()
+        made._is_kubernetes = True
+        return made
+
+    def test_the_driver_pod_is_found_in_any_namespace(self, hook: ConnectorSparkSubmitHook) -> None:
+        line = "Deployed Spark application load with application ID spark-1a and submission ID etl:load-1a-driver into"
+
+        hook._process_spark_submit_log(iter([f"INFO LoggingPodStatusWatcherImpl: {line} Kubernetes"]))
+
+        assert hook._kubernetes_driver_pod == "load-1a-driver"
+
+    def test_a_driver_pod_that_is_gone_is_no_success(
+        self, hook: ConnectorSparkSubmitHook, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(SparkSubmitHook, "_poll_k8s_driver_via_api", lambda hook: None)
+
+        with pytest.raises(RuntimeError, match="is gone"):
+            hook._poll_k8s_driver_via_api()
+
+
 class TestPackage:
     """Executors on other machines get this package from the driver."""
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from airflow_kconnect.local.package_archive import NAME, package_archive, with_archive
+from airflow_kconnect.local.package_archive import NAME, package_archive, package_for, with_archive
 
 _LOOK = """
 import airflow_kconnect, airflow_kconnect.connect.plugins as plugins
@@ -32,10 +32,16 @@ def test_a_python_without_this_package_runs_it_from_there(tmp_path: Path) -> Non
 
 
 def test_is_removed_afterwards() -> None:
-    with package_archive() as archive:
+    with package_for("spark://m:7077") as archive:
+        assert archive is not None
         assert archive.is_file()
 
     assert not archive.parent.exists()
+
+
+def test_executors_on_this_machine_need_none() -> None:
+    with package_for("local[4]") as archive:
+        assert archive is None
 
 
 def test_goes_before_a_path_of_the_user() -> None:

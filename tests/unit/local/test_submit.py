@@ -87,6 +87,17 @@ class TestSubmitCommand:
         assert command[-3:] == [str(job_path()), "--run", "/tmp/run.json"]
         assert command[command.index("--master") + 1] == "local[2]"
         assert "a.b=c" in command
+        assert "--py-files" not in command
+
+    def test_takes_the_package_along(self, spark: SparkSubmit) -> None:
+        package = Path("/tmp/airflow_kconnect.zip")
+
+        command = submit_command(
+            spark, Path("/tmp/run.json"), master="spark://m:7077", conf={}, name="n", package=package
+        )
+
+        assert command[command.index("--py-files") + 1] == str(package)
+        assert "spark.executorEnv.PYTHONPATH=airflow_kconnect.zip" in command
 
     def test_the_environment_of_the_user_wins(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SPARK_LAUNCHER_OPTS", "-Xmx1g")

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from airflow.sdk.exceptions import AirflowTaskTimeout, TaskDeferred
+from requests.auth import HTTPBasicAuth
 
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.connect.run import RunReport
@@ -180,14 +181,30 @@ class TestNotDeferrable:
         assert "Not deferred: the Spark connection has no extra `yarn_resourcemanager_webapp_address`" in logged
         assert "A retry cannot find this job again" in logged
 
-    def test_a_resource_manager_that_wants_authentication(
-        self, spark: FakeSpark, yarn: ResourceManager, capsys: pytest.CaptureFixture[str]
+    @pytest.mark.parametrize(
+        ("parameters", "reason"),
+        [
+            ({"yarn_rm_auth": HTTPBasicAuth("u", "p")}, "the ResourceManager wants an authentication"),
+            ({"post_submit_commands": ["true"]}, "`post_submit_commands` are run by a worker"),
+        ],
+    )
+    def test_what_only_a_worker_can_do(
+        self,
+        spark: FakeSpark,
+        yarn: ResourceManager,
+        capsys: pytest.CaptureFixture[str],
+        parameters: dict[str, Any],
+        reason: str,
     ) -> None:
-        from requests.auth import HTTPBasicAuth
-
         yarn.answer("FINISHED/SUCCEEDED")
 
-        assert "wants an authentication" in self._logged(_source(yarn_rm_auth=HTTPBasicAuth("u", "p")), capsys)
+        assert f"Not deferred: {reason}" in self._logged(_source(**parameters), capsys)
+
+    def test_settings_that_contradict_each_other_are_no_reason_to_retry(
+        self, spark: FakeSpark, yarn: ResourceManager
+    ) -> None:
+        with pytest.raises(ConnectorConfigError, match="waitAppCompletion=true cannot be set"):
+            _source(conf={"spark.yarn.submit.waitAppCompletion": "true"}).execute(_context())
 
     def test_kubernetes_without_its_provider(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
         connection = {"conn_type": "spark", "host": "k8s://https://api:6443", "extra": {"deploy-mode": "cluster"}}
