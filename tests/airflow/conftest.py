@@ -26,8 +26,9 @@ def airflow_database() -> Path:
 
 @pytest.fixture
 def connections(broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """`spark_default` on this machine, `kafka_default` on the test run's broker."""
-    kafka = {"conn_type": "kafka", "extra": {"bootstrap.servers": broker.bootstrap}}
+    """`spark_default` on this machine, `kafka_default` on the test run's broker, with a value that Airflow looks up."""
+    kafka = {"conn_type": "kconnect", "host": broker.bootstrap, "extra": {"group_id": "${airflow-var:kafka_group}"}}
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_DEFAULT", json.dumps(kafka))
+    monkeypatch.setenv("AIRFLOW_VAR_KAFKA_GROUP", "kconnect")
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
     yield

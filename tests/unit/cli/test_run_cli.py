@@ -138,6 +138,17 @@ class TestErrors:
         assert "topic" in result.stdout
         assert not (spark.folder / "command.json").exists()
 
+    def test_variables_of_airflow_need_airflow(self, spark: FakeSpark, tmp_path: Path) -> None:
+        config = {"connector.class": "FileStreamSource", "topic": "t", "file": "${airflow-var:file}"}
+        file = tmp_path / "orders.json"
+        file.write_text(json.dumps({"name": "orders", "config": config}))
+
+        result = _run(file, "--json")
+
+        assert result.exit_code == 1
+        assert list(json.loads(result.stdout)["error"]["errors"]) == ["file"]
+        assert not (spark.folder / "command.json").exists()
+
     @pytest.mark.parametrize("content", ["{", "[]", "", '{"name": 1, "config": {"x": {}}}', "\ufeff{}"])
     def test_a_broken_file_is_one_error_and_no_traceback(self, spark: FakeSpark, tmp_path: Path, content: str) -> None:
         file = tmp_path / "broken.json"
