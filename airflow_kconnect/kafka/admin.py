@@ -12,7 +12,6 @@ from confluent_kafka import (
     IsolationLevel,
     KafkaError,
     KafkaException,
-    TopicCollection,
     TopicPartition,
 )
 from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, NewTopic, OffsetSpec, ResourceType
@@ -48,7 +47,9 @@ class KafkaAdmin:
         self._timeout_s = timeout_s
         self._errors: list[KafkaError] = []
         try:
-            self._client = AdminClient({**config, "error_cb": self._errors.append})
+            # The broker would make topics that are only asked about, and with settings that nobody wants.
+            quiet = {"allow.auto.create.topics": False, "error_cb": self._errors.append}
+            self._client = AdminClient({**config, **quiet})
         except KafkaException as error:
             raise _bad_client_config(error) from error
 
@@ -207,41 +208,6 @@ class KafkaAdmin:
         offsets: dict[Place, int] = self._settled(f"reading the offsets of group {group}", ask)
         return offsets
 
-    def partitions_of(self, topics: Iterable[str]) -> dict[str, int]:
-        """Those of the topics that exist, with their partitions. None is created by asking, as `partitions` might."""
-        names = list(topics)
-        futures = self._call(
-            "looking up topics",
-            lambda: self._client.describe_topics(TopicCollection(names), request_timeout=self._timeout_s),
-        )
-        found = {}
-        for name in names:
-            try:
-                found[name] = len(futures[name].result().partitions)
-            except KafkaException as error:
-                if error_of(error).code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
-                    raise translated(error, f"looking up topic {name}") from error
-        return found
-
-    def bounds(self, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
-        """Begin and read_committed end of partitions, of any number of topics in two requests."""
-        ends = self.committed_ends(places)
-        wanted = {TopicPartition(place.topic, place.partition): OffsetSpec.earliest() for place in ends}
-        if not wanted:
-            return {}
-
-        def ask() -> dict[Place, int]:
-            futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s)
-            return {Place(tp.topic, tp.partition): future.result().offset for tp, future in futures.items()}
-
-        begins: dict[Place, int] = self._settled("reading the begins of topics", ask)
-        return {place: (begins[place], end) for place, end in ends.items()}
-
-    def forget_errors(self) -> None:
-        """Take in, and keep no more than the last of, what the client has noted; for clients that live long."""
-        self._client.poll(0)
-        del self._errors[:-10]
-
     def _settled(self, doing: str, request: Callable[[], Any]) -> Any:
         """The answer to a request, asked again while the cluster is still taking in what is new."""
         deadline = time.monotonic() + self._timeout_s
@@ -292,8 +258,8 @@ def ensure_compacted(
         raise ConfigError(
             {
                 key: [
-                    f"topic {topic} has cleanup.policy={policy}, but offsets need cleanup.policy=compact; change the"
-                    " topic's setting, or name another topic"
+                    f"topic {topic} has cleanup.policy={policy}, but what it keeps needs cleanup.policy=compact;"
+                    " change the topic's setting, or name another topic"
                 ]
             }
         )

@@ -19,10 +19,10 @@ from confluent_kafka import TopicPartition as KafkaPartition
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.errors import translate, translated
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
+from airflow_kconnect.kafka.onlooker import OnlookerAdmin
 
 TIMEOUT_S = 10.0
 # While a cluster is away, everybody else is told so at once instead of waiting in turn.
@@ -42,7 +42,7 @@ class TopicTable:
     :param group: which keys belong together; keys for which it gives None are not kept.
     """
 
-    def __init__(self, log: CompactedLog, admin: KafkaAdmin, topic: str, group: Group) -> None:
+    def __init__(self, log: CompactedLog, admin: OnlookerAdmin, topic: str, group: Group) -> None:
         self._log, self._admin, self._topic, self._group = log, admin, topic, group
         self._lock = threading.Lock()
         self._records: dict[str, dict[tuple[bytes, int], LogRecord]] = {}
@@ -77,13 +77,13 @@ class SharedKafka:
     def __init__(self, admin_config: Mapping[str, Any], consumer_config: Mapping[str, Any]) -> None:
         self._admin_config, self._consumer_config = dict(admin_config), dict(consumer_config)
         self._lock = threading.Lock()
-        self._admin: KafkaAdmin | None = None
+        self._admin: OnlookerAdmin | None = None
         self._tables: dict[str, TopicTable] = {}
         self._away: tuple[float, str] = (0.0, "")
         self._timestamps: OrderedDict[tuple[TopicPartition, int], int] = OrderedDict()
 
     @contextmanager
-    def admin(self) -> Iterator[KafkaAdmin]:
+    def admin(self) -> Iterator[OnlookerAdmin]:
         """The admin client, connected. Should a request find the cluster away, the next user connects anew.
 
         :raises RetriableError: no broker answers; for the next `AWAY_S` seconds this is said at once.
@@ -99,13 +99,13 @@ class SharedKafka:
                     self._tables.clear()
             raise
 
-    def _connected(self) -> KafkaAdmin:
+    def _connected(self) -> OnlookerAdmin:
         with self._lock:
             if self._admin is None:
                 until, why = self._away
                 if time.monotonic() < until:
                     raise RetriableError(why)
-                admin = KafkaAdmin(self._admin_config, TIMEOUT_S)
+                admin = OnlookerAdmin(self._admin_config, TIMEOUT_S)
                 try:
                     admin.check_reachable()
                 except RetriableError as error:

@@ -18,8 +18,8 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.connect.worker_config import WorkerConfig
-from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.onlooker import OnlookerAdmin
 from airflow_kconnect.kafka.shared import shared_kafka
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.target_states import TargetState, decode_target_state, target_state_key
@@ -176,7 +176,7 @@ class ConnectorPositions:
             )
             raise ConfigError({"topics": [text]}, self.name)
 
-    def _topics(self, admin: KafkaAdmin) -> tuple[dict[str, int], tuple[str, ...]]:
+    def _topics(self, admin: OnlookerAdmin) -> tuple[dict[str, int], tuple[str, ...]]:
         """The topics that exist with their partitions, and those that do not."""
         if "topics.regex" not in self._props:
             named = named_topics(self._props)
