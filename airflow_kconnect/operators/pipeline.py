@@ -86,6 +86,8 @@ def connector_pipeline(
                 "timeout": _TIMEOUT,
                 "poke_interval": _POKE_INTERVAL,
                 "soft_fail": True,
+                # A paused source does not keep the sink from what others have written.
+                "trigger_rule": "none_failed",
                 **(sensor or {}),
             }
         )

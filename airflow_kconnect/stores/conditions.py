@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -21,6 +22,8 @@ from airflow_kconnect.stores.offset_order import reached
 if TYPE_CHECKING:
     from airflow_kconnect.stores.positions import ConnectorPositions, PartitionPosition, SinkPosition
 
+# Of so many topics or partitions it is told how they are: XCom is no place for thousands.
+_SHOWN = 20
 _STATES = ("STARTED", "PAUSED", "STOPPED")
 
 
@@ -238,15 +241,16 @@ def _refuse_missing(connector: ConnectorPositions, position: SinkPosition) -> No
 
 
 def _lag_facts(connector: ConnectorPositions, position: SinkPosition, seconds: float | None) -> dict[str, Any]:
-    topics = sorted({partition.place.topic for partition in position.partitions})
+    topics: Counter[str] = Counter()
+    for partition in position.partitions:
+        topics[partition.place.topic] += partition.records
     facts: dict[str, Any] = {"connector": connector.name, "records": position.records()}
     if seconds is not None:
         facts["seconds"] = round(seconds, 3)
-    facts["topics"] = {topic: position.topic(topic).records() for topic in topics}
+    facts["topics"] = dict(topics.most_common(_SHOWN))
     return facts | ({"missing_topics": list(position.missing)} if position.missing else {})
 
 
 def _offset_facts(connector: ConnectorPositions, partitions: Sequence[PartitionPosition]) -> dict[str, Any]:
-    """Committed offsets of at most a few partitions: XCom is no place for thousands."""
-    shown = {str(partition.place): partition.committed for partition in partitions[:20]}
+    shown = {str(partition.place): partition.committed for partition in partitions[:_SHOWN]}
     return {"connector": connector.name, "offsets": shown}

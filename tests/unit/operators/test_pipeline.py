@@ -51,6 +51,9 @@ class TestGroup:
 
         assert (wait.condition().min_records, wait.timeout, wait.soft_fail) == (500, 7, True)
 
+    def test_a_paused_source_does_not_stop_the_sink(self) -> None:
+        assert _dag().get_task("move.wait").trigger_rule == "none_failed"
+
     def test_ready_operators_move_into_the_group_and_keep_their_names(self) -> None:
         with DAG("d", schedule=None) as dag:
             read = KafkaSourceOperator(task_id="read", connector=SOURCE)
