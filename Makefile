@@ -22,11 +22,14 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 demo: setup  ## file -> Kafka -> files and table -> Kafka -> Parquet, by Airflow DAGs, twice; the second run resumes
 	@$(BIN)/python -m airflow_kconnect.local.demo
 
+# Two processes: each has its own broker and Spark session, and waits for them most of the time.
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
+
 test: setup  ## the tests
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-all: setup  ## the tests, and the exhaustive cases of killed runs
-	$(BIN)/python -m pytest -m ''
+	$(PYTEST) -m ''
 
 lint: setup  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

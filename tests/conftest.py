@@ -83,6 +83,15 @@ def mariadb() -> Iterator[MariaServer]:
     server.remove()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Says what runs in one process when there are several: a file; of Airflow's tests and of unit tests the folder."""
+    root = Path(__file__).parent
+    for item in items:
+        parts = item.path.relative_to(root).parts
+        together = parts[:1] if parts[0] in ("airflow", "unit") else parts
+        item.add_marker(pytest.mark.xdist_group("/".join(together)))
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs tests that ask for `each_database` once per kind of database that this machine can have."""
     if "each_database" in metafunc.fixturenames:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.support.databases import install
 
+_SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
@@ -66,7 +66,7 @@ class Page:
 
 @contextmanager
 def opened(profile: Path) -> Iterator[Page]:
-    """A browser with an empty profile. Screenshots go to the folder that KCONNECT_SCREENSHOTS names.
+    """A browser with an empty profile. Screenshots are kept in `build/screenshots`.
 
     :raises RuntimeError: Chromium is not installed and cannot be.
     """
@@ -77,9 +77,8 @@ def opened(profile: Path) -> Iterator[Page]:
     for flag in (*_FLAGS, f"--user-data-dir={profile / 'profile'}"):
         options.add_argument(flag)
     driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
-    screenshots = Path(os.environ.get("KCONNECT_SCREENSHOTS", profile))
-    screenshots.mkdir(parents=True, exist_ok=True)
+    _SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     try:
-        yield Page(driver, screenshots)
+        yield Page(driver, _SCREENSHOTS)
     finally:
         driver.quit()

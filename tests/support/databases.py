@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import pwd
 import shutil
 import signal
 import sqlite3
 import subprocess
+import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -99,10 +101,13 @@ def install(package: str) -> bool:
         return False
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
     command = ["apt-get", "install", "-y", "--no-install-recommends", package]
-    for attempt in (command, ["apt-get", "update"], command):
-        done = subprocess.run(attempt, env=environment, capture_output=True, check=False, timeout=600)
-        if attempt is command and done.returncode == 0:
-            return True
+    with (Path(tempfile.gettempdir()) / "kconnect-tests-install.lock").open("w") as lock:
+        # Another process of the same test run may be installing.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for attempt in (command, ["apt-get", "update"], command):
+            done = subprocess.run(attempt, env=environment, capture_output=True, check=False, timeout=600)
+            if attempt is command and done.returncode == 0:
+                return True
     return False
 
 
