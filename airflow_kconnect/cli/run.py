@@ -18,7 +18,7 @@ from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_co
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec, run_spec_file
-from airflow_kconnect.local.operations import STARTED, not_started_text, target_state
+from airflow_kconnect.local.operations import STARTED, connector_name, not_started_text, target_state
 from airflow_kconnect.local.package_archive import package_for
 from airflow_kconnect.local.preflight import check_configuration, connector_config
 from airflow_kconnect.local.spark import find_spark_submit
@@ -139,7 +139,7 @@ def _run(file: Path, options: RunOptions, conf: Mapping[str, str], console: Cons
     for warning in check_configuration(config, worker, None):
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     replay = _replay(config, options)
-    name = str(config["name"])
+    name = connector_name(config)
     if options.live and (state := _state(name, worker)) != STARTED:
         return Outcome(EXIT_OK, state={"connector": name, "state": state, "message": not_started_text(name, state)})
     spec = RunSpec(config, worker, replay_dead_letters=options.dead_letters, replay=replay, dry_run=options.dry_run)
@@ -150,7 +150,7 @@ def _replay(config: Mapping[str, Any], options: RunOptions) -> Replay | None:
     if options.interval is None:
         return None
     try:
-        replay = interval_replay(str(config["name"]), options.interval, again=options.again)
+        replay = interval_replay(connector_name(config), options.interval, again=options.again)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--replay") from None
     check_replay(config)

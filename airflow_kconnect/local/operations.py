@@ -30,10 +30,10 @@ def connector_name(connector: Mapping[str, Any] | str | Path, folder: Path | Non
 
     :raises ConfigError: there is no name, or no such file.
     """
-    name: Any = connector if is_name(connector) else connector_config(connector, folder).get("name")
-    if not isinstance(name, str) or not name.strip():
+    name = connector if is_name(connector) else connector_config(connector, folder).get("name")
+    if name is None or not str(name).strip():
         raise ConfigError({"name": ['Missing required configuration "name" which has no default value.']})
-    return name.strip()
+    return str(name).strip()
 
 
 def target_state(name: str, worker: Mapping[str, Any]) -> str:

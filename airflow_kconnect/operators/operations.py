@@ -150,7 +150,7 @@ class AlterOffsetsOperator(ConnectorOperationOperator):
     def _operate(self) -> dict[str, Any]:
         config, worker = self._configurations().resolved()
         message = operations.alter_offsets(config, worker, self.offsets)
-        return {"connector": config["name"], "message": message}
+        return {"connector": operations.connector_name(config), "message": message}
 
 
 class ResetOffsetsOperator(ConnectorOperationOperator):
@@ -162,7 +162,8 @@ class ResetOffsetsOperator(ConnectorOperationOperator):
 
     def _operate(self) -> dict[str, Any]:
         config, worker = self._configurations().resolved()
-        return {"connector": config["name"], "message": operations.reset_offsets(config, worker)}
+        message = operations.reset_offsets(config, worker)
+        return {"connector": operations.connector_name(config), "message": message}
 
 
 class ValidateConnectorOperator(ConnectorOperationOperator):

@@ -8,7 +8,7 @@ from airflow.sdk.exceptions import AirflowSkipException
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.hooks.worker import Configurations
-from airflow_kconnect.local.operations import STARTED, not_started_text, target_state
+from airflow_kconnect.local.operations import STARTED, connector_name, not_started_text, target_state
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ def skip_unless_started(found: Configurations, *, driver_is_here: bool) -> None:
     :raises AirflowSkipException: the connector is paused or stopped.
     :raises ConfigError, RetriableError: Kafka cannot be asked; the job could not either.
     """
-    name = str(found.config["name"])
+    name = connector_name(found.config)
     try:
         _, worker = Configurations({}, found.worker, found.variables).resolved()
         state = target_state(name, worker)
