@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.local.connect_worker import ConnectWorker
+from airflow_kconnect.local.operations import alter_offsets, reset_offsets
+from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.support import unique
 from tests.support.kafka import create_topic, produce, read_values
@@ -129,3 +132,28 @@ def test_sink_goes_on_from_the_group_of_connect(
     produce(bootstrap, name, [f"record-{n}" for n in range(100, 150)])
     run_as(sink)
     assert target.read_text().splitlines() == [f"record-{n}" for n in range(150)]
+
+
+def test_target_states_are_one(connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile) -> None:
+    states, name = TargetStates(WorkerConfig.from_props(connect.properties)), source["name"]
+    connect.create(name, {key: value for key, value in source.items() if key != "name"})
+    connect.wait_running(name)
+    states.write(name, TargetState.PAUSED)
+    connect.wait_for(name, "PAUSED")
+    states.write(name, TargetState.STARTED)
+    connect.wait_running(name)
+    connect.stop_connector(name)
+    assert states.read(name) is TargetState.STOPPED
+
+
+def test_offsets_that_we_alter_and_reset_are_those_of_connect(
+    connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str
+) -> None:
+    numbered.append(10)
+    _let_connect_read(connect, source, bootstrap, 10)
+    (entry,) = connect.offsets(source["name"])
+    altered = {"partition": entry["partition"], "offset": {"position": 7}}
+    alter_offsets(source, connect.properties, [altered])
+    assert connect.offsets(source["name"]) == [altered]
+    reset_offsets(source, connect.properties)
+    assert connect.offsets(source["name"]) == []
