@@ -11,7 +11,7 @@ from typing import Any
 
 from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.providers import inspect_without_references
+from airflow_kconnect.connect.unresolved import inspect_without_references
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.local.preflight import check_configuration, connector_config
 

@@ -10,7 +10,8 @@ from typing import Any
 from airflow_kconnect.connect.connector_config import load_connector_file
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.provider_classes import NEEDS_AIRFLOW, printable
-from airflow_kconnect.connect.providers import inspect_without_references, task_variables
+from airflow_kconnect.connect.providers import task_variables
+from airflow_kconnect.connect.unresolved import inspect_without_references
 
 
 def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> dict[str, Any]:

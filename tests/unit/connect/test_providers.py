@@ -15,13 +15,9 @@ from hypothesis import strategies as st
 from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.provider_classes import MAX_BYTES, NEEDS_AIRFLOW
-from airflow_kconnect.connect.providers import (
-    ConfigResolver,
-    errors_without_references,
-    inspect_without_references,
-    task_variables,
-)
+from airflow_kconnect.connect.providers import ConfigResolver, task_variables
 from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.connect.unresolved import inspect_without_references
 from airflow_kconnect.connect.variables import has_reference, variables_in
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.runtime.job import run
@@ -458,6 +454,10 @@ class TestAirflowVariables:
     def test_those_that_define_providers_are_none(self) -> None:
         worker = {"config.providers.file.param.allowed.paths": self.PASSWORD, "group.id": self.PASSWORD}
         assert [key for key, _ in task_variables(worker, worker)] == ["group.id"]
+
+
+def errors_without_references(*arguments: Any) -> dict[str, list[str]]:
+    return inspect_without_references(*arguments).errors
 
 
 class TestWithoutReferences:

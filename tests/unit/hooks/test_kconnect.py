@@ -171,9 +171,9 @@ class TestSecrets:
             "schema_registry_password": "registry-pass-22",
             "producer.sasl.jaas.config": "jaas-entry-23",
         }
-        worker_config(extra, login="user", password="login-pass-24")
+        worker_config(extra, login="user", password="sasl-login-24")
 
-        text = "key-pass-21 registry-pass-22 jaas-entry-23 login-pass-24"
+        text = "key-pass-21 registry-pass-22 jaas-entry-23 sasl-login-24"
         assert redact(text) == "*** *** *** ***"
 
     def test_a_private_key_is_masked_line_by_line(self, worker_config: Any, pem: tuple[str, str]) -> None:
