@@ -83,9 +83,7 @@ def _selected(
     problems = {case.number: problem for case in cases if (problem := cells.problem(case)) is not None}
     error = F.col("error")
     if problems:
-        problem = choose(F.col("case"), problems)
-        text = F.when(problem == DROPPED, problem).otherwise(F.concat(F.lit(_ERROR), problem))
-        error = F.coalesce(error, text)
+        error = F.coalesce(error, choose(F.col("case"), problems))
     part = choose(F.col("case"), {case: F.lit(n) for case, n in number_of.items()}) if number_of else F.lit(None)
     topic = F.col(frame.topic) if frame.topic else F.lit(frame.constant_topic).cast("string")
     others = [F.col(name) for name in frame.carried if name != "error"]
@@ -156,16 +154,16 @@ class _Cells:
         return self._made[case.number]
 
     def problem(self, case: _Case) -> Column | None:
-        """STRING, why a row cannot be written."""
+        """STRING, the error of a row that cannot be written."""
         if case.layout.problem is not None:
-            return F.lit(case.layout.problem)
+            return F.lit(DROPPED if case.layout.problem == DROPPED else _ERROR + case.layout.problem)
         found = [cell.problem for cell in self.of(case).values() if cell.problem is not None]
         found += [
             F.when(_source(self._frame, case, column).isNull(), f"field `{column.name}` of the primary key is null")
             for column in case.layout.columns
             if column.is_key and column.schema.optional and column.field is not None
         ]
-        return F.coalesce(*found) if found else None
+        return F.concat(F.lit(_ERROR), F.coalesce(*found)) if found else None
 
     def _cell(self, case: _Case, column: TableColumn) -> Cell:
         return self._rule(column, _source(self._frame, case, column), self._settings)
