@@ -9,7 +9,7 @@ from confluent_kafka import TopicPartition as KafkaPartition
 
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.kafka.errors import error_of, translate
+from airflow_kconnect.kafka.errors import error_of
 
 
 class GroupAdmin(KafkaAdmin):
@@ -20,18 +20,16 @@ class GroupAdmin(KafkaAdmin):
 
         :raises RetriableError: the group has members, or the broker is away.
         """
-        doing = f"altering the offsets of group {group}"
         places = [KafkaPartition(place.topic, place.partition, offset) for place, offset in offsets.items()]
         request = [ConsumerGroupTopicPartitions(group, places)]
 
-        def ask() -> list[KafkaPartition]:
+        def ask() -> None:
             futures = self._client.alter_consumer_group_offsets(request, request_timeout=self._timeout_s)
-            found: list[KafkaPartition] = futures[group].result().topic_partitions
-            return found
+            for found in futures[group].result().topic_partitions:
+                if found.error is not None:
+                    raise KafkaException(found.error)
 
-        for found in self._settled(doing, ask):
-            if found.error is not None:
-                raise translate(found.error, f"{doing} for {found.topic}-{found.partition}")
+        self._settled(f"altering the offsets of group {group}", ask)
 
     def delete_group(self, group: str) -> None:
         """Delete a group with all that it has committed; one that does not exist is no error.
