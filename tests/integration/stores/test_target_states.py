@@ -10,9 +10,9 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.stores.target_states import TargetState, TargetStates
+from airflow_kconnect.stores.target_states import TargetState, TargetStates, encode_target_state
 from tests.support import unique
-from tests.support.kafka import produce, read_all
+from tests.support.kafka import create_topic, produce, read_all
 
 STARTED, PAUSED, STOPPED = TargetState.STARTED, TargetState.PAUSED, TargetState.STOPPED
 
@@ -29,6 +29,13 @@ def _topic(worker: WorkerConfig) -> str:
     return str(worker.get("config.storage.topic"))
 
 
+def _write(bootstrap: str, worker: WorkerConfig, *records: tuple[str, bytes | str | None]) -> None:
+    """Make the topic, and write to it."""
+    create_topic(bootstrap, _topic(worker), config={"cleanup.policy": "compact"})
+    for key, value in records:
+        produce(bootstrap, _topic(worker), [value], key=key)
+
+
 class TestRead:
     def test_without_a_topic_everything_is_started(self, worker: WorkerConfig) -> None:
         assert TargetStates(worker).read("c") is STARTED
@@ -37,28 +44,27 @@ class TestRead:
         TargetStates(worker).read("c")
         assert KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(_topic(worker)) == 0
 
-    def test_the_question_is_cheap(self, worker: WorkerConfig) -> None:
+    def test_the_question_is_cheap(self, worker: WorkerConfig, bootstrap: str) -> None:
         """Each run asks it. About 0.1 s; the bound is for busy machines."""
-        TargetStates(worker).write("c", PAUSED)
+        _write(bootstrap, worker, ("target-state-c", encode_target_state(PAUSED)))
         begin = time.monotonic()
         TargetStates(worker).read("c")
         assert time.monotonic() - begin < 0.5
 
-    def test_of_several_records_the_last_counts(self, worker: WorkerConfig) -> None:
-        states = TargetStates(worker)
-        for state in (PAUSED, STOPPED, STARTED, PAUSED):
-            states.write("c", state)
-        assert states.read("c") is PAUSED
+    def test_of_several_records_the_last_counts(self, worker: WorkerConfig, bootstrap: str) -> None:
+        _write(bootstrap, worker, *(("target-state-c", encode_target_state(state)) for state in (PAUSED, STOPPED)))
+        assert TargetStates(worker).read("c") is STOPPED
 
-    def test_asked_again_it_sees_what_is_new(self, worker: WorkerConfig) -> None:
+    def test_asked_again_it_sees_what_is_new(self, worker: WorkerConfig, bootstrap: str) -> None:
         states = TargetStates(worker)
         assert states.read("c") is STARTED
-        TargetStates(worker).write("c", STOPPED)
+        _write(bootstrap, worker, ("target-state-c", encode_target_state(STOPPED)))
         assert states.read("c") is STOPPED
 
-    def test_what_connect_has_written(self, worker: WorkerConfig, bootstrap: str, topic: Callable[..., str]) -> None:
-        TargetStates(worker).write("other", PAUSED)
-        for key, value in (
+    def test_what_connect_has_written(self, worker: WorkerConfig, bootstrap: str) -> None:
+        _write(
+            bootstrap,
+            worker,
             ("connector-a", '{"properties":{"name":"a"}}'),
             ("target-state-a", '{"state":"PAUSED","state.v2":"STOPPED"}'),
             ("target-state-old", '{"state":"PAUSED"}'),
@@ -66,9 +72,8 @@ class TestRead:
             ("target-state-deleted", None),
             ("target-state-a", "no JSON"),  # ignored: the record before counts
             ("session-key", "{}"),
-        ):
-            produce(bootstrap, _topic(worker), [value], key=key)
-        assert TargetStates(worker).read_all() == {"other": PAUSED, "a": STOPPED, "old": PAUSED}
+        )
+        assert TargetStates(worker).read_all() == {"a": STOPPED, "old": PAUSED}
 
     def test_a_topic_with_several_partitions_is_refused(self, bootstrap: str, topic: Callable[..., str]) -> None:
         keys = {"bootstrap.servers": bootstrap, "config.storage.topic": topic(partitions=2)}
