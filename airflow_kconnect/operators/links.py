@@ -21,5 +21,4 @@ class SparkUiLink(BaseOperatorLink):
     name = "Spark UI"
 
     def get_link(self, operator: BaseOperator, *, ti_key: TaskInstanceKey) -> str:
-        hook = getattr(operator, "_hook", None)
-        return getattr(hook, "tracking_url", None) or ""
+        return getattr(operator, "tracking_url", None) or ""

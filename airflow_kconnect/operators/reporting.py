@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 KEY = "kconnect"
 """Key of the task's context: the run's report, or the facts of its failure."""
 
+TRACKING_URL = "tracking_url"
+"""Key of the facts that a deferred task finds again: the application's page on YARN."""
+
 
 class ReportingOperator(ConnectorOperator):
     """A `ConnectorOperator` that tells Airflow about its runs. Use `KafkaSourceOperator` or `KafkaSinkOperator`.
@@ -61,6 +64,7 @@ class ReportingOperator(ConnectorOperator):
         self.lag_threshold = lag_threshold
         self._report: dict[str, Any] | None = None
         self._error: str | None = None
+        self.tracking_url: str | None = None
         if asset_events:
             self._declare_assets()
 
@@ -90,6 +94,7 @@ class ReportingOperator(ConnectorOperator):
         self, context: Context, event: dict[str, Any], facts: dict[str, Any] | None = None
     ) -> dict[str, Any] | None:
         """The end of a run that a trigger has waited for; see `TrackedSparkSubmitOperator.execute_complete`."""
+        self.tracking_url = (facts or {}).get(TRACKING_URL)
         with self._telling_of_failure(context):
             return self._told(context, super().execute_complete(context, event, facts))
 
@@ -122,10 +127,13 @@ class ReportingOperator(ConnectorOperator):
 
     def _get_hook(self) -> ConnectorSparkSubmitHook:
         hook = super()._get_hook()
-        hook.on_tracking_url = self._show_spark_ui
+        hook.on_tracking_url = self._show_link
         return hook
 
-    def _show_spark_ui(self, url: str) -> None:
+    def _show_link(self, url: str) -> None:
+        assert isinstance(self._hook, ConnectorSparkSubmitHook)
+        if self._hook.tracking_url:  # else it is the driver's own, which is gone when the task ends
+            self.tracking_url = self._facts[TRACKING_URL] = url
         try:
             self._context["ti"].xcom_push(key=self.operator_extra_links[0].xcom_key, value=url)
         except Exception:  # the job must not end because of a link

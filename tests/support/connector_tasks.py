@@ -51,7 +51,7 @@ def ending_with(found: dict[str, Any]) -> str:
 def context(**facts: Any) -> Any:
     """What a task gets, as far as connector tasks look at it. XComs that it pushes are in `xcoms`."""
     xcoms: dict[str, Any] = {}
-    ti = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1)
+    ti = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1, stats_tags={})
     ti.xcom_push = lambda key, value: xcoms.update({key: value})
     dag_run = SimpleNamespace(clear_number=0, run_type="manual")
     return {"ti": ti, "dag_run": dag_run, "outlet_events": OutletEventAccessors(), "xcoms": xcoms} | facts

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from airflow.sdk.exceptions import TaskDeferred
 from airflow.sdk.types import TaskInstanceKey
 
 from airflow_kconnect import KafkaSourceOperator
@@ -15,6 +16,7 @@ from tests.support.connector_tasks import SOURCE, context, fake_spark, report
 from tests.support.fake_spark import FakeSpark, printing
 
 URL = "http://10.0.0.7:4040"
+PAGE = "http://rm:8088/proxy/application_1_2/"
 REPORT = event_line("report", report=report())
 KEY = TaskInstanceKey(dag_id="d", task_id="t", run_id="r")
 
@@ -47,14 +49,28 @@ def test_without_a_run_there_is_no_link() -> None:
 
 def test_the_page_of_an_application_on_yarn_stays(spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "yarn"}))
-    page = "http://rm:8088/proxy/application_1_2/"
-    spark.behave(printing(f"\t tracking URL: {page}", f"\t tracking URL: {page}", REPORT))
+    spark.behave(printing(f"\t tracking URL: {PAGE}", f"\t tracking URL: {PAGE}", REPORT))
     operator, given = KafkaSourceOperator(task_id="t", connector=SOURCE), context()
 
     operator.execute(given)
 
-    assert given["xcoms"] == {SparkUiLink().xcom_key: page}
-    assert SparkUiLink().get_link(operator, ti_key=KEY) == page
+    assert given["xcoms"] == {SparkUiLink().xcom_key: PAGE}
+    assert SparkUiLink().get_link(operator, ti_key=KEY) == PAGE
+
+
+def test_a_task_that_was_deferred_finds_the_page_again(spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
+    extra = {"deploy-mode": "cluster", "yarn_resourcemanager_webapp_address": "http://rm:8088"}
+    connection = {"conn_type": "spark", "host": "yarn", "extra": extra}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    spark.behave(printing("Submitted application application_1_2", f"\t tracking URL: {PAGE}"))
+    with pytest.raises(TaskDeferred) as deferred:
+        KafkaSourceOperator(task_id="t", connector=SOURCE, deferrable=True).execute(context())
+    operator = KafkaSourceOperator(task_id="t", connector=SOURCE)
+    event = {"status": "succeeded", "message": "FINISHED/SUCCEEDED", "job_id": "application_1_2"}
+
+    operator.execute_complete(context(), event, **deferred.value.kwargs)
+
+    assert SparkUiLink().get_link(operator, ti_key=KEY) == PAGE
 
 
 def test_a_link_that_cannot_be_stored_does_not_end_the_job(spark: FakeSpark) -> None:
