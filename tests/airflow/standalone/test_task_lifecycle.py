@@ -87,7 +87,8 @@ def test_a_task_whose_worker_dies_is_retried_and_exact(reading: Callable[[int], 
 def _workers_of(job: list[psutil.Process], airflow: StandaloneAirflow) -> list[psutil.Process]:
     """The processes between the job and the scheduler: the task and its supervisor."""
     pids = {process.pid for process in job}
-    above = {parent.pid: parent for process in job for parent in process.parents() if parent.pid not in pids}
+    airflows = {process.pid for process in airflow.processes()} - pids
+    above = {parent.pid: parent for process in job for parent in process.parents() if parent.pid in airflows}
     return [process for process in above.values() if "supervisor" in process.name() or "worker" in _command(process)]
 
 
