@@ -77,8 +77,9 @@ def alter(
 
     Example: kconnect stop orders.json && kconnect offsets alter orders.json offsets.json && kconnect resume orders.json
 
-    Partitions that the file does not name keep their offsets; `"offset": null` resets a partition. All or nothing is
-    altered. A run that still goes on is fenced; one that has not finished its plan must be finished, or reset, first.
+    Partitions that the file does not name keep their offsets; `"offset": null` resets a partition. If one entry
+    is wrong, none is altered. A run that still goes on is fenced; one that has not finished its plan must be finished,
+    or reset, first.
     """
     with errors_shown():
         wanted = _request(request)
