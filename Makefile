@@ -23,7 +23,7 @@ demo: setup  ## file -> Kafka -> files and table -> Kafka -> Parquet, by Airflow
 	@$(BIN)/python -m airflow_kconnect.local.demo
 
 # Two processes: each has its own broker and Spark session, and waits for them most of the time.
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
 
 test: setup  ## the tests
 	$(PYTEST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -83,13 +84,12 @@ def mariadb() -> Iterator[MariaServer]:
     server.remove()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Says what runs in one process when there are several: a file; of Airflow's tests and of unit tests the folder."""
-    root = Path(__file__).parent
-    for item in items:
-        parts = item.path.relative_to(root).parts
-        together = parts[:1] if parts[0] in ("airflow", "unit") else parts
-        item.add_marker(pytest.mark.xdist_group("/".join(together)))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Several processes share the tests."""
+    from tests.support.scheduling import Together
+
+    return Together(config, log)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
