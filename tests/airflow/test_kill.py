@@ -20,6 +20,7 @@ import pytest
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.local.daemon import is_alive
 from tests.support import unique
+from tests.support.jobs import command_of
 from tests.support.kafka import read_values
 from tests.support.spark_master import SparkCluster
 
@@ -111,15 +112,7 @@ class _Task:
 
 
 def _named(processes: list[psutil.Process], text: str) -> list[psutil.Process]:
-    return [process for process in processes if text in _command_line(process)]
-
-
-def _command_line(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.NoSuchProcess:
-        # The JVM asks small programs about this machine.
-        return ""
+    return [process for process in processes if text in command_of(process)]
 
 
 def _left_of(processes: list[psutil.Process], within_s: float = 0.0) -> list[psutil.Process]:

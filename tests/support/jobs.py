@@ -54,7 +54,7 @@ class Job:
 
     def driver(self) -> psutil.Process:
         """The Python driver."""
-        return next(p for p in self.tree()[1:] if any("connector_job.py" in part for part in p.cmdline()))
+        return next(process for process in self.tree()[1:] if "connector_job.py" in command_of(process))
 
     def kill(self) -> None:
         """SIGKILL to everything at once, as when a machine goes away."""
@@ -141,3 +141,11 @@ def kill_all(processes: list[psutil.Process]) -> None:
 def wait_gone(processes: list[psutil.Process], timeout_s: float = 10.0) -> list[psutil.Process]:
     """Wait until processes are gone; returns those that are not."""
     return psutil.wait_procs(processes, timeout=timeout_s)[1]
+
+
+def command_of(process: psutil.Process) -> str:
+    """Its command line; empty if it has just ended: a JVM asks small programs about the machine."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""

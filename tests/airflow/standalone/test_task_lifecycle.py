@@ -8,6 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.support.jobs import command_of
 from tests.support.kafka import read_values
 from tests.support.standalone import ConnectorDag, StandaloneAirflow, wait_for
 
@@ -40,9 +41,9 @@ class Reading:
 
     def job(self) -> list[psutil.Process]:
         """spark-submit and all below it."""
-        submit = [process for process in self.airflow.processes() if self.topic in _command(process)]
+        submit = [process for process in self.airflow.processes() if self.topic in command_of(process)]
         found = {process.pid: process for first in submit for process in (first, *first.children(recursive=True))}
-        assert any("worker_daemon" in _command(process) for process in found.values())
+        assert any("worker_daemon" in command_of(process) for process in found.values())
         return list(found.values())
 
 
@@ -89,14 +90,7 @@ def _workers_of(job: list[psutil.Process], airflow: StandaloneAirflow) -> list[p
     pids = {process.pid for process in job}
     airflows = {process.pid for process in airflow.processes()} - pids
     above = {parent.pid: parent for process in job for parent in process.parents() if parent.pid in airflows}
-    return [process for process in above.values() if "supervisor" in process.name() or "worker" in _command(process)]
-
-
-def _command(process: psutil.Process) -> str:
-    try:
-        return " ".join(process.cmdline())
-    except psutil.NoSuchProcess:
-        return ""
+    return [process for process in above.values() if "supervisor" in process.name() or "worker" in command_of(process)]
 
 
 def _runs(process: psutil.Process) -> bool:

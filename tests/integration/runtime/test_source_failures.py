@@ -14,7 +14,7 @@ from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
 from tests.support import kill_points
-from tests.support.jobs import kill_all, start_job, wait_gone
+from tests.support.jobs import command_of, kill_all, start_job, wait_gone
 from tests.support.kafka import read_all, read_values
 
 pytestmark = pytest.mark.spark_submit
@@ -121,11 +121,11 @@ def test_killed_python_worker_is_retried_by_spark_without_doubling(
     job = start_job(config, worker_props, tmp_path, failpoint="mid-produce", master="local[2,4]")
     job.wait_for_failpoint()
     time.sleep(1)
-    kill_all([p for p in job.tree() if "worker_daemon" in " ".join(p.cmdline()) and _is_worker(p)])
+    kill_all([p for p in job.tree() if "worker_daemon" in command_of(p) and _is_worker(p)])
     assert job.wait() == 0, job.text()
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
 
 
 def _is_worker(process: psutil.Process) -> bool:
     parent = process.parent()
-    return parent is not None and "worker_daemon" in " ".join(parent.cmdline())
+    return parent is not None and "worker_daemon" in command_of(parent)
