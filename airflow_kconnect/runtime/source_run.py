@@ -61,6 +61,7 @@ class SourceRun:
         self._value = converter_of(settings, "value")
         self._header = converter_of(settings, "header")
         self._chain = Chain.from_props(settings.config.props)
+        self._fenced = 0
 
     def run(self) -> RunReport:
         """Steps 2 to 8; step 1 (spec, variables, validation) is over before.
@@ -79,8 +80,7 @@ class SourceRun:
         if self._settings.dry_run:
             return self._dry_run(partitions)
         with self._driver_producer() as producer, self._kind:  # 2
-            self._fence(0, self._settings.tasks_max)  # 3
-            view = read_view(self._log, self._settings.offsets_name, partitions)
+            view = self._view(partitions)  # 3
             failpoint("after-reading-offsets")
             self._phases.enter("planning")
             if _REPLAYED in view.facts:
@@ -120,11 +120,28 @@ class SourceRun:
         finally:
             producer.close()
 
-    def _fence(self, first: int, end: int) -> None:
-        if self._settings.exactly_once:
-            for task in range(first, end):
-                config = self._settings.clients.producer(self._settings.task_id(task))
-                fence(config, f"fencing task {task} of connector {self._settings.name}")
+    def _view(self, partitions: int) -> OffsetView:
+        """What the offset topic says when nobody else can write to it any more.
+
+        A killed run leaves open transactions, which would keep the reader waiting for their timeout. Its plan, which
+        says whose they are, was committed before them.
+        """
+        self._fence_up_to(self._settings.tasks_max)
+        view = OffsetView(self._settings.offsets_name)
+        self._log.read(range(partitions), view.add, committed=True)
+        if view.plan is not None:
+            self._fence_up_to(view.plan.tasks)
+        view.read(self._log, range(partitions))
+        return view
+
+    def _fence_up_to(self, end: int) -> bool:
+        """Fence the ids of tasks that are not fenced yet; whether there were any."""
+        tasks = range(self._fenced, end) if self._settings.exactly_once else range(0)
+        for task in tasks:
+            config = self._settings.clients.producer(self._settings.task_id(task))
+            fence(config, f"fencing task {task} of connector {self._settings.name}")
+        self._fenced = max(self._fenced, end)
+        return bool(tasks)
 
     def _plan(self, view: OffsetView) -> Work:
         """Go on with the plan of a run that did not finish, or make one.
@@ -133,8 +150,8 @@ class SourceRun:
         """
         old = view.plan
         if old is not None:
-            self._fence(self._settings.tasks_max, old.tasks)
-            view.read(self._log, list(self._log.positions))
+            if self._fence_up_to(old.tasks):
+                view.read(self._log, list(self._log.positions))
             work = self._kind.take_up(view, old)
             if work is not None:
                 log.info("taking up the unfinished plan of run=%s splits=%d", old.run_id, len(old.splits))
