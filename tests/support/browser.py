@@ -11,6 +11,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.expected_conditions import invisibility_of_element_located
 from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.support.databases import install
@@ -52,6 +53,7 @@ class Page:
             found.clear()
             found.send_keys(text)
         found.send_keys(Keys.ESCAPE)
+        self._wait.until(invisibility_of_element_located((By.XPATH, window)))
 
     def _click(self, path: str) -> None:
         self._wait.until(lambda driver: self._find(path).is_enabled())

@@ -54,8 +54,7 @@ class Orders:
 
     def let_live_run_go(self) -> dict[str, Any]:
         self._blocked.unlink()
-        (live,) = self.dag.wait_for_runs("scheduled", 1)
-        return live
+        return self.dag.wait_for_runs("scheduled", 1)[0]
 
     def replayed(self, interval: str) -> list[str]:
         return _records(self.out / "_replays" / interval)
