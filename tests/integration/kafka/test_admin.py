@@ -63,7 +63,7 @@ class TestReachable:
     @pytest.mark.parametrize("port", ["dead_port", "mute_port"])
     def test_it_is_said_within_the_timeout(self, port: str, request: pytest.FixtureRequest) -> None:
         _, seconds = unreachable(f"127.0.0.1:{request.getfixturevalue(port)}")
-        assert seconds < 1.0 + 1.5 + 1.0, "timeout, one last attempt, and a second for the machine"
+        assert seconds < 1.0 + 1.5 + 4.0, "timeout, one last attempt, and some seconds for a busy machine"
 
     def test_an_unknown_host(self) -> None:
         assert "resolve" in unreachable("no-such-host.invalid:9092")[0]
@@ -71,7 +71,7 @@ class TestReachable:
     def test_a_tls_client_at_a_plain_port_names_the_handshake(self, bootstrap: str) -> None:
         with pytest.raises(RetriableError, match="SSL handshake failed"):
             KafkaAdmin(
-                {"bootstrap.servers": bootstrap, "security.protocol": "SSL", "log_level": 2}, timeout_s=1.0
+                {"bootstrap.servers": bootstrap, "security.protocol": "SSL", "log_level": 2}, timeout_s=4.0
             ).check_reachable()
 
     def test_a_configuration_that_librdkafka_refuses_is_a_config_error(self) -> None:
