@@ -71,4 +71,4 @@ class TestAway:
         started = time.monotonic()
         with pytest.raises(RetriableError, match=f"no Kafka broker answers at {AWAY}"), kafka.admin():
             pass
-        assert time.monotonic() - started < 0.1
+        assert time.monotonic() - started < 0.3
