@@ -153,32 +153,27 @@ class KafkaAdmin:
         """The first offset of each partition whose record has this timestamp or a later one; -1 if none has."""
         return self._offsets(topic, partitions, OffsetSpec.for_timestamp(timestamp_ms))
 
-    def _offsets(self, topic: str, partitions: Iterable[int], spec: OffsetSpec, **options: Any) -> dict[int, int]:
-        wanted = {TopicPartition(topic, p): spec for p in partitions}
-        if not wanted:
-            return {}
-
-        def ask() -> dict[int, int]:
-            futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s, **options)
-            return {tp.partition: future.result().offset for tp, future in futures.items()}
-
-        offsets: dict[int, int] = self._settled(f"reading the offsets of topic {topic}", ask)
-        return offsets
-
     def committed_ends(self, places: Iterable[Place]) -> dict[Place, int]:
         """Where partitions of any topics end for read_committed readers; one request for all."""
-        wanted = {TopicPartition(place.topic, place.partition): OffsetSpec.latest() for place in places}
+        level = IsolationLevel.READ_COMMITTED
+        return self._listed("reading the ends of topics", places, OffsetSpec.latest(), isolation_level=level)
+
+    def _offsets(self, topic: str, partitions: Iterable[int], spec: OffsetSpec, **options: Any) -> dict[int, int]:
+        places = [Place(topic, p) for p in partitions]
+        found = self._listed(f"reading the offsets of topic {topic}", places, spec, **options)
+        return {place.partition: offset for place, offset in found.items()}
+
+    def _listed(self, doing: str, places: Iterable[Place], spec: OffsetSpec, **options: Any) -> dict[Place, int]:
+        wanted = {TopicPartition(place.topic, place.partition): spec for place in places}
         if not wanted:
             return {}
 
         def ask() -> dict[Place, int]:
-            futures = self._client.list_offsets(
-                wanted, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=self._timeout_s
-            )
+            futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s, **options)
             return {Place(tp.topic, tp.partition): future.result().offset for tp, future in futures.items()}
 
-        ends: dict[Place, int] = self._settled("reading the ends of topics", ask)
-        return ends
+        offsets: dict[Place, int] = self._settled(doing, ask)
+        return offsets
 
     def group_state(self, group: str) -> tuple[str, int]:
         """State (``EMPTY``, ``STABLE``, ``DEAD`` ...) and number of members of a consumer group."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import OffsetSpec
 
 from airflow_kconnect.connect.record import TopicPartition as Place
@@ -16,7 +16,7 @@ class OnlookerAdmin(KafkaAdmin):
     """A `KafkaAdmin` that lives long and asks about many topics at a time."""
 
     def partitions_of(self, topics: Iterable[str]) -> dict[str, int]:
-        """Those of the topics that exist, with their partitions. None is created by asking, as `partitions` might."""
+        """Those of the topics that exist, with their partitions; one request for all."""
         names = list(topics)
         futures = self._call(
             "looking up topics",
@@ -34,15 +34,7 @@ class OnlookerAdmin(KafkaAdmin):
     def bounds(self, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
         """Begin and read_committed end of partitions, of any number of topics in two requests."""
         ends = self.committed_ends(places)
-        wanted = {TopicPartition(place.topic, place.partition): OffsetSpec.earliest() for place in ends}
-        if not wanted:
-            return {}
-
-        def ask() -> dict[Place, int]:
-            futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s)
-            return {Place(tp.topic, tp.partition): future.result().offset for tp, future in futures.items()}
-
-        begins: dict[Place, int] = self._settled("reading the begins of topics", ask)
+        begins = self._listed("reading the begins of topics", ends, OffsetSpec.earliest())
         return {place: (begins[place], end) for place, end in ends.items()}
 
     def forget_errors(self) -> None:
