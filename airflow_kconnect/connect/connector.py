@@ -13,7 +13,7 @@ from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.datasets import Dataset
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.task import SinkTask, SourceTask
@@ -183,6 +183,22 @@ class SourceConnector(Connector):
         :raises ConfigError: keyed by ``offsets``, with all that no run could start from.
         """
         return False
+
+    @staticmethod
+    def refuse_wrong_offsets(
+        props: Mapping[str, str],
+        offsets: Sequence[tuple[Mapping[str, Any], Offset | None]],
+        problems_of: Callable[[Mapping[str, Any], Offset], list[str]],
+    ) -> None:
+        """For `alter_offsets`: look at each offset that is not removed.
+
+        :param problems_of: what is wrong with the offset of a source partition.
+        :raises ConfigError: keyed by ``offsets``, with all problems.
+        """
+        given = [(partition, offset) for partition, offset in offsets if offset is not None]
+        problems = dict.fromkeys(text for partition, offset in given for text in problems_of(partition, offset))
+        if problems:
+            raise ConfigError({"offsets": list(problems)}, props.get("name"))
 
 
 class NativeSourceConnector(SourceConnector):

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.connector import BatchRenderer, ParsedPart, SinkSp
 from airflow_kconnect.connect.task_errors import NEEDS_SPARK
 from airflow_kconnect.runtime.kafka_reader import ReaderSettings, many_messages, read_split
 from airflow_kconnect.runtime.sink_writer import SinkWriterSettings, sink_writer
-from airflow_kconnect.runtime.split_writer import REPORT_SCHEMA
+from airflow_kconnect.runtime.split_report import REPORT_SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -24,7 +24,7 @@ from airflow_kconnect.runtime.progress import ProgressAddress
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink_writer import SinkWriterSettings, sink_writer
 from airflow_kconnect.runtime.spark_jobs import use_batches_of
-from airflow_kconnect.runtime.split_writer import REPORT_SCHEMA
+from airflow_kconnect.runtime.split_report import REPORT_SCHEMA
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 from airflow_kconnect.transforms.extract_new_record_state import has_change_events

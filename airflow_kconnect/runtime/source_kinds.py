@@ -20,7 +20,7 @@ from airflow_kconnect.runtime.header_stage import HeaderStage
 from airflow_kconnect.runtime.poll_source import PollSettings, poll_frame
 from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
-from airflow_kconnect.runtime.split_writer import SplitReport
+from airflow_kconnect.runtime.split_report import SplitReport
 from airflow_kconnect.runtime.work import NewOffset, Work
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.records import PlanRecord

@@ -26,7 +26,8 @@ from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.source_kinds import kind_of
 from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
-from airflow_kconnect.runtime.split_writer import SplitReport, WriterSettings
+from airflow_kconnect.runtime.split_report import SplitReport
+from airflow_kconnect.runtime.split_writer import WriterSettings
 from airflow_kconnect.runtime.work import NewOffset, Work
 from airflow_kconnect.stores.offsets import OffsetView, read_view
 from airflow_kconnect.stores.plans import PlanPointer

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from confluent_kafka import KafkaException
 
 from airflow_kconnect.connect.canonical import canonical_json, partition_identity
-from airflow_kconnect.connect.connector import Progress
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.connect.task_errors import pack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -25,6 +24,7 @@ from airflow_kconnect.kafka.errors import translated
 from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, new_producer
 from airflow_kconnect.runtime.acknowledgements import AckWriter
 from airflow_kconnect.runtime.failpoints import failpoint
+from airflow_kconnect.runtime.producing import produce_full, produce_plain
 from airflow_kconnect.runtime.progress import ProgressAddress, ProgressSender
 from airflow_kconnect.runtime.record_errors import (
     ErrorHandling,
@@ -36,11 +36,10 @@ from airflow_kconnect.runtime.record_errors import (
     sort_out,
 )
 from airflow_kconnect.runtime.settings import TopicCreation
+from airflow_kconnect.runtime.split_report import SplitReport
 from airflow_kconnect.runtime.topics import TopicMaker
 from airflow_kconnect.stores.plans import PlanFollower, PlanPointer
 from airflow_kconnect.stores.records import Marker, marker_key, offset_key, offset_value
-
-REPORT_SCHEMA = "split int, report string"
 
 
 @dataclass(frozen=True)
@@ -70,33 +69,6 @@ class WriterSettings:
     progress: ProgressAddress
     known_keys: Mapping[str, bytes]
     errors: ErrorHandling
-
-
-@dataclass
-class SplitReport:
-    """The answer of a split.
-
-    :param progress: resume point after the last committed row.
-    :param already_done: rows that an earlier attempt had committed and that were passed over.
-    :param topics: where records went to, those of earlier attempts of the split too.
-    :param offsets: (source partition, offset) pairs committed by a poll task.
-    """
-
-    split: int
-    written: int = 0
-    filtered: int = 0
-    dead_lettered: int = 0
-    already_done: int = 0
-    progress: Progress | None = None
-    done: bool = False
-    topics: list[str] = field(default_factory=list)
-    offsets: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
-    error: dict[str, Any] | None = None
-
-    @property
-    def handled(self) -> int:
-        """Rows that are done with, whatever became of them."""
-        return self.written + self.filtered + self.dead_lettered
 
 
 @dataclass
@@ -378,47 +350,3 @@ class _ChunkedWriter:
         self._sender.send(self._report.written, done=True)
         if self._acks:
             self._acks.finished()
-
-
-def produce_plain(
-    producer: TransactionalProducer | FlushingProducer, topic: str, values: list[bytes | None], keys: list[Any] | None
-) -> None:
-    """The hot loop: positional calls, nothing else (measured: headers and keywords cost more than the call)."""
-    produce = producer.produce
-    if keys is None:
-        for value in values:
-            try:
-                produce(topic, value)
-            except BufferError:
-                producer.produce_patiently(topic, value)
-        return
-    for value, key in zip(values, keys, strict=True):
-        try:
-            produce(topic, value, key)
-        except BufferError:
-            producer.produce_patiently(topic, value, key)
-
-
-def produce_full(
-    producer: TransactionalProducer | FlushingProducer,
-    topics: str | list[str],
-    values: list[bytes | None],
-    keys: list[Any] | None,
-    rows: pa.RecordBatch,
-) -> None:
-    """Records with their own topics, partitions, timestamps or headers."""
-    count, names = rows.num_rows, rows.schema.names
-    partitions = rows.column("partition").to_pylist() if "partition" in names else [None] * count
-    timestamps = rows.column("timestamp").to_pylist() if "timestamp" in names else [None] * count
-    headers = rows.column("headers").to_pylist() if "headers" in names else [None] * count
-    topic_list = [topics] * count if isinstance(topics, str) else topics
-    for topic, value, key, partition, timestamp, header in zip(
-        topic_list, values, keys or [None] * count, partitions, timestamps, headers, strict=True
-    ):
-        pairs = [(h["key"], h["value"]) for h in header] if header else None
-        where = -1 if partition is None else partition
-        when = 0 if timestamp is None or timestamp == -1 else timestamp
-        try:
-            producer.produce(topic, value, key, where, None, None, when, pairs)
-        except BufferError:
-            producer.produce_patiently(topic, value, key, where, None, None, when, pairs)

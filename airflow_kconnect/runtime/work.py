@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.connector import Offset, Progress
-from airflow_kconnect.runtime.split_writer import SplitReport
+from airflow_kconnect.runtime.split_report import SplitReport
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.records import PlanRecord
 

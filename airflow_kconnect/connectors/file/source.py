@@ -23,7 +23,7 @@ from airflow_kconnect.connect.connector import (
 )
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.datasets import Dataset, files
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame, single
 from airflow_kconnect.connect.validators import NonEmptyString, Range, ValidString
 from airflow_kconnect.connectors.file.inputs import (
@@ -138,10 +138,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
         cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
     ) -> bool:
         """Offsets of any file may be altered; the file is looked at by the next run."""
-        given = [(partition, offset) for partition, offset in offsets if offset is not None]
-        problems = [text for partition, offset in given for text in offset_problems(partition, offset)]
-        if problems:
-            raise ConfigError({"offsets": list(dict.fromkeys(problems))}, props.get("name"))
+        cls.refuse_wrong_offsets(props, offsets, offset_problems)
         return True
 
     def _inputs(self) -> list[InputFile]:

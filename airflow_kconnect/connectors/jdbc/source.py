@@ -84,10 +84,7 @@ class JdbcSourceConnector(NativeSourceConnector):
     def alter_offsets(
         cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
     ) -> bool:
-        given = [(partition, offset) for partition, offset in offsets if offset is not None]
-        problems = [text for partition, offset in given for text in offset_problems(partition, offset)]
-        if problems:
-            raise ConfigError({"offsets": problems}, props.get("name"))
+        cls.refuse_wrong_offsets(props, offsets, offset_problems)
         return True
 
     def check(self) -> None:

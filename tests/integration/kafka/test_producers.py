@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, TopicPartition, murmur2
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, fence, new_producer
-from airflow_kconnect.runtime.split_writer import produce_full
+from airflow_kconnect.runtime.producing import produce_full
 from tests.support import unique
 from tests.support.kafka import read_all, read_values
 

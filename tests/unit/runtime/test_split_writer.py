@@ -22,7 +22,8 @@ from airflow_kconnect.runtime.acknowledgements import AckReader
 from airflow_kconnect.runtime.progress import ProgressAddress
 from airflow_kconnect.runtime.record_errors import ErrorHandling
 from airflow_kconnect.runtime.settings import TopicCreation
-from airflow_kconnect.runtime.split_writer import SplitReport, WriterSettings, _ChunkedWriter
+from airflow_kconnect.runtime.split_report import SplitReport
+from airflow_kconnect.runtime.split_writer import WriterSettings, _ChunkedWriter
 from airflow_kconnect.runtime.topics import TopicMaker
 from airflow_kconnect.stores.plans import PlanPointer
 from airflow_kconnect.stores.records import Marker, PlanRecord, marker_key, offset_key, offset_value

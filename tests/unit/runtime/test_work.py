@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from airflow_kconnect.connect.connector import Progress, Split
-from airflow_kconnect.runtime.split_writer import SplitReport
+from airflow_kconnect.runtime.split_report import SplitReport
 from airflow_kconnect.runtime.work import Work
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.records import Marker, PlanRecord

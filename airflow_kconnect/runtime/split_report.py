@@ -1,0 +1,38 @@
+"""What a source split answers with: how far it has come, and what became of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.connect.connector import Progress
+
+REPORT_SCHEMA = "split int, report string"
+"""Of the one row that a split answers with; sinks' splits use it too."""
+
+
+@dataclass
+class SplitReport:
+    """The answer of a split.
+
+    :param progress: resume point after the last committed row.
+    :param already_done: rows that an earlier attempt had committed and that were passed over.
+    :param topics: where records went to, those of earlier attempts of the split too.
+    :param offsets: (source partition, offset) pairs committed by a poll task.
+    """
+
+    split: int
+    written: int = 0
+    filtered: int = 0
+    dead_lettered: int = 0
+    already_done: int = 0
+    progress: Progress | None = None
+    done: bool = False
+    topics: list[str] = field(default_factory=list)
+    offsets: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
+    error: dict[str, Any] | None = None
+
+    @property
+    def handled(self) -> int:
+        """Rows that are done with, whatever became of them."""
+        return self.written + self.filtered + self.dead_lettered
