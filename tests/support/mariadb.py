@@ -14,6 +14,7 @@ from typing import Any
 
 from airflow_kconnect.local.ports import LOOPBACK, free_port
 from tests.support import unique
+from tests.support.certificates import self_signed
 from tests.support.databases import Database, Owner, Server, end, install, program, wait_until_up
 
 USER = "kconnect"
@@ -46,7 +47,7 @@ class MariaDatabase(Database):
 
 
 class MariaServer(Server):
-    """A server with data of its own in a temporary folder, without sync to disk.
+    """A server with data of its own in a temporary folder, without sync to disk; connections may be encrypted.
 
     :raises RuntimeError: MariaDB is not installed; or it does not start.
     """
@@ -67,6 +68,11 @@ class MariaServer(Server):
     def url(self) -> str:
         """JDBC URL of the database that every server has."""
         return self.database.url
+
+    @property
+    def certificate(self) -> Path:
+        """The server's certificate, PEM."""
+        return self._folder / "certificate.pem"
 
     @property
     def database(self) -> MariaDatabase:
@@ -90,6 +96,7 @@ class MariaServer(Server):
             *(f"--pid-file={self._folder / 'pid'}", f"--init-file={self._folder / 'users.sql'}"),
             *("--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--default-time-zone=+00:00"),
             *("--innodb-buffer-pool-size=64M", "--performance-schema=OFF"),
+            *(f"--ssl-cert={self.certificate}", f"--ssl-key={self._folder / 'key.pem'}"),
         ]
         self._process = self._owner.spawn(command, self._log, signal.SIGTERM)
         wait_until_up(self._process, self._log, lambda: self.execute("select 1"))
@@ -121,6 +128,10 @@ class MariaServer(Server):
             f"grant all privileges on *.* to {USER}@'%' with grant option;\n"
         )
         self._owner.own(users)
+        for file, text in zip((self.certificate, self._folder / "key.pem"), self_signed(), strict=True):
+            file.touch(mode=0o600)
+            file.write_text(text)
+            self._owner.own(file)
         self._owner.run(
             [
                 *(_program("mariadb-install-db"), "--no-defaults", f"--datadir={self._folder / 'data'}"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connectors.jdbc.urls import encryption_problem
 
 Row = tuple[str | None, ...]
 
@@ -118,6 +119,8 @@ def database_error(place: str, what: str, exception: Any) -> ConnectError:
         return ConfigError({"connection.url": [f"{place}: {message}"]})
     if state.startswith("42501"):
         return ConfigError({"connection.user": [f"{place}: {what}: {message}: grant it, or leave the table out"]})
+    if state.startswith("08") and (problem := encryption_problem(message)):
+        return ConfigError({"connection.url": [f"{place}: {problem}"]})
     if state.startswith(_RETRIABLE_STATES) and state != "57014":
         return RetriableError(f"{place}: {what} failed, the database is away or busy: {message}")
     return DataError(f"{place}: {what} failed: {message} (SQL state {state})")

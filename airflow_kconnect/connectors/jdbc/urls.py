@@ -23,6 +23,8 @@ _FILES = ("sqlite", "derby", "h2", "hsqldb")
 _LOADS = re.compile(r":resource:|\b(?:ldaps?|rmi|iiop|corbaname|dns)://|config-[a-z]+://|^(?:cfg|classpath|jar|res):")
 """Where drivers look for a database, or for its address, in places that may bring code along (after `jdbc:x:`)."""
 
+_ENCRYPTION = re.compile(r"certificate|\bPKIX\b|SSL is required|not support SSL", re.IGNORECASE)
+
 
 @dataclass(frozen=True)
 class JdbcUrl:
@@ -72,6 +74,13 @@ class JdbcUrl:
         _refuse(rest)
         host, port, database, params = _parts(subprotocol, rest)
         return cls(text.strip(), subprotocol, host, port, database, params)
+
+
+def encryption_problem(message: str) -> str | None:
+    """What a driver says of certificates that it does not find or trust, with what to do; None of other messages."""
+    if not _ENCRYPTION.search(message):
+        return None
+    return f"{message}; look at the parameters of the URL that name certificates and ask for encryption"
 
 
 def url_validator(name: str, value: Any) -> str | None:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from airflow.sdk.log import redact
 from confluent_kafka.admin import AdminClient
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.hooks.kconnect import FIELDS, KafkaConnectHook
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.provider_info import get_provider_info
+from tests.support.certificates import self_signed
 
 
 @pytest.fixture
@@ -35,16 +31,7 @@ def worker_config(connection: Callable[..., None]) -> Any:
 @pytest.fixture(scope="session")
 def pem() -> tuple[str, str]:
     """A certificate and its key, as PEM."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kafka")])
-    now = datetime.now(UTC)
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
-    builder = builder.serial_number(x509.random_serial_number()).not_valid_before(now)
-    certificate = builder.not_valid_after(now + timedelta(days=1)).sign(key, hashes.SHA256())
-    private = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    return certificate.public_bytes(serialization.Encoding.PEM).decode(), private.decode()
+    return self_signed()
 
 
 class TestWorkerConfig:

@@ -6,7 +6,7 @@ import re
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink_names import Table
 from airflow_kconnect.connectors.jdbc.targets.rows_loader import RowsTarget, first_line
 from airflow_kconnect.connectors.jdbc.targets.target import Connection
+from airflow_kconnect.connectors.jdbc.urls import encryption_problem
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -77,7 +78,7 @@ class MySqlTarget(RowsTarget):
             connect_timeout=10,
             # An update counts the rows that it finds, also those that it does not change.
             client_flag=CLIENT.FOUND_ROWS,
-            ssl=self._ssl(),
+            **self._encryption(),
         )
         cursor = connection.cursor()
         # What does not fit is an error, and never cut.
@@ -89,18 +90,28 @@ class MySqlTarget(RowsTarget):
         connection.commit()
         return connection
 
-    def _ssl(self) -> ssl.SSLContext | None:
-        """By ``sslMode`` of the URL, as both JDBC drivers name it; without it as plain text."""
+    def _encryption(self) -> dict[str, Any]:
+        """By ``sslMode`` of the URL, as both JDBC drivers name it; without it, if the server can.
+
+        :raises ConfigError: there are no such certificates.
+        """
         given = {name.lower(): value for name, value in self.settings.url.params.items()}
-        mode = given.get("sslmode", "").upper().replace("-", "_")
-        if mode in ("", "DISABLE", "DISABLED", "PREFERRED"):
-            return None
-        context = ssl.create_default_context(cafile=given.get("serversslcert") or given.get("sslca"))
+        mode = given.get("sslmode", "PREFERRED").upper().replace("-", "_")
+        if mode in ("DISABLE", "DISABLED"):
+            return {"ssl_disabled": True}
+        if mode == "PREFERRED":
+            return {}
+        file = given.get("serversslcert") or given.get("sslca")
+        try:
+            context = ssl.create_default_context(cafile=file)
+        except OSError as error:
+            problem = f"{self.settings.url.shown}: certificates cannot be read from {file}: {error.strerror or error}"
+            raise ConfigError({"connection.url": [problem]}, self.settings.connector) from None
         if mode not in ("VERIFY_FULL", "VERIFY_IDENTITY"):
             context.check_hostname = False
         if mode in ("REQUIRED", "TRUST"):
             context.verify_mode = ssl.CERT_NONE
-        return context
+        return {"ssl": context}
 
     def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
         *schema, name = table
@@ -147,6 +158,8 @@ class MySqlTarget(RowsTarget):
             return ConfigError({"connection.password": [refused]}, settings.connector)
         if code in _NO_DATABASE:
             return ConfigError({"connection.url": [f"{settings.url.shown}: {first_line(text)}"]}, settings.connector)
+        if 2000 <= code < 3000 and (problem := encryption_problem(first_line(text))):
+            return ConfigError({"connection.url": [f"{settings.url.shown}: {problem}"]}, settings.connector)
         if code == 1298:
             unknown = f"{settings.time_zone} is not known to the database: load its time zone tables, or use UTC"
             return ConfigError({"db.timezone": [unknown]}, settings.connector)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
 from airflow_kconnect.connectors.jdbc.sink_config import SinkSettings
+from airflow_kconnect.connectors.jdbc.urls import encryption_problem
 
 if TYPE_CHECKING:
     import psycopg
@@ -29,6 +30,8 @@ def translated(error: Exception, settings: SinkSettings) -> ConnectError | None:
     if code.startswith(_LOGIN) or (not code and _refused_login(str(error))):
         text = f"user {settings.user} was refused by {shown}: {_first_line(error)}"
         return ConfigError({"connection.password": [text]}, settings.connector)
+    if not code and (problem := encryption_problem(_first_line(error))):
+        return ConfigError({"connection.url": [f"{shown}: {problem}"]}, settings.connector)
     if code == _NO_DATABASE or (not code and "does not exist" in str(error)):
         return ConfigError({"connection.url": [f"{shown}: {_first_line(error)}"]}, settings.connector)
     if (not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)) or code.startswith(_PASSING):
