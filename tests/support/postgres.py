@@ -57,7 +57,7 @@ class PostgresServer(Server):
 
     def __init__(self, settings: Mapping[str, str] | None = None) -> None:
         self._programs = _programs()
-        self._settings = {**_SETTINGS, **(settings or {})}
+        self.settings = {**_SETTINGS, **(settings or {})}
         self._owner = Owner.choose("postgres")
         # Not pytest's folder: the server's user cannot pass the folders above it.
         self._folder = Path(tempfile.mkdtemp(prefix="kconnect-postgres-"))
@@ -89,7 +89,7 @@ class PostgresServer(Server):
 
     def start(self) -> None:
         """Start and wait until it answers."""
-        settings = [word for key, value in self._settings.items() for word in ("-c", f"{key}={value}")]
+        settings = [word for key, value in self.settings.items() for word in ("-c", f"{key}={value}")]
         command = [self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings]
         # SIGINT ends connections; SIGTERM would wait for them.
         self._process = self._owner.spawn(command, self._log, signal.SIGINT)
@@ -126,6 +126,35 @@ class PostgresServer(Server):
             [
                 *(self._programs / "initdb", "-D", self._data, "-U", self.user, f"--pwfile={password_file}"),
                 *("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"),
+            ]
+        )
+
+
+class PostgresReplica(PostgresServer):
+    """A hot standby of another server, with all of its databases.
+
+    :param primary: must stay as long as this one.
+    """
+
+    def __init__(self, primary: PostgresServer) -> None:
+        self._primary = primary
+        super().__init__(primary.settings)
+
+    def of(self, database: PostgresDatabase) -> PostgresDatabase:
+        """A database of the primary, as it is here."""
+        return self._database(database.name)
+
+    def _init(self) -> None:
+        self.user, self.password = self._primary.user, self._primary.password
+        passwords = self._folder / "passwords"
+        passwords.touch(mode=0o600)
+        passwords.write_text(f"*:*:*:{self.user}:{self.password}\n")
+        self._owner.own(passwords)
+        primary = f"host={LOOPBACK} port={self._primary.port} user={self.user} passfile={passwords}"
+        self._owner.run(
+            [
+                *(self._programs / "pg_basebackup", "-D", self._data, "-d", primary),
+                *("--write-recovery-conf", "--checkpoint=fast", "--no-sync"),
             ]
         )
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connectors.jdbc.dialects.postgresql import PostgreSql
+from airflow_kconnect.connectors.jdbc.planning import Planner
 from airflow_kconnect.stores.records import offset_key
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
@@ -255,6 +257,20 @@ def test_bulk_without_primary_key_is_read_in_ranges_of_blocks(
     report = run_here(config)
     assert report.splits > 3
     assert sorted(row["n"] for row in rows(config, "t")) == list(range(1, 20001))
+
+
+def test_large_table_is_cut_by_its_statistics_without_counting_rows(
+    db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PostgreSql, "large_rows", 10_000)
+    monkeypatch.setattr(Planner, "_extent", lambda *_: pytest.fail("rows are counted"))
+    # A few numbers are far away from the others: equal ranges of numbers would be anything but equal.
+    db.execute("create table t (id bigint primary key)")
+    db.execute("insert into t select generate_series(1, 20000) union all values (9000000000), (9000000001); analyze t")
+    config = jdbc_source(db, **{"incrementing.column.name": "id", "split.rows": "4000"})
+    report = run_here(config)
+    assert report.splits > 3
+    assert sorted(row["id"] for row in rows(config, "t")) == [*range(1, 20001), 9000000000, 9000000001]
 
 
 def test_ids_that_repeat_are_never_parted(
