@@ -42,6 +42,8 @@ class Connector(ABC):
     """
 
     kind: ClassVar[str]
+    key_prefixes: ClassVar[tuple[str, ...]] = ()
+    """Beginnings of keys that it reads although `config` does not define them, such as properties of a driver."""
 
     def __init__(self, props: Mapping[str, str]) -> None:
         self.props = dict(props)

@@ -237,14 +237,18 @@ def _warn_of_unknown(inspection: Inspection) -> None:
     for key in inspection.props:
         if key in inspection.definition.keys or key.startswith(tuple(prefixes)):
             continue
-        inspection.warnings.append(_unknown(inspection, key))
+        if (text := _unknown(inspection, key)) is not None:
+            inspection.warnings.append(text)
 
 
-def _unknown(inspection: Inspection, key: str) -> str:
+def _unknown(inspection: Inspection, key: str) -> str | None:
+    """A warning; None if the connector itself reads such keys, and this one looks like no other."""
     for kind in CONVERTER_KINDS:
         converter = f"{kind}.converter"
         if key.startswith(f"{converter}.") and converter not in inspection.props:
             return f"`{key}` has no effect: it counts only together with `{converter}` (else the worker's counts)"
     similar = get_close_matches(key, inspection.definition.keys, n=1, cutoff=0.85)
     hint = f"; did you mean `{similar[0]}`?" if similar else ""
+    if inspection.plugin and key.startswith(inspection.plugin.key_prefixes) and not similar:
+        return None
     return f"`{key}` is not a known key and may have no effect{hint}"

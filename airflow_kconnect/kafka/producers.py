@@ -7,9 +7,10 @@ what was pending), reads the offsets again and decides from what they say.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
@@ -19,29 +20,14 @@ from airflow_kconnect.kafka.errors import error_of, translate, translated
 Produce = Callable[..., None]
 
 
-class CommittingProducer(Protocol):
-    """What the writer needs of a producer."""
+class CommittingProducer(ABC):
+    """A producer whose records become visible with a commit, at least; from `begin` to `commit` or `abort`.
 
-    produce: Produce
-    """``produce(topic, value, key, partition, callback, on_delivery, timestamp, headers)`` of confluent-kafka."""
+    `produce` is confluent-kafka's, for its speed: ``topic, value, key, partition, callback, on_delivery, timestamp,
+    headers``, all by position.
+    `poll` serves delivery reports; to be called when the queue is full.
+    """
 
-    def poll(self, timeout_s: float) -> int:
-        """Serve delivery reports; called when the queue is full."""
-
-    def begin(self) -> None:
-        """Start a transaction."""
-
-    def commit(self) -> None:
-        """Make everything since `begin` visible, or raise: then its outcome may be unknown."""
-
-    def abort(self) -> None:
-        """Drop everything since `begin`, as far as possible."""
-
-    def close(self) -> None:
-        """Let go of the producer without waiting for anything."""
-
-
-class _BaseProducer:
     def __init__(self, config: Mapping[str, Any], doing: str) -> None:
         self._doing = doing
         self._failed: tuple[KafkaError, str] | None = None
@@ -79,6 +65,18 @@ class _BaseProducer:
             except KafkaException as error:
                 raise translated(error, f"{self._doing}: writing to {record[0]}") from error
 
+    @abstractmethod
+    def begin(self) -> None:
+        """Start a transaction, before the first record of each."""
+
+    @abstractmethod
+    def commit(self) -> None:
+        """Make everything since `begin` visible, or raise: then its outcome may be unknown."""
+
+    @abstractmethod
+    def abort(self) -> None:
+        """Drop everything since `begin`, as far as possible."""
+
     def close(self) -> None:
         """Purge what is queued and free the producer's threads."""
         with suppress(KafkaException):  # a fenced producer says so once more
@@ -86,7 +84,7 @@ class _BaseProducer:
             self._producer.close(1.0)
 
 
-class TransactionalProducer(_BaseProducer):
+class TransactionalProducer(CommittingProducer):
     """A producer with a transactional id: opening it fences every older producer with that id.
 
     :param config: from `ClientConfigs.producer` with a transactional id.
@@ -149,7 +147,7 @@ class TransactionalProducer(_BaseProducer):
                     raise translated(error, self._doing) from error
 
 
-class FlushingProducer(_BaseProducer):
+class FlushingProducer(CommittingProducer):
     """An idempotent producer without transactions: at least once."""
 
     def begin(self) -> None:
@@ -169,7 +167,7 @@ class FlushingProducer(_BaseProducer):
         self._producer.purge()
 
 
-def new_producer(config: Mapping[str, Any], doing: str) -> TransactionalProducer | FlushingProducer:
+def new_producer(config: Mapping[str, Any], doing: str) -> CommittingProducer:
     """A transactional producer if the configuration has a transactional id, else a flushing one."""
     if "transactional.id" in config:
         return TransactionalProducer(config, doing)

@@ -6,12 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer
+from airflow_kconnect.kafka.producers import CommittingProducer
 
 
-def produce_plain(
-    producer: TransactionalProducer | FlushingProducer, topic: str, values: list[bytes | None], keys: list[Any] | None
-) -> None:
+def produce_plain(producer: CommittingProducer, topic: str, values: list[bytes | None], keys: list[Any] | None) -> None:
     """The hot loop: positional calls, nothing else (measured: headers and keywords cost more than the call)."""
     produce = producer.produce
     if keys is None:
@@ -29,7 +27,7 @@ def produce_plain(
 
 
 def produce_full(
-    producer: TransactionalProducer | FlushingProducer,
+    producer: CommittingProducer,
     topics: str | list[str],
     values: list[bytes | None],
     keys: list[Any] | None,

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.task_errors import unpack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
-from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, fence, new_producer
+from airflow_kconnect.kafka.producers import CommittingProducer, fence, new_producer
 from airflow_kconnect.runtime.dead_letters import ensure_topic, with_error_column, with_originals
 from airflow_kconnect.runtime.encoding import converter_of, encoded
 from airflow_kconnect.runtime.failpoints import failpoint
@@ -40,8 +40,6 @@ log = logging.getLogger(__name__)
 
 # The identity of the fact that a replay is over: no source partition has it, theirs are JSON objects.
 _REPLAYED = "replayed"
-
-AnyProducer = TransactionalProducer | FlushingProducer
 
 
 class SourceRun:
@@ -112,7 +110,7 @@ class SourceRun:
             return self._report(work, [], 0, [])
 
     @contextmanager
-    def _driver_producer(self) -> Iterator[AnyProducer]:
+    def _driver_producer(self) -> Iterator[CommittingProducer]:
         settings = self._settings
         transactional_id = settings.driver_id if settings.exactly_once else None
         producer = new_producer(settings.clients.producer(transactional_id), f"driver of connector {settings.name}")
@@ -159,7 +157,7 @@ class SourceRun:
                 return work
         return self._kind.plan(view)
 
-    def _write_plan(self, producer: AnyProducer, plan: PlanRecord) -> None:
+    def _write_plan(self, producer: CommittingProducer, plan: PlanRecord) -> None:
         producer.begin()
         producer.produce(self._settings.offset_topic, plan.encode(), plan_key(self._settings.offsets_name))
         producer.commit()
@@ -240,7 +238,7 @@ class SourceRun:
                 " the source offsets were not committed"
             )
 
-    def _commit(self, producer: AnyProducer, work: Work, offsets: list[NewOffset]) -> None:
+    def _commit(self, producer: CommittingProducer, work: Work, offsets: list[NewOffset]) -> None:
         name, topic = self._settings.offsets_name, self._settings.offset_topic
         producer.begin()
         if self._settings.replay:
@@ -255,7 +253,7 @@ class SourceRun:
         failpoint("during-final-commit")
         producer.commit()
 
-    def _produce_offset(self, producer: AnyProducer, view: OffsetView, new: NewOffset) -> None:
+    def _produce_offset(self, producer: CommittingProducer, view: OffsetView, new: NewOffset) -> None:
         topic = self._settings.offset_topic
         key, outdated = view.offset_keys(new.partition)
         if new.offset is not None:

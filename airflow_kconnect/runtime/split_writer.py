@@ -21,7 +21,7 @@ from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableEr
 from airflow_kconnect.connect.task_errors import pack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import translated
-from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, new_producer
+from airflow_kconnect.kafka.producers import CommittingProducer, new_producer
 from airflow_kconnect.runtime.acknowledgements import AckWriter
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.producing import produce_full, produce_plain
@@ -141,7 +141,7 @@ class _ChunkedWriter:
         self,
         settings: WriterSettings,
         report: SplitReport,
-        producer: TransactionalProducer | FlushingProducer,
+        producer: CommittingProducer,
         topics: TopicMaker,
         marker: Marker | None,
     ) -> None:

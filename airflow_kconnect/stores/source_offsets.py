@@ -16,7 +16,7 @@ from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
-from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, fence, new_producer
+from airflow_kconnect.kafka.producers import CommittingProducer, fence, new_producer
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.offset_requests import source_request
 from airflow_kconnect.stores.offsets import OffsetView
@@ -126,7 +126,7 @@ class SourceOffsets:
         return str(self._worker.get("group.id"))
 
     @contextmanager
-    def _driver_producer(self) -> Iterator[TransactionalProducer | FlushingProducer]:
+    def _driver_producer(self) -> Iterator[CommittingProducer]:
         driver_id = transactional_ids.driver_id(self._group_id, self._name) if self._worker.exactly_once else None
         producer = new_producer(self._clients.producer(driver_id), f"altering the offsets of connector {self._name}")
         try:

@@ -12,6 +12,8 @@ from airflow_kconnect.connectors.jdbc.urls import encryption_problem
 Row = tuple[str | None, ...]
 
 _TIMESTAMP_TYPE = 93
+_NO_DATABASE = ("Unknown database", "[SQLITE_CANTOPEN]")
+"""Of MySQL and MariaDB, and of SQLite, which have no state of their own for it."""
 _RETRIABLE_STATES = ("08", "40", "53", "57", "58", "HYT")
 
 
@@ -115,7 +117,7 @@ def database_error(place: str, what: str, exception: Any) -> ConnectError:
         return DataError(f"{place}: {what} failed: {message}")
     if state.startswith("28"):
         return ConfigError({"connection.password": [f"{place} refuses `connection.user` with it: {message}"]})
-    if state.startswith("3D") or (state == "42000" and "nknown database" in message):
+    if state.startswith("3D") or any(sign in message for sign in _NO_DATABASE):
         return ConfigError({"connection.url": [f"{place}: {message}"]})
     if state.startswith("42501"):
         return ConfigError({"connection.user": [f"{place}: {what}: {message}: grant it, or leave the table out"]})

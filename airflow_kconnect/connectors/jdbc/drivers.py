@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, nullable
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.jdbc.class_path import (
     ADDED,
     add_jar,
     application_loader,
     find_class,
-    new_instance,
 )
 from airflow_kconnect.connectors.jdbc.parameters import is_refused
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
@@ -31,7 +30,8 @@ PATH = "kconnect.jdbc.driver.path"
 GROUP = "Driver"
 
 _COORDINATE = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
-_PREFIX = "connection."
+PROPERTY_PREFIX = "connection."
+"""Of keys that are properties of the driver."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,11 @@ def driver_properties(props: Mapping[str, str], known: Collection[str]) -> dict[
     :param known: the keys of the connector.
     :raises ConfigError: keyed by each key whose property could load code, use files or unpack objects.
     """
-    given = {key: text for key, text in props.items() if key.startswith(_PREFIX) and key not in known}
-    found = {key.removeprefix(_PREFIX): text for key, text in given.items()}
+    given = {key: text for key, text in props.items() if key.startswith(PROPERTY_PREFIX) and key not in known}
+    found = {key.removeprefix(PROPERTY_PREFIX): text for key, text in given.items()}
     if refused := [name for name in found if is_refused(name)]:
         why = "is refused: in the driver it can load code, use files or unpack objects; remove it"
-        raise ConfigError({_PREFIX + name: [why] for name in refused})
+        raise ConfigError({PROPERTY_PREFIX + name: [why] for name in refused})
     return found
 
 
@@ -148,40 +148,6 @@ def use_driver(spark: SparkSession, url: JdbcUrl, props: Mapping[str, Any]) -> s
     thread: Any = _jvm(spark).java.lang.Thread.currentThread()
     thread.setContextClassLoader(_loader(spark))
     return driver.class_name
-
-
-def open_connection(
-    spark: SparkSession,
-    url: JdbcUrl,
-    user: str | None = None,
-    password: str | None = None,
-    properties: Mapping[str, str] | None = None,
-    *,
-    props: Mapping[str, Any] | None = None,
-) -> Any:
-    """A `java.sql.Connection` in Spark's driver, by py4j; the caller closes it.
-
-    :param properties: more properties for the driver, see :func:`driver_properties`.
-    :param props: the connector's configuration, for the keys that name a driver.
-    :raises ConfigError: the database refuses the user or has no such database; or see :func:`use_driver`.
-    :raises RetriableError: the database cannot be reached.
-    """
-    from py4j.protocol import Py4JJavaError
-
-    class_name = use_driver(spark, url, props or {})
-    info = _jvm(spark).java.util.Properties()
-    given = {**(properties or {}), "user": user, "password": password}
-    for name, text in given.items():
-        if text is not None:
-            info.setProperty(name, text)
-    driver: Any = _new(spark, class_name)
-    try:
-        connection = driver.connect(url.text, info)
-    except Py4JJavaError as error:
-        raise _failure(error, url, password) from None
-    if connection is None:
-        raise ConfigError({CLASS: [f"{class_name} does not know the URL {url.shown}; it is the driver of another one"]})
-    return connection
 
 
 def driver_jars(driver: Driver) -> Sequence[Path]:
@@ -214,10 +180,6 @@ def _class(spark: SparkSession, name: str) -> Any:
     return find_class(_jvm(spark), name, _loader(spark))
 
 
-def _new(spark: SparkSession, class_name: str) -> Any:
-    return new_instance(spark.sparkContext._gateway, _class(spark, class_name))
-
-
 def _loader(spark: SparkSession) -> Any:
     """The class loader for the jars that are added to the driver of a running session."""
     session: Any = spark._jsparkSession
@@ -226,17 +188,3 @@ def _loader(spark: SparkSession) -> Any:
 
 def _jvm(spark: SparkSession) -> Any:
     return spark.sparkContext._jvm
-
-
-def _failure(error: Any, url: JdbcUrl, password: str | None) -> ConfigError | RetriableError:
-    """Java's exception in one line, without the password; its SQL state says whose fault it is."""
-    java = error.java_exception
-    text = next(iter(str(java.getMessage() or java.toString()).strip().splitlines()), "")
-    if password:
-        text = text.replace(password, "***")
-    state = str(java.getSQLState() or "") if "SQL" in str(java.getClass().getName()) else ""
-    if state.startswith("28"):
-        return ConfigError({"connection.user": [f"{url.shown} refuses the user or the password: {text}"]})
-    if state.startswith(("3D", "42")):
-        return ConfigError({"connection.url": [f"{url.shown} cannot be used: {text}"]})
-    return RetriableError(f"Cannot connect to {url.shown}: {text}")

@@ -21,6 +21,7 @@ from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.jdbc.database import unreadable
 from airflow_kconnect.connectors.jdbc.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
+from airflow_kconnect.connectors.jdbc.drivers import PROPERTY_PREFIX
 from airflow_kconnect.connectors.jdbc.offsets import offset_problems
 from airflow_kconnect.connectors.jdbc.reading import ReadingSession
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 class JdbcSourceConnector(NativeSourceConnector):
     """What both class names share. Its connections live from `check` to `finished`."""
 
+    key_prefixes: ClassVar[tuple[str, ...]] = (PROPERTY_PREFIX,)
     initial_key: ClassVar[str] = "timestamp.initial"
     initial: ClassVar[int | None] = None
     quoting_key: ClassVar[str] = "quote.sql.identifiers"

@@ -51,15 +51,6 @@ class JdbcUrl:
         where = f"//{self.host}{f':{self.port}' if self.port else ''}/" if self.host else ""
         return f"jdbc:{self.subprotocol}:{where}{self.database or ''}"
 
-    @property
-    def for_spark(self) -> str:
-        """The URL for Spark's own JDBC source: it knows MariaDB's quotes and types by the name of MySQL only."""
-        if self.subprotocol != "mariadb":
-            return self.text
-        mysql = re.sub("^jdbc:mariadb:", "jdbc:mysql:", self.text, flags=re.IGNORECASE)
-        # Without this parameter MariaDB's driver leaves such URLs to MySQL's.
-        return f"{mysql}{'&' if '?' in mysql else '?'}permitMysqlScheme"
-
     @classmethod
     def parse(cls, text: str) -> JdbcUrl:
         """Take a URL apart.

@@ -591,6 +591,16 @@ class TestWarnings:
             "`task.max` is not a known key and may have no effect; did you mean `tasks.max`?"
         ]
 
+    def test_keys_that_the_connector_reads_by_their_beginning_are_no_unknown_keys(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(FakeSource, "key_prefixes", ("driver.",))
+        assert warnings_of({**SOURCE, "driver.timeout": "5"}) == []
+
+    def test_a_slip_of_the_pen_among_them_gets_a_hint(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(FakeSource, "key_prefixes", ("task",))
+        assert "did you mean `tasks.max`?" in warnings_of({**SOURCE, "task.max": "2"})[0]
+
     def test_client_settings_are_no_unknown_keys(self) -> None:
         assert warnings_of({**SOURCE, "producer.override.linger.ms": "5"}) == []
 

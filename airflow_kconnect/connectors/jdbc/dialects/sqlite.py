@@ -43,6 +43,8 @@ class Sqlite(Dialect):
     row_progress = True
     has_windows = True
     read_options: dict[str, str] = {}
+    # Reading and writing, but no creation: a wrong path would leave an empty file behind.
+    properties = {"open_mode": "2"}
 
     def tables(self, db: Database, scope: Scope) -> list[TableName]:
         kinds = {"TABLE": "table", "VIEW": "view"}

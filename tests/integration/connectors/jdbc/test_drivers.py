@@ -11,7 +11,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connectors.jdbc.drivers import CLASS, PATH, driver_of, open_connection, use_driver
+from airflow_kconnect.connectors.jdbc.database import Database as Connection
+from airflow_kconnect.connectors.jdbc.dialects import dialect_of
+from airflow_kconnect.connectors.jdbc.drivers import CLASS, PATH, driver_of, use_driver
+from airflow_kconnect.connectors.jdbc.gateway import connect
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 from airflow_kconnect.local.ivy import resolve
 from airflow_kconnect.local.java import find_java
@@ -27,8 +30,9 @@ def test_spark_and_a_direct_connection_read(spark: SparkSession, each_database: 
     url = JdbcUrl.parse(each_database.url)
     driver = use_driver(spark, url, {})
     assert ids_by_spark(spark, each_database, driver) == set(range(ROWS))
-    connection = open_connection(spark, url, each_database.user, each_database.password)
-    assert count(connection) == ROWS
+    connection = opened(url, each_database.user, each_database.password)
+    assert connection.row("select count(*) from numbers") == (str(ROWS),)
+    connection.close()
 
 
 def test_each_thread_sees_the_driver(spark: SparkSession, each_database: Database) -> None:
@@ -46,8 +50,8 @@ def test_each_thread_sees_the_driver(spark: SparkSession, each_database: Databas
 
 
 def test_derby_needs_no_download(spark: SparkSession, tmp_path: Path) -> None:
-    connection = open_connection(spark, JdbcUrl.parse(f"jdbc:derby:{tmp_path / 'derby'};create=true"))
-    assert connection.getMetaData().getDatabaseProductName() == "Apache Derby"
+    connection = opened(JdbcUrl.parse(f"jdbc:derby:{tmp_path / 'derby'};create=true"))
+    assert connection.row("values 1") == ("1",)
     connection.close()
 
 
@@ -62,7 +66,7 @@ def test_jar_of_the_user(spark: SparkSession, tmp_path: Path) -> None:
     props = {CLASS: "com.mysql.cj.jdbc.NonRegisteringDriver", PATH: str(folder / "own.jar")}
     assert use_driver(spark, url, props) == props[CLASS]
     with pytest.raises(ConfigError, match="does not know the URL jdbc:other"):
-        open_connection(spark, url, props=props)
+        opened(url, props=props)
 
 
 @pytest.mark.parametrize(
@@ -74,24 +78,32 @@ def test_no_driver(spark: SparkSession, path: str | None, expected: str) -> None
         use_driver(spark, JdbcUrl.parse("jdbc:other://h/db"), {CLASS: "org.example.None", PATH: path})
 
 
+@pytest.mark.usefixtures("spark")
 class TestFailures:
-    def test_wrong_password(self, spark: SparkSession, postgres: PostgresServer) -> None:
+    def test_wrong_password(self, postgres: PostgresServer) -> None:
         with pytest.raises(ConfigError) as raised:
-            open_connection(spark, JdbcUrl.parse(postgres.url), postgres.user, "canary-secret")
-        assert "refuses the user or the password" in raised.value.errors["connection.user"][0]
+            opened(JdbcUrl.parse(postgres.url), postgres.user, "canary-secret")
+        assert "refuses `connection.user`" in raised.value.errors["connection.password"][0]
         assert "canary" not in str(raised.value)
 
-    def test_no_such_database(self, spark: SparkSession, postgres: PostgresServer) -> None:
+    def test_no_such_database(self, postgres: PostgresServer) -> None:
         with pytest.raises(ConfigError) as raised:
-            open_connection(spark, JdbcUrl.parse(f"{postgres.url}_none"), postgres.user, postgres.password)
+            opened(JdbcUrl.parse(f"{postgres.url}_none"), postgres.user, postgres.password)
         assert "connection.url" in raised.value.errors
 
-    def test_nobody_listens(self, spark: SparkSession) -> None:
+    def test_nobody_listens(self) -> None:
         url = JdbcUrl.parse(f"jdbc:postgresql://127.0.0.1:{free_port()}/db?sslpassword=canary")
-        with pytest.raises(RetriableError, match=r"Cannot connect to jdbc:postgresql://127\.0") as raised:
-            open_connection(spark, url, "me", "canary-secret")
+        with pytest.raises(RetriableError, match=r"jdbc:postgresql://127\.0.*connecting failed") as raised:
+            opened(url, "me", "canary-secret")
         assert "canary" not in str(raised.value)
         assert "\n" not in str(raised.value)
+
+
+def opened(
+    url: JdbcUrl, user: str | None = None, password: str | None = None, props: dict[str, str] | None = None
+) -> Connection:
+    login = {name: text for name, text in (("user", user), ("password", password)) if text is not None}
+    return Connection(lambda: connect(url, login, props or {}), url.shown)
 
 
 def fill(database: Database) -> None:
@@ -103,15 +115,8 @@ def ids_by_spark(spark: SparkSession, database: Database, driver: str) -> set[in
     """The column `id`, read by the executors in two parts."""
     parts = {"partitionColumn": "id", "lowerBound": "0", "upperBound": str(ROWS), "numPartitions": "2"}
     login = {"user": database.user, "password": database.password} if database.user else {}
-    url = JdbcUrl.parse(database.url).for_spark
-    options: dict[str, Any] = {"url": url, "dbtable": "numbers", "driver": driver, **parts, **login}
+    # MariaDB takes Spark's quotes for those of a text unless it is told.
+    session = dialect_of(JdbcUrl.parse(database.url)).session_start()
+    start = {"sessionInitStatement": session} if session else {}
+    options: dict[str, Any] = {"url": database.url, "dbtable": "numbers", "driver": driver, **parts, **login, **start}
     return {row.id for row in spark.read.format("jdbc").options(**options).load().collect()}
-
-
-def count(connection: Any) -> int:
-    statement = connection.createStatement()
-    result = statement.executeQuery("select count(*) from numbers")
-    assert result.next()
-    found = int(result.getLong(1))
-    connection.close()
-    return found

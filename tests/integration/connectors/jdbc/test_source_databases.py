@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connectors.jdbc.drivers import open_connection
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connectors.jdbc.gateway import connect
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
@@ -29,10 +29,8 @@ create table kinds (
 class DerbyDatabase(Database):
     """An embedded database that only lives in Spark's JVM."""
 
-    spark: SparkSession
-
     def connect(self) -> Any:
-        return open_connection(self.spark, JdbcUrl.parse(self.url))
+        return connect(JdbcUrl.parse(self.url), {}, {})
 
     def execute(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         connection = self.connect()
@@ -42,11 +40,9 @@ class DerbyDatabase(Database):
 
 
 @pytest.fixture
-def derby(spark: SparkSession, tmp_path: Path) -> Iterator[DerbyDatabase]:
-    open_connection(spark, JdbcUrl.parse(f"jdbc:derby:{tmp_path}/derby;create=true")).close()
-    database = DerbyDatabase(f"jdbc:derby:{tmp_path}/derby", "derby")
-    object.__setattr__(database, "spark", spark)
-    yield database
+def derby(spark: SparkSession, tmp_path: Path) -> DerbyDatabase:
+    connect(JdbcUrl.parse(f"jdbc:derby:{tmp_path}/derby;create=true"), {}, {}).close()
+    return DerbyDatabase(f"jdbc:derby:{tmp_path}/derby", "derby")
 
 
 def test_unknown_database_is_read_by_what_jdbc_says_of_it(
@@ -100,6 +96,12 @@ if mariadb_support.available():
             "bin": "AP8=", "e": "b", "j": '{"a": 1}',
         }  # fmt: skip
         assert empty == {**dict.fromkeys(full), "id": 2}
+
+
+def test_a_file_that_is_missing_is_told_and_not_made(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run) -> None:
+    with pytest.raises(ConfigError, match=r"connection\.url.*none\.db"):
+        run_here(jdbc_source(SqliteDatabase(f"jdbc:sqlite:{tmp_path}/none.db", "none")))
+    assert not list(tmp_path.iterdir())
 
 
 def test_types_of_sqlite(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:

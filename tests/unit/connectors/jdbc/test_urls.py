@@ -52,18 +52,6 @@ def test_is_shown_without_parameters() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("jdbc:postgresql://h/db?a=b", "jdbc:postgresql://h/db?a=b"),
-        ("jdbc:mariadb://h/db", "jdbc:mysql://h/db?permitMysqlScheme"),
-        ("JDBC:MariaDB://h/db?a=b", "jdbc:mysql://h/db?a=b&permitMysqlScheme"),
-    ],
-)
-def test_url_for_spark(text: str, expected: str) -> None:
-    assert JdbcUrl.parse(text).for_spark == expected
-
-
-@pytest.mark.parametrize(
     "text",
     ["", "jdbc:", "jdbc:postgresql", "jdbc:postgresql:", "postgresql://h/db", "http://h/db", "jdbc:sqlite:/a\nb"],
 )
