@@ -7,6 +7,7 @@ what was pending), reads the offsets again and decides from what they say.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -79,7 +80,8 @@ class CommittingProducer(ABC):
 
     def close(self) -> None:
         """Purge what is queued and free the producer's threads."""
-        with suppress(KafkaException):  # a fenced producer says so once more
+        # A fenced producer says so once more.
+        with suppress(KafkaException), warnings.catch_warnings(action="ignore", category=RuntimeWarning):
             self._producer.purge(in_queue=True, in_flight=True, blocking=False)
             self._producer.close(1.0)
 

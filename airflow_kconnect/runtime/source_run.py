@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 
 from airflow_kconnect.connect.canonical import partition_identity
@@ -16,7 +15,7 @@ from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.task_errors import unpack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
-from airflow_kconnect.kafka.producers import CommittingProducer, fence, new_producer
+from airflow_kconnect.kafka.producers import CommittingProducer
 from airflow_kconnect.runtime.dead_letters import ensure_topic, with_error_column, with_originals
 from airflow_kconnect.runtime.encoding import converter_of, encoded
 from airflow_kconnect.runtime.failpoints import failpoint
@@ -29,6 +28,7 @@ from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
 from airflow_kconnect.runtime.split_report import SplitReport
 from airflow_kconnect.runtime.split_writer import WriterSettings
 from airflow_kconnect.runtime.work import NewOffset, Work
+from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offsets import OffsetView, read_view
 from airflow_kconnect.stores.plans import PlanPointer
 from airflow_kconnect.stores.records import PlanRecord, facts_key, marker_key, offset_value, plan_key
@@ -60,7 +60,9 @@ class SourceRun:
         self._value = converter_of(settings, "value")
         self._header = converter_of(settings, "header")
         self._chain = Chain.from_props(settings.config.props)
-        self._fenced = 0
+        self._fence = SourceFence(
+            settings.clients, settings.group_id, settings.offsets_name, exactly_once=settings.exactly_once
+        )
 
     def run(self) -> RunReport:
         """Steps 2 to 8; step 1 (spec, variables, validation) is over before.
@@ -78,7 +80,7 @@ class SourceRun:
         self._phases.enter("fencing")
         if self._settings.dry_run:
             return self._dry_run(partitions)
-        with self._driver_producer() as producer, self._kind:  # 2
+        with self._fence.driver("driver") as producer, self._kind:  # 2
             view = self._view(partitions)  # 3
             failpoint("after-reading-offsets")
             self._phases.enter("planning")
@@ -109,38 +111,19 @@ class SourceRun:
             work = replace(work, notes={**work.notes, "dry_run": True, "would_read": splits})
             return self._report(work, [], 0, [])
 
-    @contextmanager
-    def _driver_producer(self) -> Iterator[CommittingProducer]:
-        settings = self._settings
-        transactional_id = settings.driver_id if settings.exactly_once else None
-        producer = new_producer(settings.clients.producer(transactional_id), f"driver of connector {settings.name}")
-        try:
-            yield producer
-        finally:
-            producer.close()
-
     def _view(self, partitions: int) -> OffsetView:
         """What the offset topic says when nobody else can write to it any more.
 
         A killed run leaves open transactions, which would keep the reader waiting for their timeout. Its plan, which
         says whose they are, was committed before them.
         """
-        self._fence_up_to(self._settings.tasks_max)
+        self._fence.tasks(self._settings.tasks_max)
         view = OffsetView(self._settings.offsets_name)
         self._log.read(range(partitions), view.add, committed=True)
         if view.plan is not None:
-            self._fence_up_to(view.plan.tasks)
+            self._fence.tasks(view.plan.tasks)
         view.read(self._log, range(partitions))
         return view
-
-    def _fence_up_to(self, end: int) -> bool:
-        """Fence the ids of tasks that are not fenced yet; whether there were any."""
-        tasks = range(self._fenced, end) if self._settings.exactly_once else range(0)
-        for task in tasks:
-            config = self._settings.clients.producer(self._settings.task_id(task))
-            fence(config, f"fencing task {task} of connector {self._settings.name}")
-        self._fenced = max(self._fenced, end)
-        return bool(tasks)
 
     def _plan(self, view: OffsetView) -> Work:
         """Go on with the plan of a run that did not finish, or make one.
@@ -149,7 +132,7 @@ class SourceRun:
         """
         old = view.plan
         if old is not None:
-            if self._fence_up_to(old.tasks):
+            if self._fence.tasks(old.tasks):
                 view.read(self._log, list(self._log.positions))
             work = self._kind.take_up(view, old)
             if work is not None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, cast
 
 from airflow_kconnect.connect.canonical import partition_identity
@@ -16,12 +14,13 @@ from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
-from airflow_kconnect.kafka.producers import CommittingProducer, fence, new_producer
-from airflow_kconnect.stores import transactional_ids
+from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offset_requests import source_request
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.records import PlanRecord, facts_key, offset_value
 from airflow_kconnect.stores.topics import ensure_offset_topic
+
+_DOING = "altering the offsets"
 
 
 class SourceOffsets:
@@ -36,6 +35,8 @@ class SourceOffsets:
         self._name = config.name
         self._clients = ClientConfigs(worker.props, config.props, config.name)
         self._admin = KafkaAdmin(self._clients.admin())
+        group_id = str(worker.get("group.id"))
+        self._fence = SourceFence(self._clients, group_id, config.name, exactly_once=worker.exactly_once)
         own = config.common.get("offsets.storage.topic")
         self._topic = str(own or worker.get("offset.storage.topic"))
         self._log = CompactedLog(self._admin, self._clients.consumer(f"connect-{config.name}-offsets"), self._topic)
@@ -68,8 +69,8 @@ class SourceOffsets:
         view.read(self._log, everything)
         self._check_finished(view)
         external = self._plugin().alter_offsets(self._config.props, wanted)  # 2
-        with self._driver_producer() as producer:  # 3
-            self._fence_tasks(self._tasks_max)
+        with self._fence.driver(_DOING) as producer:  # 3
+            self._fence.tasks(self._tasks_max)
             view.read(self._log, everything)
             self._check_finished(view)  # 4
             producer.begin()  # 5
@@ -92,9 +93,9 @@ class SourceOffsets:
         everything = self._partitions()
         self._log.read(everything, records.add)
         external = self._plugin().alter_offsets(self._config.props, [(p, None) for p in records.source_partitions()])
-        with self._driver_producer() as producer:
+        with self._fence.driver(_DOING) as producer:
             self._log.read(everything, records.add)
-            self._fence_tasks(max(self._tasks_max, records.tasks()))
+            self._fence.tasks(max(self._tasks_max, records.tasks()))
             self._log.read(everything, records.add)
             producer.begin()
             for key, partition in records.places():
@@ -120,26 +121,6 @@ class SourceOffsets:
     @property
     def _tasks_max(self) -> int:
         return int(self._config.common["tasks.max"])
-
-    @property
-    def _group_id(self) -> str:
-        return str(self._worker.get("group.id"))
-
-    @contextmanager
-    def _driver_producer(self) -> Iterator[CommittingProducer]:
-        driver_id = transactional_ids.driver_id(self._group_id, self._name) if self._worker.exactly_once else None
-        producer = new_producer(self._clients.producer(driver_id), f"altering the offsets of connector {self._name}")
-        try:
-            yield producer
-        finally:
-            producer.close()
-
-    def _fence_tasks(self, tasks: int) -> None:
-        if not self._worker.exactly_once:
-            return
-        for task in range(tasks):
-            task_id = transactional_ids.task_id(self._group_id, self._name, task)
-            fence(self._clients.producer(task_id), f"fencing task {task} of connector {self._name}")
 
 
 class _LiveRecords:

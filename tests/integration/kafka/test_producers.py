@@ -11,13 +11,17 @@ from confluent_kafka import Consumer, TopicPartition, murmur2
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.kafka.clients import ClientConfigs
-from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer, fence, new_producer
+from airflow_kconnect.kafka.producers import (
+    CommittingProducer,
+    TransactionalProducer,
+    fence,
+    new_producer,
+)
 from airflow_kconnect.runtime.producing import produce_full
 from tests.support import unique
 from tests.support.kafka import read_all, read_values
 
 MakeTopic = Callable[..., str]
-AnyProducer = TransactionalProducer | FlushingProducer
 
 
 @pytest.fixture
@@ -26,14 +30,14 @@ def configs(bootstrap: str) -> ClientConfigs:
 
 
 @pytest.fixture
-def make(configs: ClientConfigs) -> Iterator[Callable[..., AnyProducer]]:
+def make(configs: ClientConfigs) -> Iterator[Callable[..., CommittingProducer]]:
     """`make(transactional_id)` opens a producer; all are closed after the test.
 
     `make(transactional_id, closes=True)`: the test closes it.
     """
-    opened: list[AnyProducer] = []
+    opened: list[CommittingProducer] = []
 
-    def new(transactional_id: str | None, closes: bool = False) -> AnyProducer:
+    def new(transactional_id: str | None, closes: bool = False) -> CommittingProducer:
         producer = new_producer(configs.producer(transactional_id), "test")
         if not closes:
             opened.append(producer)
