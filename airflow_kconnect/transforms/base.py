@@ -75,10 +75,10 @@ class Rows:
         return self.frame.df[self.frame.headers] if self.frame.headers else None
 
 
-class Transformation(ABC):
-    """Made once per run, in the job's driver; `config` is also called where there is no Spark.
+class Stage(ABC):
+    """What transformations and predicates share.
 
-    Its expressions must never throw (use ``try_*`` functions): what is wrong with a record is a text, see `failed`.
+    Made once per run, in the job's driver; `config` and `validate` are also called where there is no Spark.
 
     :param config: the stage's own keys, without their prefix.
     :raises ConfigError: values that are wrong, keyed without prefix.
@@ -105,6 +105,13 @@ class Transformation(ABC):
         :returns: key without prefix -> messages.
         """
         return {}
+
+
+class Transformation(Stage):
+    """Changes records.
+
+    Its expressions must never throw (use ``try_*`` functions): what is wrong with a record is a text, see `failed`.
+    """
 
     @abstractmethod
     def apply(self, frame: RecordFrame, where: Column | None, scope: Scope) -> RecordFrame:
@@ -159,26 +166,8 @@ class PartTransformation(Transformation):
         return changed(frame, self.part, changes, nothing, where)
 
 
-class Predicate(ABC):
-    """Says which records a transformation changes. Made once per run, in the job's driver."""
-
-    def __init__(self, config: Mapping[str, str]) -> None:
-        self.config_values = self.config().parse(config)
-
-    @property
-    def needs(self) -> frozenset[str]:
-        """As `Transformation.needs`."""
-        return EVERYTHING
-
-    @classmethod
-    @abstractmethod
-    def config(cls) -> ConfigDef:
-        """The keys, without prefix. Called at validation."""
-
-    @classmethod
-    def validate(cls, config: Mapping[str, str]) -> dict[str, list[str]]:
-        """As `Transformation.validate`."""
-        return {}
+class Predicate(Stage):
+    """Says which records a transformation changes."""
 
     def __str__(self) -> str:
         """What it asks, for errors."""

@@ -6,6 +6,7 @@ import ctypes
 import fcntl
 import os
 import pwd
+import secrets
 import shutil
 import signal
 import sqlite3
@@ -17,11 +18,13 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Generic, TypeVar
 
+from airflow_kconnect.local.ports import free_port
 from tests.support import unique
 
 START_SECONDS = 60
+USER = "kconnect"
 _PR_SET_PDEATHSIG = 1
 
 
@@ -68,23 +71,91 @@ class SqliteDatabase(Database):
         return sqlite3.connect(self.name, isolation_level=None)
 
 
-class Server(ABC):
-    """A database server of this machine, on a free port of the loopback address."""
+D = TypeVar("D", bound=Database)
+
+
+class Server(ABC, Generic[D]):
+    """A database server on a free port of the loopback address, with data of its own in a temporary folder.
+
+    :raises RuntimeError: it does not start.
+    """
+
+    runs_as: ClassVar[str]
+    """The user that it runs as if the tests are run by root."""
+    ends_by: ClassVar[signal.Signals]
+    """The signal that ends it together with its connections."""
+    first_database: ClassVar[str]
+    """The database that every server has."""
+
+    def __init__(self) -> None:
+        self._owner = Owner.choose(self.runs_as)
+        # Not pytest's folder: the server's user cannot pass the folders above it.
+        self._folder = Path(tempfile.mkdtemp(prefix=f"kconnect-{self.runs_as}-"))
+        self._owner.own(self._folder)
+        self._log = self._folder / "server.log"
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = free_port()
+        self.user, self.password = USER, secrets.token_urlsafe(12)
+        self._init()
+        self.start()
 
     @abstractmethod
-    def create_database(self) -> Database:
+    def _init(self) -> None:
+        """Make the data, with the user in it."""
+
+    @abstractmethod
+    def _command(self) -> list[str | Path]:
+        """Starts the server."""
+
+    @abstractmethod
+    def _database(self, name: str) -> D: ...
+
+    @abstractmethod
+    def create_database(self) -> D:
         """A new database that no other test uses."""
 
-    @abstractmethod
-    def start(self) -> None: ...
+    @property
+    def database(self) -> D:
+        """The database that every server has."""
+        return self._database(self.first_database)
 
-    @abstractmethod
-    def stop(self) -> None: ...
+    @property
+    def url(self) -> str:
+        """JDBC URL of the database that every server has."""
+        return self.database.url
+
+    def execute(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
+        """SQL in the database that every server has."""
+        return self.database.execute(sql, parameters)
+
+    def start(self) -> None:
+        """Start and wait until it answers."""
+        self._process = self._owner.spawn(self._command(), self._log, self.ends_by)
+        wait_until_up(self._process, self._log, lambda: self.execute("select 1"))
+
+    def stop(self) -> None:
+        """Stop; open connections end."""
+        if self._process is not None:
+            end(self._process, self.ends_by)
+            self._process = None
 
     def restart(self) -> None:
         """Stop, which ends all connections, and start on the same port with the same data."""
         self.stop()
         self.start()
+
+    def remove(self) -> None:
+        """Stop, and remove the data."""
+        self.stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _write(self, name: str, text: str) -> Path:
+        """A file that only the server's user may read."""
+        path = self._folder / name
+        path.touch(mode=0o600)
+        path.write_text(text)
+        self._owner.own(path)
+        return path
 
 
 def program(name: str, *folders: str) -> Path | None:

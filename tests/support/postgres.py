@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import secrets
-import shutil
 import signal
-import subprocess
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.local.ports import LOOPBACK, free_port
+from airflow_kconnect.local.ports import LOOPBACK
 from tests.support import unique
-from tests.support.databases import Database, Owner, Server, end, install, program, wait_until_up
+from tests.support.databases import Database, Server, install, program
 
-USER = "kconnect"
 _SETTINGS = {
     "fsync": "off",
     "max_prepared_transactions": "20",
@@ -48,86 +43,47 @@ class PostgresDatabase(Database):
         )
 
 
-class PostgresServer(Server):
-    """A cluster of its own in a temporary folder, without sync to disk; passwords are asked for.
+class PostgresServer(Server[PostgresDatabase]):
+    """A cluster without sync to disk; passwords are asked for.
 
     :param settings: more settings of the server (`wal_level`, ...).
     :raises RuntimeError: PostgreSQL is not installed and cannot be; or it does not start.
     """
 
+    runs_as = "postgres"
+    ends_by = signal.SIGINT  # SIGTERM would wait for connections
+    first_database = "postgres"
+
     def __init__(self, settings: Mapping[str, str] | None = None) -> None:
         self._programs = _programs()
         self.settings = {**_SETTINGS, **(settings or {})}
-        self._owner = Owner.choose("postgres")
-        # Not pytest's folder: the server's user cannot pass the folders above it.
-        self._folder = Path(tempfile.mkdtemp(prefix="kconnect-postgres-"))
-        self._owner.own(self._folder)
-        self._process: subprocess.Popen[bytes] | None = None
-        self.port = free_port()
-        self.user, self.password = USER, secrets.token_urlsafe(12)
-        self._init()
-        self.start()
-
-    @property
-    def url(self) -> str:
-        """JDBC URL of the database that every cluster has."""
-        return self.database.url
-
-    @property
-    def database(self) -> PostgresDatabase:
-        """The database that every cluster has."""
-        return self._database("postgres")
-
-    def execute(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
-        """SQL in the database that every cluster has."""
-        return self.database.execute(sql, parameters)
+        super().__init__()
 
     def create_database(self) -> PostgresDatabase:
         name = unique("db").replace("-", "_")
         self.execute(f"create database {name}")
         return self._database(name)
 
-    def start(self) -> None:
-        """Start and wait until it answers."""
+    def _init(self) -> None:
+        passwords = self._write("password", self.password)
+        self._owner.run(
+            [
+                *(self._programs / "initdb", "-D", self._data, "-U", self.user, f"--pwfile={passwords}"),
+                *("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"),
+            ]
+        )
+
+    def _command(self) -> list[str | Path]:
         settings = [word for key, value in self.settings.items() for word in ("-c", f"{key}={value}")]
-        command = [self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings]
-        # SIGINT ends connections; SIGTERM would wait for them.
-        self._process = self._owner.spawn(command, self._log, signal.SIGINT)
-        wait_until_up(self._process, self._log, lambda: self.execute("select 1"))
-
-    def stop(self) -> None:
-        """Stop; open connections end."""
-        if self._process is not None:
-            end(self._process, signal.SIGINT)
-            self._process = None
-
-    def remove(self) -> None:
-        """Stop, and remove the data."""
-        self.stop()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        return [self._programs / "postgres", "-D", self._data, "-p", str(self.port), *settings]
 
     @property
     def _data(self) -> Path:
         return self._folder / "data"
 
-    @property
-    def _log(self) -> Path:
-        return self._folder / "server.log"
-
     def _database(self, name: str) -> PostgresDatabase:
         url = f"jdbc:postgresql://{LOOPBACK}:{self.port}/{name}"
         return PostgresDatabase(url, name, self.user, self.password, self.port)
-
-    def _init(self) -> None:
-        password_file = self._folder / "password"
-        password_file.write_text(self.password)
-        self._owner.own(password_file)
-        self._owner.run(
-            [
-                *(self._programs / "initdb", "-D", self._data, "-U", self.user, f"--pwfile={password_file}"),
-                *("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C.UTF-8", "--no-sync"),
-            ]
-        )
 
 
 class PostgresReplica(PostgresServer):
@@ -146,10 +102,7 @@ class PostgresReplica(PostgresServer):
 
     def _init(self) -> None:
         self.user, self.password = self._primary.user, self._primary.password
-        passwords = self._folder / "passwords"
-        passwords.touch(mode=0o600)
-        passwords.write_text(f"*:*:*:{self.user}:{self.password}\n")
-        self._owner.own(passwords)
+        passwords = self._write("passwords", f"*:*:*:{self.user}:{self.password}\n")
         primary = f"host={LOOPBACK} port={self._primary.port} user={self.user} passfile={passwords}"
         self._owner.run(
             [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -190,6 +191,25 @@ class Dialect:
     def modulo(self, number: str, by: int) -> str:
         """Remainder of a division."""
         return f"MOD({number}, {by})"
+
+
+class MicrosecondDialect(Dialect):
+    """Of a database that counts microseconds since 1970 itself, so that Spark can read the cursor of each row."""
+
+    row_progress = True
+
+    @abstractmethod
+    def micros(self, term: str) -> str:
+        """Term for the microseconds of a timestamp since 1970-01-01 00:00."""
+
+    def cursor_nanoseconds(self, term: str) -> str:
+        return f"{self.micros(term)} * 1000"
+
+    def cursor_micros(self, columns: Sequence[Column]) -> str:
+        return self.micros(coalesced([self.quote(column.name) for column in columns]))
+
+    def nanoseconds(self, text: str | None) -> int:
+        return int(text or 0)
 
 
 def iso(nanoseconds: int, digits: int = 9) -> str:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from airflow_kconnect.connectors.jdbc import columns as types
 from airflow_kconnect.connectors.jdbc.columns import MAX_PRECISION, Kind, kind_of
 from airflow_kconnect.connectors.jdbc.database import Database
-from airflow_kconnect.connectors.jdbc.dialects.base import Dialect, Scope, coalesced, iso
+from airflow_kconnect.connectors.jdbc.dialects.base import MicrosecondDialect, Scope, iso
 from airflow_kconnect.connectors.jdbc.tables import Column, Table, TableName
 
 _SYSTEM = "('mysql', 'information_schema', 'performance_schema', 'sys')"
@@ -43,11 +43,10 @@ WHERE table_schema = ? AND table_name = ? AND non_unique = 0 ORDER BY index_name
 """
 
 
-class MySql(Dialect):
+class MySql(MicrosecondDialect):
     """MySQL 8 or newer, MariaDB 10.3 or newer."""
 
     mark = "`"
-    row_progress = True
     has_windows = True
     read_options: dict[str, str] = {}
 
@@ -98,7 +97,7 @@ class MySql(Dialect):
         return Table(name, columns, tuple(indices.get("PRIMARY", ())), unique)
 
     def now(self, db: Database, zone: ZoneInfo | None) -> int:
-        return int(db.row(f"SELECT {_micros('UTC_TIMESTAMP(6)')}")[0] or 0) * 1000
+        return int(db.row(f"SELECT {self.micros('UTC_TIMESTAMP(6)')}")[0] or 0) * 1000
 
     def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
         name = column.type_name.lower().removesuffix(" unsigned")
@@ -116,7 +115,7 @@ class MySql(Dialect):
         match kind:
             case Kind.WALL | Kind.INSTANT:
                 zero = _ZERO_DAYS * 86_400_000_000
-                return f"COALESCE({_micros(name)}, CASE WHEN {name} IS NOT NULL THEN {zero} END)", "bigint"
+                return f"COALESCE({self.micros(name)}, CASE WHEN {name} IS NOT NULL THEN {zero} END)", "bigint"
             case Kind.DATE:
                 day = f"MAKEDATE({name}, 1)" if column.type_name.lower() == "year" else name
                 return (
@@ -136,21 +135,11 @@ class MySql(Dialect):
     def text(self, column: Column) -> str:
         return f"CAST({self.quote(column.name)} AS CHAR)"
 
-    def cursor_nanoseconds(self, term: str) -> str:
-        return f"{_micros(term)} * 1000"
-
-    def nanoseconds(self, text: str | None) -> int:
-        return int(text or 0)
-
-    def cursor_micros(self, columns: Sequence[Column]) -> str:
-        return _micros(coalesced([self.quote(column.name) for column in columns]))
+    def micros(self, term: str) -> str:
+        return f"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {term})"
 
     def literal(self, columns: Sequence[Column], nanoseconds: int) -> str:
         return f"TIMESTAMP '{iso(nanoseconds, 6)}'"
 
     def only_row(self, query: str, number: int) -> str:
         return f"{query} LIMIT 1 OFFSET {number - 1}"
-
-
-def _micros(term: str) -> str:
-    return f"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {term})"

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from airflow_kconnect.connectors.jdbc import columns as types
 from airflow_kconnect.connectors.jdbc.columns import Kind, numeric_kind
 from airflow_kconnect.connectors.jdbc.database import Database
-from airflow_kconnect.connectors.jdbc.dialects.base import Dialect, Scope, coalesced, iso
+from airflow_kconnect.connectors.jdbc.dialects.base import MicrosecondDialect, Scope, iso
 from airflow_kconnect.connectors.jdbc.tables import Column, Table, TableName
 
 READER = "kconnect reader"
@@ -77,10 +77,9 @@ _LAST_MICROS = 9_223_372_036_854_775_000
 _LAST_DAY = 2_147_483_647
 
 
-class PostgreSql(Dialect):
+class PostgreSql(MicrosecondDialect):
     """PostgreSQL 12 or newer."""
 
-    row_progress = True
     has_windows = True
     has_snapshots = True
     read_options: dict[str, str] = {}
@@ -153,7 +152,7 @@ class PostgreSql(Dialect):
         return Table(name, columns, key, unique)
 
     def now(self, db: Database, zone: ZoneInfo | None) -> int:
-        return int(db.row(f"SELECT {_micros('clock_timestamp()')}")[0] or 0) * 1000
+        return int(db.row(f"SELECT {self.micros('clock_timestamp()')}")[0] or 0) * 1000
 
     def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
         name = column.type_name
@@ -168,7 +167,7 @@ class PostgreSql(Dialect):
         name = self.quote(column.name)
         match kind:
             case Kind.WALL | Kind.INSTANT:
-                return _or_infinite(name, _micros(name), _LAST_MICROS, "bigint"), "bigint"
+                return _or_infinite(name, self.micros(name), _LAST_MICROS, "bigint"), "bigint"
             case Kind.DATE:
                 return _or_infinite(name, f"{name} - DATE '1970-01-01'", _LAST_DAY, "int"), "int"
             case Kind.TIME:
@@ -186,24 +185,14 @@ class PostgreSql(Dialect):
     def text(self, column: Column) -> str:
         return f"{self.quote(column.name)}::text"
 
-    def cursor_nanoseconds(self, term: str) -> str:
-        return f"{_micros(term)} * 1000"
-
-    def nanoseconds(self, text: str | None) -> int:
-        return int(text or 0)
-
-    def cursor_micros(self, columns: Sequence[Column]) -> str:
-        return _micros(coalesced([self.quote(column.name) for column in columns]))
+    def micros(self, term: str) -> str:
+        """Exact microseconds since 1970; 0.2 microseconds per value (measured), no more than any other exact way."""
+        return f"(extract(epoch FROM {term}) * 1000000)::bigint"
 
     def literal(self, columns: Sequence[Column], nanoseconds: int) -> str:
         zoned = any(column.type_name == "timestamptz" for column in columns)
         text = iso(nanoseconds, 6)
         return f"TIMESTAMPTZ '{text}+00'" if zoned else f"TIMESTAMP '{text}'"
-
-
-def _micros(term: str) -> str:
-    """Exact microseconds since 1970; 0.2 microseconds per value (measured), no more than any other exact way."""
-    return f"(extract(epoch FROM {term}) * 1000000)::bigint"
 
 
 def _or_infinite(name: str, term: str, last: int, type_: str) -> str:
