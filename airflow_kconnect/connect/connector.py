@@ -13,7 +13,7 @@ from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.datasets import Dataset
-from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RefusedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.task import SinkTask, SourceTask
@@ -323,8 +323,19 @@ class PollSinkConnector(SinkConnector):
         """At most `max_tasks` task configurations; split n gets configuration n modulo their number."""
 
 
+Refused = Callable[[int, RefusedError], None]
+"""Is told the Kafka offset of a record that a target refuses, and why."""
+
+
 class SplitWriter(ABC):
     """Writes one split of a Spark-native sink; made in the driver, pickled, used in a Spark partition."""
+
+    def tolerate(self, refused: Refused) -> None:
+        """Called before `open` if the run goes on without bad records (``errors.tolerance=all``).
+
+        A writer that can find out which record its target refuses tells of it within `write`, and goes on with the
+        others. Without that, whatever the target refuses ends the run.
+        """
 
     @abstractmethod
     def open(self, split: SinkSplit) -> None:

@@ -45,6 +45,10 @@ class DataError(ConnectError):
     exit_code = 1
 
 
+class RefusedError(DataError):
+    """A sink's target refuses a record for what is in it; it may take others."""
+
+
 class RetriableError(ConnectError):
     """Something outside is away (a broker, a database): the same run may succeed later."""
 

@@ -144,7 +144,15 @@ class SinkJobs:
         self, splits: list[SinkSplit], writers: tuple[SplitWriter, ...], progress: ProgressAddress
     ) -> SinkWriterSettings:
         producer = self._settings.clients.producer(None)
-        return SinkWriterSettings(tuple(splits), writers, progress, self._settings.errors, producer)
+        return SinkWriterSettings(
+            tuple(splits),
+            writers,
+            progress,
+            self._settings.errors,
+            producer,
+            self._consumer_config,
+            replays=self._dead_letters,
+        )
 
     def _frame(self, rows: DataFrame, splits: list[SinkSplit]) -> RecordFrame:
         """The records of the splits, decoded and transformed."""

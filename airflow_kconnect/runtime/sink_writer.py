@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConnectError, DataError
-from airflow_kconnect.connect.task_errors import NEEDS_SPARK, RecordError, pack_error
-from airflow_kconnect.kafka.producers import FlushingProducer
+from airflow_kconnect.connect.task_errors import NEEDS_SPARK, pack_error
 from airflow_kconnect.runtime.decoding import unknown_sample
 from airflow_kconnect.runtime.errant_records import BatchReporter
 from airflow_kconnect.runtime.failpoints import failpoint
@@ -22,13 +21,11 @@ from airflow_kconnect.runtime.poll_sink import TaskWriter
 from airflow_kconnect.runtime.progress import ProgressAddress, ProgressSender
 from airflow_kconnect.runtime.record_errors import (
     ErrorHandling,
-    ErrorReporter,
-    FailedRecord,
     Sorted,
     error_at,
-    original_of,
     sort_out,
 )
+from airflow_kconnect.runtime.split_errors import DeadLetters, RefusedRecords
 
 _SAMPLES_MAX = 50
 
@@ -39,6 +36,8 @@ class SinkWriterSettings:
 
     :param errors: what to do with bad records.
     :param producer_config: of the producer of dead letters.
+    :param consumer_config: to read those again that the target refuses.
+    :param replays: the records are dead letters.
     """
 
     splits: tuple[SinkSplit, ...]
@@ -46,6 +45,8 @@ class SinkWriterSettings:
     progress: ProgressAddress
     errors: ErrorHandling
     producer_config: Mapping[str, Any]
+    consumer_config: Mapping[str, Any]
+    replays: bool = False
 
 
 @dataclass
@@ -81,47 +82,6 @@ class SinkReport:
         self.dead_lettered += count
 
 
-class DeadLetters:
-    """Reports the failed records of a split; its producer lives as long as the split.
-
-    At least once: the dead letters of a run that fails before its offsets are committed are written again.
-    """
-
-    def __init__(self, handling: ErrorHandling, producer_config: Mapping[str, Any], split: SinkSplit) -> None:
-        self.handling = handling
-        self._config, self._split = producer_config, split
-        self._producer: FlushingProducer | None = None
-        self._reporter: ErrorReporter | None = None
-
-    def __enter__(self) -> DeadLetters:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._producer is not None:
-            self._producer.close()
-
-    def report(self, batch: pa.RecordBatch, row: int, error: RecordError) -> None:
-        """Tell of a row of the split's rows."""
-        offset = batch.column("kafka_offset")[row].as_py()
-        place = {"topic": self._split.topic, "partition": self._split.partition, "offset": offset}
-        self.tell(FailedRecord(**{**place, **original_of(batch, row)}), error)
-
-    def tell(self, record: FailedRecord, error: RecordError) -> None:
-        """Tell of a record."""
-        if self._reporter is None:
-            if self.handling.topic is not None:
-                self._producer = FlushingProducer(self._config, f"dead letters of connector {self.handling.connector}")
-                self._producer.begin()
-            produce = self._producer.produce_patiently if self._producer else None
-            self._reporter = ErrorReporter(self.handling, self._split.partition, produce)
-        self._reporter.report(record, error)
-
-    def flush(self) -> None:
-        """Wait until the dead letters are in Kafka. :raises RetriableError: they are not."""
-        if self._producer is not None:
-            self._producer.commit()
-
-
 def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """The function for `mapInArrow`: Spark partition n holds the rows of split n."""
 
@@ -135,7 +95,12 @@ def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBat
         report = SinkReport(index, split.end)
         try:
             with DeadLetters(settings.errors, settings.producer_config, split) as dead_letters:
-                _write_split(split, writer, report, batches, ProgressSender(settings.progress, index), dead_letters)
+                refused = None
+                if settings.errors.tolerant:
+                    consumer = settings.consumer_config
+                    refused = RefusedRecords(dead_letters, split, consumer, replays=settings.replays)
+                progress = ProgressSender(settings.progress, index)
+                _write_split(split, writer, report, batches, progress, dead_letters, refused)
         except ConnectError as error:
             report.error, report.result = pack_error(error), None
         except OSError as error:
@@ -154,10 +119,10 @@ def _write_split(
     batches: Iterator[pa.RecordBatch],
     progress: ProgressSender,
     dead_letters: DeadLetters,
+    refused: RefusedRecords | None = None,
 ) -> None:
     handling = dead_letters.handling
-    if isinstance(writer, TaskWriter) and handling.reports:
-        writer.report_to(BatchReporter(dead_letters.tell, tolerant=handling.tolerant))
+    _hand_reporters(writer, dead_letters, refused)
     try:
         writer.open(split)
         for batch in batches:
@@ -173,6 +138,7 @@ def _write_split(
                 writer.write(found.good)
                 failpoint("mid-write")
             report.count(found)
+            report.move_reported(refused.report() if refused else 0)
             progress.send(report.written)
             if found.stopped is not None:
                 _stop_at(batch, found.stopped, report, split)
@@ -185,6 +151,15 @@ def _write_split(
         writer.abort()
         raise
     progress.send(report.written, done=True)
+
+
+def _hand_reporters(writer: SplitWriter, dead_letters: DeadLetters, refused: RefusedRecords | None) -> None:
+    """Who writes may find bad records too."""
+    handling = dead_letters.handling
+    if isinstance(writer, TaskWriter) and handling.reports:
+        writer.report_to(BatchReporter(dead_letters.tell, tolerant=handling.tolerant))
+    if refused is not None:
+        writer.tolerate(refused.add)
 
 
 def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSplit) -> None:

@@ -33,13 +33,19 @@ class Record:
 
 @dataclass
 class Sink:
-    """A sink, and what became of the records that were given to it."""
+    """A sink, and what became of the records that were given to it.
+
+    :param tolerant: the writer may go on without records that the database refuses.
+    :param refused: what it said of them, by offset.
+    """
 
     spark: SparkSession
     config: Mapping[str, str]
     aiven: bool = False
     errors: list[str] = field(default_factory=list)
     dropped: int = 0
+    tolerant: bool = False
+    refused: dict[int, str] = field(default_factory=dict)
 
     def connector(self) -> JdbcSinkConnector:
         """A new connector, as each run makes one."""
@@ -58,6 +64,8 @@ class Sink:
         rows = connector.render(frame_of(self.spark, records, first)).toArrow()
         writer = pickle.loads(pickle.dumps(connector.writer()))  # noqa: S301
         split = SinkSplit(topic, 0, first, first + len(records))
+        if self.tolerant:
+            writer.tolerate(lambda offset, error: self.refused.update({offset: str(error)}))
         try:
             writer.open(split)
             for batch in rows.to_batches(max_chunksize=1000):

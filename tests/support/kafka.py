@@ -9,8 +9,10 @@ from typing import NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, TopicMetadata
 
+from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.support import unique
 
+MARKERS_S = 2.0
 Headers = list[tuple[str, bytes | None]]
 
 
@@ -90,7 +92,10 @@ def read_all(bootstrap: str, topic: str, *, committed: bool = True) -> list[Reco
     )
     try:
         ends = {}
-        for partition in consumer.list_topics(topic, timeout=30).topics[topic].partitions:
+        partitions = list(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
+        if committed:
+            _wait_for_markers(KafkaAdmin({"bootstrap.servers": bootstrap}), topic, partitions)
+        for partition in partitions:
             ends[partition] = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)[1]
         consumer.assign([TopicPartition(topic, partition, 0) for partition in ends])
         return sorted(_until(consumer, ends))
@@ -101,6 +106,16 @@ def read_all(bootstrap: str, topic: str, *, committed: bool = True) -> list[Reco
 def read_values(bootstrap: str, topic: str) -> list[bytes | None]:
     """The committed values of a topic, by partition and offset."""
     return [record.value for record in read_all(bootstrap, topic)]
+
+
+def _wait_for_markers(admin: KafkaAdmin, topic: str, partitions: list[int]) -> None:
+    """A commit is over before the broker has told all partitions of it; a transaction may also be open for good."""
+    deadline = time.monotonic() + MARKERS_S
+    while time.monotonic() < deadline:
+        seen, written = (admin.end_offsets(topic, partitions, committed=committed) for committed in (True, False))
+        if seen == written:
+            return
+        time.sleep(0.05)
 
 
 def _until(consumer: Consumer, ends: Mapping[int, int]) -> list[Record]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
-from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.connector import Refused, SinkSplit, SplitWriter
+from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink_names import Table, shown
 from airflow_kconnect.connectors.jdbc.sink_offsets import OffsetsTable
@@ -33,6 +33,10 @@ class JdbcWriter(SplitWriter):
     def __init__(self, target: Target, parts: tuple[Layout, ...], offsets: OffsetsTable | None, run: str) -> None:
         self._target, self._parts, self._offsets, self._run = target, parts, offsets, run
         self._connection: Connection = None
+        self._refused: Refused | None = None
+
+    def tolerate(self, refused: Refused) -> None:
+        self._refused = refused
 
     def open(self, split: SinkSplit) -> None:
         self._split = split
@@ -54,7 +58,7 @@ class JdbcWriter(SplitWriter):
         with self._fenced_if_not_owner():
             self._make_tables(pieces, batch.column("kafka_offset")[0].as_py())
             for table, part, rows in pieces:
-                self._loader.add(table, part, self._parts[part], rows)
+                self._load(table, part, rows)
 
     def close(self, end: int) -> dict[str, Any]:
         with self._fenced_if_not_owner():
@@ -78,6 +82,22 @@ class JdbcWriter(SplitWriter):
                 with contextlib.suppress(RetriableError, ConfigError), self._target.session() as connection:
                     self._offsets.position(connection, self._split, self._run)
             raise
+
+    def _load(self, table: Table, part: int, rows: pa.RecordBatch) -> None:
+        """Rows that may be refused one by one are tried together, then by halves, until the bad ones are found."""
+        if self._refused is None:
+            self._loader.add(table, part, self._parts[part], rows)
+            return
+        try:
+            with self._loader.attempt():
+                self._loader.add(table, part, self._parts[part], rows)
+        except RefusedError as error:
+            half = rows.num_rows // 2
+            if half == 0:
+                self._refused(rows.column("kafka_offset")[0].as_py(), error)
+                return
+            self._load(table, part, rows.slice(0, half))
+            self._load(table, part, rows.slice(half))
 
     def _begin(self) -> None:
         self._target.begin(self._connection)

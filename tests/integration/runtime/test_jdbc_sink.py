@@ -18,6 +18,11 @@ from tests.support.postgres import PostgresServer
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 KEYED = {"insert.mode": "upsert", "pk.mode": "record_key", "delete.enabled": "true", "auto.create": "true"}
+TOLERANT = {
+    "errors.tolerance": "all",
+    "errors.deadletterqueue.topic.replication.factor": "1",
+    "errors.deadletterqueue.context.headers.enable": "true",
+}
 
 Message = tuple[Any, Any]
 """Key and value; None is no value."""
@@ -148,13 +153,7 @@ def test_bad_records_become_dead_letters(
     with pytest.raises(DataError, match=rf"{config['topics']}-0@1: TASK_PUT by .*field `name` has a NUL character"):
         run_here({**config, **KEYED})
     assert table(database) == [(1, "a")]
-    tolerant = {
-        "errors.tolerance": "all",
-        "errors.deadletterqueue.topic.name": dead_letters,
-        "errors.deadletterqueue.context.headers.enable": "true",
-        "errors.deadletterqueue.topic.replication.factor": "1",
-    }
-    report = run_here({**config, **KEYED, **tolerant})
+    report = run_here({**config, **KEYED, **TOLERANT, "errors.deadletterqueue.topic.name": dead_letters})
     assert (report.records["written"], report.records["dead_lettered"]) == (1, 3)
     assert table(database) == [(1, "a"), (5, "b")]
     messages = [
@@ -187,3 +186,70 @@ def test_plain_inserts_of_two_partitions(
     assert database.execute("SELECT count(*), count(DISTINCT id), min(id), max(id) FROM t") == [
         (40_000, 40_000, 0, 39_999)
     ]
+
+
+INSERT_FIELD = {"transforms": "f", "transforms.f.type": "InsertField$Value", "transforms.f.static.field": "from"}
+
+
+@pytest.fixture(params=["past the JVM", "through Catalyst"])
+def refusing(request: pytest.FixtureRequest, config: dict[str, str], bootstrap: str, database: Database) -> Any:
+    """A sink whose table takes names of at most five characters, with records of which two are longer."""
+    database.execute('create table t (id integer primary key, name varchar(5), "from" text)')
+    send(bootstrap, config["topics"], [row(1, "a"), row(2, "too long"), row(3, "c"), row(4, "also too long")])
+    stage = {**INSERT_FIELD, "transforms.f.static.value": "here"} if "Catalyst" in request.param else {}
+    dead = {"errors.deadletterqueue.topic.name": unique("dead")}
+    return {**config, "insert.mode": "upsert", "pk.mode": "record_key", **TOLERANT, **dead, **stage}
+
+
+class TestRefusedRecords:
+    def test_the_others_are_written(self, refusing: dict[str, str], database: Database, run_here: Run) -> None:
+        run_here(refusing)
+        assert database.execute("select id, name from t order by 1") == [(1, "a"), (3, "c")]
+
+    def test_the_report_reconciles(self, refusing: dict[str, str], run_here: Run) -> None:
+        assert run_here(refusing).records == {"read": 4, "written": 2, "filtered": 0, "dead_lettered": 2}
+
+    def test_dead_letters_are_the_original_records(
+        self, refusing: dict[str, str], bootstrap: str, run_here: Run
+    ) -> None:
+        run_here(refusing)
+        found = read_all(bootstrap, refusing["errors.deadletterqueue.topic.name"])
+        expected = [row(2, "too long"), row(4, "also too long")]
+        assert [((r.key or b"").decode(), (r.value or b"").decode()) for r in found] == expected
+
+    def test_headers_say_where_and_why(self, refusing: dict[str, str], bootstrap: str, run_here: Run) -> None:
+        run_here(refusing)
+        headers = dict(read_all(bootstrap, refusing["errors.deadletterqueue.topic.name"])[0].headers)
+        found = {name: headers[f"__connect.errors.{name}"] for name in ("stage", "offset", "exception.message")}
+        assert (found["stage"], found["offset"]) == (b"TASK_PUT", b"1")
+        assert b"table t" in (found["exception.message"] or b"")
+
+    def test_a_second_run_finds_nothing(self, refusing: dict[str, str], run_here: Run) -> None:
+        run_here(refusing)
+        assert run_here(refusing).records["read"] == 0
+
+    def test_without_tolerance_the_first_one_ends_the_run(
+        self, refusing: dict[str, str], database: Database, run_here: Run
+    ) -> None:
+        with pytest.raises(DataError, match=r"table t, offset 1, column name"):
+            run_here({**refusing, "errors.tolerance": "none"})
+        assert table(database) == []
+
+    def test_what_is_refused_again_is_a_dead_letter_again(
+        self, refusing: dict[str, str], bootstrap: str, run_here: Run
+    ) -> None:
+        run_here(refusing)
+        assert run_here(refusing, replay=True).records["dead_lettered"] == 2
+        first, _, again, _ = read_all(bootstrap, refusing["errors.deadletterqueue.topic.name"])
+        changed = {"__connect.errors.offset", "__connect.errors.exception.message"}
+        changed.add("__connect.errors.exception.stacktrace")
+        parts = [[h for h in record.headers if h[0] not in changed] for record in (first, again)]
+        assert (again.key, again.value, parts[1]) == (first.key, first.value, parts[0])
+
+    def test_after_a_repair_a_replay_writes_them(
+        self, refusing: dict[str, str], database: Database, run_here: Run
+    ) -> None:
+        run_here(refusing)
+        database.execute("alter table t alter column name type text")
+        run_here(refusing, replay=True)
+        assert database.execute("select id from t order by 1") == [(1,), (2,), (3,), (4,)]

@@ -44,7 +44,7 @@ def parsed(*messages: bytes | None) -> list[Any]:
 
 
 def decimal(unscaled: int) -> str:
-    size = unscaled.bit_length() // 8 + 1
+    size = max(unscaled, ~unscaled).bit_length() // 8 + 1
     return base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
 
 

@@ -20,7 +20,8 @@ from airflow_kconnect.runtime.header_stage import HeaderStage
 from airflow_kconnect.runtime.poll_sink import TaskWriter
 from airflow_kconnect.runtime.progress import ProgressAddress, ProgressSender
 from airflow_kconnect.runtime.record_errors import ErrorHandling
-from airflow_kconnect.runtime.sink_writer import DeadLetters, SinkReport, _write_split
+from airflow_kconnect.runtime.sink_writer import SinkReport, _write_split
+from airflow_kconnect.runtime.split_errors import DeadLetters
 
 SPLIT = SinkSplit("t", 3, 5, 8)
 PLACE = TopicPartition("t", 3)

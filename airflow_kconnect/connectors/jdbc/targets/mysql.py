@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connectors.jdbc.sink_config import UTC
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink_names import Table
@@ -28,6 +28,9 @@ _NO_DATABASE = (1044, 1049)
 _PASSING = (1020, 1021, 1040, 1053, 1080, 1158, 1159, 1160, 1161, 1203, 1205, 1213, 1226, 1290, 3024, 4031)
 _DUPLICATE = (1062, 1586)
 _NULL = (1048, 1364)
+_MISFIT = (1264, 1265, 1292, 1366, 1406, 3140, 4025)
+_REFUSED = (*_DUPLICATE, *_NULL, *_MISFIT, 1216, 1452, 3819)
+"""Errors for what is in a row; the last ones are of foreign keys and checks."""
 _CHANGES_LOCK = "kconnect changes tables"
 
 
@@ -165,7 +168,7 @@ class MySqlTarget(RowsTarget):
             return ConfigError({"db.timezone": [unknown]}, settings.connector)
         if code in _PASSING or 2000 <= code < 3000 or not code:
             return RetriableError(f"the database is away or busy: {first_line(text)}")
-        return DataError(_what(code, text))
+        return (RefusedError if code in _REFUSED else DataError)(_what(code, text))
 
 
 def _what(code: int, text: str) -> str:
@@ -176,6 +179,6 @@ def _what(code: int, text: str) -> str:
         return "a row with that key is there already: use `insert.mode` upsert, or correct the keys"
     if code in _NULL:
         return f"{named} must not be null, and a record has no value for it"
-    if code in (1264, 1265, 1292, 1366, 1406, 3140, 4025):
+    if code in _MISFIT:
         return f"a value does not fit into {named} (error {code})"
     return f"{first_line(text)} (error {code})"

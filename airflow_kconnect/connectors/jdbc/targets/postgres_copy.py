@@ -66,7 +66,7 @@ class Copy:
                 raise
             line, column = place
             where = f"offset {self._offset_of(line)}" + (f", column {column}" if column else "")
-            raise DataError(str(error).replace(doing, f"{doing}, {where}", 1)) from error.__cause__
+            raise type(error)(str(error).replace(doing, f"{doing}, {where}", 1)) from error.__cause__
 
     def _offset_of(self, line: int) -> int | None:
         at = line - 1

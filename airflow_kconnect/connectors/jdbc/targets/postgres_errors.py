@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connectors.jdbc.sink_config import SinkSettings
 from airflow_kconnect.connectors.jdbc.urls import encryption_problem
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 # Classes and codes of https://www.postgresql.org/docs/current/errcodes-appendix.html
 _PASSING = ("08", "40", "53", "57P", "55P03", "58")
+_REFUSED = ("22", "23")
 _LOGIN = ("28",)
 _NO_DATABASE = "3D000"
 _COPY_PLACE = re.compile(r"^COPY .*?, line (?P<line>\d+)(?:, column (?P<column>.*?)(?:: |$))?", re.MULTILINE)
@@ -36,7 +37,7 @@ def translated(error: Exception, settings: SinkSettings) -> ConnectError | None:
         return ConfigError({"connection.url": [f"{shown}: {_first_line(error)}"]}, settings.connector)
     if (not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)) or code.startswith(_PASSING):
         return RetriableError(f"the database is away or busy: {_first_line(error)}")
-    return DataError(_what(error, code))
+    return (RefusedError if code.startswith(_REFUSED) else DataError)(_what(error, code))
 
 
 def copy_place(error: BaseException) -> tuple[int, str | None] | None:

@@ -7,6 +7,8 @@ done. Every now and then it is merged: the last of each key wins, deletions come
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -91,9 +93,10 @@ class PostgresLoader(Loader):
     """See the module."""
 
     def __init__(self, target: Target, connection: Connection) -> None:
-        self._target, self._connection = target, connection
+        super().__init__(target, connection)
         self._settings = target.settings
         self._stages: dict[Table, _Stage] = {}
+        self._kept_stages: dict[Table, _Stage] = {}
         self._stages_made = 0
         self._unique: dict[tuple[Table, int], bool] = {}
         self._merged: set[Table] = set()
@@ -106,6 +109,21 @@ class PostgresLoader(Loader):
         self.pause()
         for table, stage in self._stages.items():
             self._merge(table, stage)
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        self.flush()
+        self._kept_stages = dict(self._stages)
+        with super().attempt():
+            yield
+
+    def forget(self) -> None:
+        """Temporary tables are those that were there before, and empty as they were then."""
+        if self._open is not None:
+            with suppress(ConnectError):
+                self._open.copy.end()
+        self._open = None
+        self._stages = {table: _Stage(stage.name, stage.layout) for table, stage in self._kept_stages.items()}
 
     def pause(self) -> None:
         """What is open is done; a piece that the table refuses is copied once more, to be merged."""

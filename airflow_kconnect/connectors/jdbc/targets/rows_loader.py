@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 class RowsLoader(Loader):
     """Nothing is kept back: a later row of the same key simply comes later."""
 
-    def __init__(self, target: RowsTarget, connection: Connection) -> None:
-        self._target, self._connection = target, connection
+    _target: RowsTarget
 
     def add(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
         columns = {name: rows.column(f"cell_{part}_{n}") for n, name in enumerate(layout.names)}

@@ -6,7 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink_names import Table
 from airflow_kconnect.connectors.jdbc.targets.rows_loader import RowsTarget, first_line
@@ -78,9 +78,11 @@ class SqliteTarget(RowsTarget):
             where = self.settings.url.database
             return ConfigError({"connection.url": [f"cannot use {where}: {text}"]}, self.settings.connector)
         if isinstance(error, sqlite3.IntegrityError) and "UNIQUE" in text:
-            return DataError(
+            return RefusedError(
                 f"a row with that key is there already ({text}): use `insert.mode` upsert, or correct the keys"
             )
+        if isinstance(error, sqlite3.IntegrityError):
+            return RefusedError(text)
         if "ON CONFLICT clause does not match" in text:
             return DataError("the table has no primary key or unique index over just the columns of the primary key")
         return DataError(text)

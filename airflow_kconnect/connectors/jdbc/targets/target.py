@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.connector import BatchRenderer
 from airflow_kconnect.connect.data import DECIMAL, SchemaType, Shape
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connectors.jdbc.identifiers import quote
 from airflow_kconnect.connectors.jdbc.sink_config import SinkSettings
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout, TableColumn
@@ -31,6 +31,9 @@ Connection = Any
 class Loader(ABC):
     """Takes the rows of a split to their tables, in the transaction of its connection."""
 
+    def __init__(self, target: Target, connection: Connection) -> None:
+        self._target, self._connection = target, connection
+
     @abstractmethod
     def add(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
         """Take rows of one table and layout; those of a table come in order. `flush` makes sure of them.
@@ -44,6 +47,30 @@ class Loader(ABC):
 
     def pause(self) -> None:
         """The connection is free for other statements."""
+
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """All that is added meanwhile is in its tables in the end, or nothing of it.
+
+        :raises RefusedError: the database refuses something of it.
+        """
+        self.flush()
+        self._attempts("SAVEPOINT kconnect_attempt")
+        try:
+            yield
+            self.flush()
+        except RefusedError:
+            self.forget()
+            self._attempts("ROLLBACK TO SAVEPOINT kconnect_attempt")
+            raise
+        self._attempts("RELEASE SAVEPOINT kconnect_attempt")
+
+    def forget(self) -> None:
+        """An attempt has failed: only what was there before its savepoint will be there."""
+
+    def _attempts(self, statement: str) -> None:
+        with self._target.errors("writing rows in parts that can be taken back"):
+            self._connection.cursor().execute(statement)
 
 
 class Target(ABC):
