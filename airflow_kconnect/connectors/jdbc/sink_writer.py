@@ -57,8 +57,7 @@ class JdbcWriter(SplitWriter):
         pieces = list(self._pieces(batch))
         with self._fenced_if_not_owner():
             self._make_tables(pieces, batch.column("kafka_offset")[0].as_py())
-            for table, part, rows in pieces:
-                self._load(table, part, rows)
+            self._load(pieces)
 
     def close(self, end: int) -> dict[str, Any]:
         with self._fenced_if_not_owner():
@@ -83,21 +82,25 @@ class JdbcWriter(SplitWriter):
                     self._offsets.position(connection, self._split, self._run)
             raise
 
-    def _load(self, table: Table, part: int, rows: pa.RecordBatch) -> None:
+    def _load(self, pieces: list[_Piece]) -> None:
         """Rows that may be refused one by one are tried together, then by halves, until the bad ones are found."""
         if self._refused is None:
-            self._loader.add(table, part, self._parts[part], rows)
+            self._add(pieces)
             return
         try:
             with self._loader.attempt():
-                self._loader.add(table, part, self._parts[part], rows)
+                self._add(pieces)
         except RefusedError as error:
-            half = rows.num_rows // 2
-            if half == 0:
+            halves = _halves(pieces)
+            for half in halves:
+                self._load(half)
+            if not halves:
+                ((_, _, rows),) = pieces
                 self._refused(rows.column("kafka_offset")[0].as_py(), error)
-                return
-            self._load(table, part, rows.slice(0, half))
-            self._load(table, part, rows.slice(half))
+
+    def _add(self, pieces: list[_Piece]) -> None:
+        for table, part, rows in pieces:
+            self._loader.add(table, part, self._parts[part], rows)
 
     def _begin(self) -> None:
         self._target.begin(self._connection)
@@ -165,6 +168,16 @@ class JdbcWriter(SplitWriter):
                 else:
                     for statement in changes:
                         self._connection.cursor().execute(statement)
+
+
+def _halves(pieces: list[_Piece]) -> list[list[_Piece]]:
+    """Two parts that are not empty; none of a single row."""
+    if len(pieces) > 1:
+        half = len(pieces) // 2
+        return [pieces[:half], pieces[half:]]
+    ((table, part, rows),) = pieces
+    half = rows.num_rows // 2
+    return [[(table, part, rows.slice(0, half))], [(table, part, rows.slice(half))]] if half else []
 
 
 def _runs(parts: pa.Array) -> Iterator[tuple[int, int, int]]:

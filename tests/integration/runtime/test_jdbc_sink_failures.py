@@ -13,7 +13,7 @@ from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.databases import Database
 from tests.support.jobs import start_job
-from tests.support.kafka import produce
+from tests.support.kafka import produce, read_all
 from tests.support.postgres import PostgresServer
 
 pytestmark = pytest.mark.spark_submit
@@ -93,6 +93,36 @@ def test_killed_run_leaves_every_row_once(
     produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
     run_here(sink)
     assert counts(database) == (_RECORDS + 50, _RECORDS + 50)
+
+
+@pytest.mark.parametrize("point", ["mid-write", "after-last-write"])
+def test_killed_run_loses_no_record_that_the_database_refuses(
+    point: str,
+    sink_without_jvm: dict[str, str],
+    database: Database,
+    worker_props: dict[str, str],
+    bootstrap: str,
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    database.execute("ALTER TABLE t ADD CHECK (record_value NOT LIKE '%777')")
+    dead = unique("dead")
+    tolerant = {
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": dead,
+        "errors.deadletterqueue.topic.replication.factor": "1",
+    }
+    config = {**sink_without_jvm, **tolerant}
+    job = start_job(config, worker_props, tmp_path, failpoint=point)
+    job.wait_for_failpoint()
+    job.kill()
+    job.close()
+    run_here(config)
+    bad = {n for n in range(_RECORDS) if str(n).endswith("777")}
+    assert counts(database) == (_RECORDS - len(bad), _RECORDS - len(bad))
+    assert {record.value for record in read_all(bootstrap, dead)} == {
+        _ENVELOPE.replace("{}", str(n)).encode() for n in bad
+    }
 
 
 def test_of_two_runs_the_older_is_fenced(
