@@ -129,6 +129,26 @@ def start_job(
     return Job(process, reached, output, spec_file)
 
 
+def kill_job_at(
+    failpoint: str,
+    config: Mapping[str, str],
+    worker: Mapping[str, str],
+    folder: Path,
+    *,
+    later_s: float = 0.0,
+    **start: Any,
+) -> None:
+    """Submit a connector and kill it with SIGKILL where it stops.
+
+    :param later_s: so long after it was there. :param start: further parameters of `start_job`.
+    """
+    job = start_job(config, worker, folder, failpoint=failpoint, **start)
+    job.wait_for_failpoint()
+    time.sleep(later_s)
+    job.kill()
+    job.close()
+
+
 def kill_all(processes: list[psutil.Process]) -> None:
     """SIGKILL to each, also if some are gone already."""
     for process in processes:

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.databases import Database
-from tests.support.jobs import start_job
+from tests.support.jobs import kill_job_at, start_job
 from tests.support.kafka import produce, read_all
 from tests.support.postgres import PostgresServer
 
@@ -85,10 +85,7 @@ def test_killed_run_leaves_every_row_once(
     run_here: Run,
     tmp_path: Path,
 ) -> None:
-    job = start_job(sink, worker_props, tmp_path, failpoint=point)
-    job.wait_for_failpoint()
-    job.kill()
-    job.close()
+    kill_job_at(point, sink, worker_props, tmp_path)
     assert (counts(database) == (_RECORDS, _RECORDS)) is committed
     produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
     run_here(sink)
@@ -113,10 +110,7 @@ def test_killed_run_loses_no_record_that_the_database_refuses(
         "errors.deadletterqueue.topic.replication.factor": "1",
     }
     config = {**sink_without_jvm, **tolerant}
-    job = start_job(config, worker_props, tmp_path, failpoint=point)
-    job.wait_for_failpoint()
-    job.kill()
-    job.close()
+    kill_job_at(point, config, worker_props, tmp_path)
     run_here(config)
     bad = {n for n in range(_RECORDS) if str(n).endswith("777")}
     assert counts(database) == (_RECORDS - len(bad), _RECORDS - len(bad))

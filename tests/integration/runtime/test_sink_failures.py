@@ -11,7 +11,7 @@ import pytest
 from airflow_kconnect.connect.run import EXIT_FENCED
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
-from tests.support.jobs import start_job
+from tests.support.jobs import kill_job_at, start_job
 from tests.support.kafka import produce
 
 pytestmark = pytest.mark.spark_submit
@@ -58,10 +58,7 @@ def test_killed_run_leaves_every_record_once(
     run_here: Run,
     tmp_path: Path,
 ) -> None:
-    job = start_job(sink, worker_props, tmp_path, failpoint=point)
-    job.wait_for_failpoint()
-    job.kill()
-    job.close()
+    kill_job_at(point, sink, worker_props, tmp_path)
     assert bool(_written(sink)) is visible
     produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
     run_here(sink)

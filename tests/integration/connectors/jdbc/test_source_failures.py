@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from airflow_kconnect.connect.run import EXIT_RETRIABLE
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
-from tests.support.jobs import start_job
+from tests.support.jobs import kill_job_at, start_job
 from tests.support.postgres import PostgresDatabase, PostgresServer
 
 pytestmark = pytest.mark.spark_submit
@@ -82,11 +81,7 @@ def test_killed_load_loses_and_doubles_nothing(
     tmp_path: Path,
 ) -> None:
     config = jdbc_source(filled, **_SMALL, **mode)
-    job = start_job(config, worker_props, tmp_path, failpoint=point, action=action, conf=_BATCHES)
-    job.wait_for_failpoint()
-    time.sleep(later_s)
-    job.kill()
-    job.close()
+    kill_job_at(point, config, worker_props, tmp_path, later_s=later_s, action=action, conf=_BATCHES)
     _fill(filled, 200)
     run_here(config)
     run_here(config)
