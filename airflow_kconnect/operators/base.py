@@ -15,22 +15,21 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
 from airflow_kconnect.hooks.driver_pod import missing_provider
-from airflow_kconnect.hooks.masking import register_secrets
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.worker import Configurations, configurations
 from airflow_kconnect.local.preflight import check_configuration, connector_config
 from airflow_kconnect.local.spark import job_path
 from airflow_kconnect.operators.errors import ConnectorRunError, connector_error
 from airflow_kconnect.operators.intervals import RunMode, run_mode
+from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.operators.tracking import TrackedSparkSubmitOperator
 
 if TYPE_CHECKING:
-    import jinja2
     from airflow.sdk import Context
 
 
-class ConnectorOperator(TrackedSparkSubmitOperator):
+class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     """Runs a Kafka Connect connector once, as a Spark job, from where its last run stopped.
 
     Use `KafkaSourceOperator` or `KafkaSinkOperator`. Besides the parameters below it takes those of
@@ -82,12 +81,6 @@ class ConnectorOperator(TrackedSparkSubmitOperator):
         self.worker_config = worker_config
         self.kafka_conn_id = kafka_conn_id
         self._run_file: Path | None = None
-
-    def render_template_fields(self, context: Context, jinja_env: jinja2.Environment | None = None) -> None:
-        """Render, and register literal secrets before Airflow stores what was rendered."""
-        super().render_template_fields(context, jinja_env)
-        if isinstance(self.connector, Mapping):
-            register_secrets(self.connector)
 
     def execute(self, context: Context) -> dict[str, Any] | None:  # type: ignore[override]
         """Validate, submit, wait; returns the report.

@@ -7,22 +7,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow.sdk import BaseOperator
-
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.hooks.masking import register_secrets
 from airflow_kconnect.hooks.worker import Configurations, configurations
 from airflow_kconnect.local import operations
 from airflow_kconnect.local.preflight import connector_config
 from airflow_kconnect.operators.errors import connector_error
 from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator
+from airflow_kconnect.operators.rendering import RendersConnector
 
 if TYPE_CHECKING:
-    import jinja2
     from airflow.sdk import Context
 
 
-class ConnectorOperationOperator(BaseOperator):
+class ConnectorOperationOperator(RendersConnector):
     """What these operators share. They need neither Spark nor a Connect cluster, and return a small dict.
 
     :param connector: the connector, as for `KafkaSourceOperator`: Connect's JSON, or the path of a file, absolute or
@@ -47,12 +44,6 @@ class ConnectorOperationOperator(BaseOperator):
         self.connector = connector
         self.worker_config = worker_config
         self.kafka_conn_id = kafka_conn_id
-
-    def render_template_fields(self, context: Context, jinja_env: jinja2.Environment | None = None) -> None:
-        """Render, and register literal secrets before Airflow stores what was rendered."""
-        super().render_template_fields(context, jinja_env)
-        if isinstance(self.connector, Mapping):
-            register_secrets(self.connector)
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Do it; returns what was done.

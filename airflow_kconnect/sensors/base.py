@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from airflow.sdk import BaseSensorOperator, PokeReturnValue, conf
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
-from airflow_kconnect.hooks.masking import register_secrets
 from airflow_kconnect.local.preflight import connector_config
 from airflow_kconnect.operators.errors import connector_error
+from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.stores.conditions import Condition, condition_to_dict
 from airflow_kconnect.triggers.positions import MET, ConnectorPositionTrigger
 from airflow_kconnect.triggers.watched import WatchedConnector
 
 if TYPE_CHECKING:
-    import jinja2
     from airflow.sdk import Context
 
     from airflow_kconnect.stores.positions import ConnectorPositions
 
 
-class ConnectorSensor(BaseSensorOperator):
+class ConnectorSensor(RendersConnector, BaseSensorOperator):
     """Waits for something about a connector; nothing runs, and nothing is changed in Kafka.
 
     Use one of its subclasses. Besides the parameters below they take those of Airflow's sensors (`poke_interval`,
@@ -68,12 +67,6 @@ class ConnectorSensor(BaseSensorOperator):
 
         :raises ConfigError: a parameter is wrong.
         """
-
-    def render_template_fields(self, context: Context, jinja_env: jinja2.Environment | None = None) -> None:
-        """Render, and register literal secrets before Airflow stores what was rendered."""
-        super().render_template_fields(context, jinja_env)
-        if isinstance(self.connector, Mapping):
-            register_secrets(self.connector)
 
     def execute(self, context: Context) -> Any:
         """Wait; returns what was seen last.

@@ -1,0 +1,27 @@
+"""What operators and sensors have in common: their connector is a template, and its secrets are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow.sdk import BaseOperator
+
+from airflow_kconnect.hooks.masking import register_secrets
+
+if TYPE_CHECKING:
+    import jinja2
+    from airflow.sdk import Context
+
+
+class RendersConnector(BaseOperator):
+    """A mixin for what has the template field ``connector``."""
+
+    connector: Mapping[str, Any] | str | Path
+
+    def render_template_fields(self, context: Context, jinja_env: jinja2.Environment | None = None) -> None:
+        """Render, and register literal secrets before Airflow stores what was rendered."""
+        super().render_template_fields(context, jinja_env)
+        if isinstance(self.connector, Mapping):
+            register_secrets(self.connector)
