@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
+from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.runtime.job import run
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
 from tests.support.databases import Database
-from tests.support.kafka import read_all
+from tests.support.kafka import Record, create_topic, read_all
 from tests.support.postgres import PostgresServer
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -71,10 +76,14 @@ def database(postgres: PostgresServer) -> Database:
 @pytest.fixture
 def config(topic: Callable[..., str], database: Database) -> dict[str, str]:
     """A sink from an empty topic to the table `t`."""
+    return _config(topic(), database)
+
+
+def _config(topic: str, database: Database) -> dict[str, str]:
     return {
         "name": unique("sink"),
         "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
-        "topics": topic(),
+        "topics": topic,
         "table.name.format": "t",
         "key.converter": JSON,
         "value.converter": JSON,
@@ -188,68 +197,89 @@ def test_plain_inserts_of_two_partitions(
     ]
 
 
-INSERT_FIELD = {"transforms": "f", "transforms.f.type": "InsertField$Value", "transforms.f.static.field": "from"}
+INSERT_FIELD = {
+    "transforms": "f",
+    "transforms.f.type": "InsertField$Value",
+    "transforms.f.static.field": "from",
+    "transforms.f.static.value": "here",
+}
 
 
-@pytest.fixture(params=["past the JVM", "through Catalyst"])
-def refusing(request: pytest.FixtureRequest, config: dict[str, str], bootstrap: str, database: Database) -> Any:
-    """A sink whose table takes names of at most five characters, with records of which two are longer."""
+DEAD = "errors.deadletterqueue.topic.name"
+
+
+@dataclass
+class Outcome:
+    """What a run has left over records of which the table takes two and refuses two."""
+
+    config: dict[str, str]
+    report: RunReport
+    again: RunReport
+    database: Database
+    dead_letters: list[Record]
+
+
+def _refusing(bootstrap: str, postgres: PostgresServer) -> tuple[dict[str, str], Database]:
+    """A sink whose table takes names of at most five characters; the second and fourth record have longer ones."""
+    database, name = postgres.create_database(), create_topic(bootstrap, unique("refused"))
     database.execute('create table t (id integer primary key, name varchar(5), "from" text)')
-    send(bootstrap, config["topics"], [row(1, "a"), row(2, "too long"), row(3, "c"), row(4, "also too long")])
-    stage = {**INSERT_FIELD, "transforms.f.static.value": "here"} if "Catalyst" in request.param else {}
-    dead = {"errors.deadletterqueue.topic.name": unique("dead")}
-    return {**config, "insert.mode": "upsert", "pk.mode": "record_key", **TOLERANT, **dead, **stage}
+    send(bootstrap, name, [row(1, "a"), row(2, "too long"), row(3, "c"), row(4, "also too long")])
+    keys = {"insert.mode": "upsert", "pk.mode": "record_key"}
+    return {**_config(name, database), **keys, **TOLERANT, DEAD: unique("dead")}, database
+
+
+@pytest.fixture(scope="module", params=[{}, INSERT_FIELD], ids=["past the JVM", "through Catalyst"])
+def refused(
+    request: pytest.FixtureRequest, spark: SparkSession, bootstrap: str, worker_topics: str, postgres: PostgresServer
+) -> Outcome:
+    """Two runs of such a sink."""
+    config, database = _refusing(bootstrap, postgres)
+    config |= request.param
+    first, again = (run(RunSpec(config, worker_config(bootstrap)), spark) for _ in range(2))
+    return Outcome(config, first, again, database, read_all(bootstrap, config[DEAD]))
 
 
 class TestRefusedRecords:
-    def test_the_others_are_written(self, refusing: dict[str, str], database: Database, run_here: Run) -> None:
-        run_here(refusing)
-        assert database.execute("select id, name from t order by 1") == [(1, "a"), (3, "c")]
+    def test_the_others_are_written(self, refused: Outcome) -> None:
+        assert refused.database.execute("select id, name from t order by 1") == [(1, "a"), (3, "c")]
 
-    def test_the_report_reconciles(self, refusing: dict[str, str], run_here: Run) -> None:
-        assert run_here(refusing).records == {"read": 4, "written": 2, "filtered": 0, "dead_lettered": 2}
+    def test_the_report_reconciles(self, refused: Outcome) -> None:
+        assert refused.report.records == {"read": 4, "written": 2, "filtered": 0, "dead_lettered": 2}
 
-    def test_dead_letters_are_the_original_records(
-        self, refusing: dict[str, str], bootstrap: str, run_here: Run
-    ) -> None:
-        run_here(refusing)
-        found = read_all(bootstrap, refusing["errors.deadletterqueue.topic.name"])
-        expected = [row(2, "too long"), row(4, "also too long")]
-        assert [((r.key or b"").decode(), (r.value or b"").decode()) for r in found] == expected
+    def test_dead_letters_are_the_original_records(self, refused: Outcome) -> None:
+        found = [((r.key or b"").decode(), (r.value or b"").decode()) for r in refused.dead_letters]
+        assert found == [row(2, "too long"), row(4, "also too long")]
 
-    def test_headers_say_where_and_why(self, refusing: dict[str, str], bootstrap: str, run_here: Run) -> None:
-        run_here(refusing)
-        headers = dict(read_all(bootstrap, refusing["errors.deadletterqueue.topic.name"])[0].headers)
+    def test_headers_say_where_and_why(self, refused: Outcome) -> None:
+        headers = dict(refused.dead_letters[0].headers)
         found = {name: headers[f"__connect.errors.{name}"] for name in ("stage", "offset", "exception.message")}
         assert (found["stage"], found["offset"]) == (b"TASK_PUT", b"1")
         assert b"table t" in (found["exception.message"] or b"")
 
-    def test_a_second_run_finds_nothing(self, refusing: dict[str, str], run_here: Run) -> None:
-        run_here(refusing)
-        assert run_here(refusing).records["read"] == 0
+    def test_a_second_run_finds_nothing(self, refused: Outcome) -> None:
+        assert refused.again.records["read"] == 0
 
     def test_without_tolerance_the_first_one_ends_the_run(
-        self, refusing: dict[str, str], database: Database, run_here: Run
+        self, bootstrap: str, postgres: PostgresServer, run_here: Run
     ) -> None:
+        config, database = _refusing(bootstrap, postgres)
         with pytest.raises(DataError, match=r"table t, offset 1, column name"):
-            run_here({**refusing, "errors.tolerance": "none"})
+            run_here({**config, "errors.tolerance": "none"})
         assert table(database) == []
 
-    def test_what_is_refused_again_is_a_dead_letter_again(
-        self, refusing: dict[str, str], bootstrap: str, run_here: Run
+    def test_a_replay_writes_what_is_taken_now_and_refuses_the_rest_again(
+        self, bootstrap: str, postgres: PostgresServer, run_here: Run
     ) -> None:
-        run_here(refusing)
-        assert run_here(refusing, replay=True).records["dead_lettered"] == 2
-        first, _, again, _ = read_all(bootstrap, refusing["errors.deadletterqueue.topic.name"])
-        changed = {"__connect.errors.offset", "__connect.errors.exception.message"}
-        changed.add("__connect.errors.exception.stacktrace")
-        parts = [[h for h in record.headers if h[0] not in changed] for record in (first, again)]
-        assert (again.key, again.value, parts[1]) == (first.key, first.value, parts[0])
+        config, database = _refusing(bootstrap, postgres)
+        run_here(config)
+        database.execute("alter table t alter column name type varchar(8)")
+        assert run_here(config, replay=True).records["dead_lettered"] == 1
+        assert [number for number, *_ in table(database)] == [1, 2, 3]
+        _, first, again = read_all(bootstrap, config[DEAD])
+        assert (again.key, again.value, _place(again)) == (first.key, first.value, _place(first))
 
-    def test_after_a_repair_a_replay_writes_them(
-        self, refusing: dict[str, str], database: Database, run_here: Run
-    ) -> None:
-        run_here(refusing)
-        database.execute("alter table t alter column name type text")
-        run_here(refusing, replay=True)
-        assert database.execute("select id from t order by 1") == [(1,), (2,), (3,), (4,)]
+
+def _place(record: Record) -> list[tuple[str, bytes | None]]:
+    """The headers that are the same whenever a record fails."""
+    changing = ("offset", "exception.message", "exception.stacktrace")
+    return [header for header in record.headers if not header[0].endswith(changing)]
