@@ -46,7 +46,7 @@ class SinkWriterSettings:
     errors: ErrorHandling
     producer_config: Mapping[str, Any]
     consumer_config: Mapping[str, Any]
-    replays: bool = False
+    replays: bool
 
 
 @dataclass
@@ -77,7 +77,7 @@ class SinkReport:
         self.dead_lettered += found.passed_over
 
     def move_reported(self, count: int) -> None:
-        """A task has put so many records into the reporter's hands, not into its target."""
+        """So many records that were written are not in the target: its task has reported them, or it refuses them."""
         self.written -= count
         self.dead_lettered += count
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -193,7 +193,7 @@ class Dialect:
         return f"MOD({number}, {by})"
 
 
-class MicrosecondDialect(Dialect):
+class MicrosecondDialect(Dialect, ABC):
     """Of a database that counts microseconds since 1970 itself, so that Spark can read the cursor of each row."""
 
     row_progress = True

@@ -7,8 +7,7 @@ done. Every now and then it is merged: the last of each key wins, deletions come
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -110,12 +109,8 @@ class PostgresLoader(Loader):
         for table, stage in self._stages.items():
             self._merge(table, stage)
 
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
-        self.flush()
+    def remember(self) -> None:
         self._kept_stages = dict(self._stages)
-        with super().attempt():
-            yield
 
     def forget(self) -> None:
         """Temporary tables are those that were there before, and empty as they were then."""

@@ -55,6 +55,7 @@ class Loader(ABC):
         :raises RefusedError: the database refuses something of it.
         """
         self.flush()
+        self.remember()
         self._attempts("SAVEPOINT kconnect_attempt")
         try:
             yield
@@ -65,8 +66,11 @@ class Loader(ABC):
             raise
         self._attempts("RELEASE SAVEPOINT kconnect_attempt")
 
+    def remember(self) -> None:
+        """An attempt begins: everything is in its tables by now."""
+
     def forget(self) -> None:
-        """An attempt has failed: only what was there before its savepoint will be there."""
+        """An attempt has failed: only what was there at `remember` will be there."""
 
     def _attempts(self, statement: str) -> None:
         with self._target.errors("writing rows in parts that can be taken back"):
