@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, Self
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.connect.run import describe_event
+from airflow_kconnect.local.heartbeat import SILENCE_S, STARTING, Heartbeat
 
 _MAX_OFFSETS = 10
 _MOVED_BEFORE = " was moved before: nothing was done; `--again` moves it once more"
@@ -46,7 +46,7 @@ class BarDisplay:
         columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=30))
         facts = TextColumn("{task.fields[facts]}")
         self._progress = Progress(*columns, facts, TimeElapsedColumn(), console=console, transient=True)
-        self._task = self._progress.add_task("starting Spark", total=None, facts="")
+        self._task = self._progress.add_task(STARTING, total=None, facts="")
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -57,7 +57,7 @@ class BarDisplay:
 
     def event(self, event: Mapping[str, Any]) -> None:
         if event.get("event") == "phase":
-            self._progress.update(self._task, description=event["name"])
+            self._progress.update(self._task, description=escape(describe_event(event)))
         elif event.get("event") == "progress":
             records, expected = event["records"], event.get("expected")
             facts = f"{records:,} records, {event['rate']:,.0f}/s"
@@ -69,43 +69,28 @@ class BarDisplay:
 
 
 class LineDisplay:
-    """Lines for a log; one at least every `silence_s` seconds, so that nobody takes a long run for a dead one."""
+    """Lines for a log; one at least every `silence_s` seconds."""
 
-    def __init__(self, console: Console, verbose: bool, silence_s: float = 10.0) -> None:
-        self._console, self._verbose, self._silence_s = console, verbose, silence_s
-        self._phase, self._phase_since = "starting Spark", time.monotonic()
-        self._last_said = self._phase_since
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._heartbeat, name="heartbeat", daemon=True)
+    def __init__(self, console: Console, verbose: bool, silence_s: float = SILENCE_S) -> None:
+        self._console, self._verbose = console, verbose
+        self._heartbeat = Heartbeat(self._show, silence_s=silence_s)
 
     def __enter__(self) -> Self:
-        self._say(self._phase)
-        self._thread.start()
+        self._heartbeat.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._thread.join()
+        self._heartbeat.__exit__()
 
     def event(self, event: Mapping[str, Any]) -> None:
-        if event.get("event") == "phase":
-            self._phase, self._phase_since = event["name"], time.monotonic()
-        if event.get("event") in ("phase", "progress"):
-            self._say(describe_event(event))
+        self._heartbeat.event(event)
 
     def line(self, line: str) -> None:
         if self._verbose:
-            self._say(line)
+            self._heartbeat.say(line)
 
-    def _say(self, text: str) -> None:
-        self._last_said = time.monotonic()
+    def _show(self, text: str) -> None:
         self._console.print(Text(text), soft_wrap=True)
-
-    def _heartbeat(self) -> None:
-        while not self._stop.wait(min(1.0, self._silence_s)):
-            now = time.monotonic()
-            if now - self._last_said >= self._silence_s:
-                self._say(f"{self._phase}, for {now - self._phase_since:.0f} s")
 
 
 def show_report(console: Console, report: Mapping[str, Any]) -> None:

@@ -127,9 +127,9 @@ class RunReport:
 def event_line(event: str, **facts: Any) -> str:
     """A line that the job prints for the process that started it.
 
-    Events: ``phase`` (name), ``spark_ui`` (url), ``progress`` (records, rate, tasks_done, tasks, elapsed_s, expected or
-    null), ``report`` (report: `RunReport.as_dict`), ``error`` (error: class name, message, exit_code, errors: key ->
-    messages for configuration errors).
+    Events: ``phase`` (name, text for people, step, steps), ``spark_ui`` (url), ``progress`` (records, rate, tasks_done,
+    tasks, elapsed_s, expected or null), ``report`` (report: `RunReport.as_dict`), ``error`` (error: class name,
+    message, exit_code, errors: key -> messages for configuration errors).
     """
     return EVENT_PREFIX + json.dumps({"event": event, **facts}, separators=(",", ":"))
 
@@ -149,7 +149,7 @@ def describe_event(event: Mapping[str, Any]) -> str:
     """An event as a line for a log."""
     match event.get("event"):
         case "phase":
-            return str(event["name"])
+            return _describe_phase(event)
         case "spark_ui":
             return f"Spark UI: {event['url']}"
         case "progress":
@@ -160,6 +160,11 @@ def describe_event(event: Mapping[str, Any]) -> str:
             return f"{event['error']}: {event['message']}"
         case other:
             return f"{other}: {json.dumps({k: v for k, v in event.items() if k != 'event'})}"
+
+
+def _describe_phase(event: Mapping[str, Any]) -> str:
+    text = str(event.get("text", event["name"]))
+    return f"[{event['step']}/{event['steps']}] {text}" if "step" in event else text
 
 
 def _describe_progress(event: Mapping[str, Any]) -> str:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
 from airflow_kconnect.connect.run import describe_event, parse_event
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.hooks.yarn import ADDRESS_EXTRA
+from airflow_kconnect.local.heartbeat import SILENCE_S, Heartbeat
 from airflow_kconnect.local.package_archive import package_for, with_archive
 from airflow_kconnect.local.process_tree import kill_tree
 from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit, job_path
@@ -20,6 +21,8 @@ from airflow_kconnect.local.submit import spark_conf, submit_environment
 
 # Printed by each JVM that Spark starts.
 _NOISE = ("WARNING: Using incubator modules: jdk.incubator.vector",)
+# Of lines of the job and of Spark; each line of a task's log has one of its own.
+_TIMESTAMP = re.compile(r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}|\d\d/\d\d/\d\d \d\d:\d\d:\d\d) ")
 # The provider finds it in the namespace `spark` only.
 _DRIVER_POD = re.compile(r"submission ID [^\s:]+:([^\s:]+)")
 # What YARN's client says of an application, again and again.
@@ -40,8 +43,12 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     `on_tracking_url` is called with that address, and with the one of the driver's own UI, as soon as it is known.
 
     :raises ConfigError: the Spark configuration is refused, or PySpark is not whole.
+    While it runs the log gets a line at least every `silence_s` seconds.
+
     :raises SetupError: there is no spark-submit or no Java.
     """
+
+    silence_s: ClassVar[float] = SILENCE_S
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -61,6 +68,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self.tracking_url: str | None = None
         self.on_tracking_url: Callable[[str], None] = self._no_listener
         self._killed = False
+        self._heartbeat = Heartbeat(self._say)
         master, deploy_mode = self._connection["master"], self._connection["deploy_mode"]
         self._conf = spark_conf(self._conf, master=master, deploy_mode=deploy_mode, spark=self._spark_submit)
         if self.in_yarn_cluster_mode and self.get_connection(self._conn_id).extra_dejson.get(ADDRESS_EXTRA):
@@ -106,10 +114,19 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         """Exit code of spark-submit; None before it has ended."""
         return None if self._submit_sp is None else self._submit_sp.returncode
 
+    def end_of_submit(self) -> str | None:
+        """How spark-submit failed, with the end of its output and without its command; None if it did not fail."""
+        if not self.exit_code:
+            return None
+        return (
+            f"spark-submit ended with exit code {self.exit_code}, and the job reported no error{self._submit_log_tail}"
+        )
+
     def submit(self, application: str = "", **kwargs: Any) -> str | None:
         """Run spark-submit in a session of its own, so that `on_kill` finds all its processes."""
+        self._heartbeat = Heartbeat(self._say, f"starting Spark on {self._connection['master']}", self.silence_s)
         try:
-            with self._package_for(application):
+            with self._heartbeat, self._package_for(application):
                 return super().submit(application, start_new_session=True, **kwargs)
         except BaseException:
             self._end_processes()
@@ -178,7 +195,8 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
                 if self._is_kubernetes and (pod := _DRIVER_POD.search(line)):
                     self._kubernetes_driver_pod = pod[1]
                 self._look_for_tracking_url(line)
-                yield line
+                self._heartbeat.heard()
+                yield _TIMESTAMP.sub("", line)
 
     def _look_for_tracking_url(self, line: str) -> None:
         if self.tracking_url is None and (found := _TRACKING_URL.search(line)):
@@ -192,6 +210,12 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
             self.error = event
             self.log.error("%s", describe_event(event))
             return
+        if event.get("event") in ("phase", "progress"):
+            self._heartbeat.event(event)
+            return
         if event.get("event") == "report":
             self.report = event["report"]
         self.log.info("%s", describe_event(event))
+
+    def _say(self, line: str) -> None:
+        self.log.info("%s", line)

@@ -17,6 +17,7 @@ from airflow_kconnect.connect.run import RunSpec, run_spec_file
 from airflow_kconnect.hooks.driver_pod import missing_provider
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.worker import Configurations, configurations
+from airflow_kconnect.local.heartbeat import Heartbeat
 from airflow_kconnect.local.preflight import check_configuration, connector_config
 from airflow_kconnect.local.spark import job_path
 from airflow_kconnect.operators.errors import ConnectorRunError, connector_error
@@ -92,9 +93,10 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         try:
             cluster = self._deploy_mode_of_connection() == "cluster"
             mode = run_mode(context)
-            found = self._configuration(mode)
-            if mode.replay is None and not mode.dry_run and not self.replay_dead_letters:
-                skip_unless_started(found, driver_is_here=not cluster)
+            with Heartbeat(self._say, "checking the configuration, and whether the connector is paused"):
+                found = self._configuration(mode)
+                if mode.replay is None and not mode.dry_run and not self.replay_dead_letters:
+                    skip_unless_started(found, driver_is_here=not cluster)
             self.scope_to_clear(context)
             spec = RunSpec(
                 found.config,
@@ -109,7 +111,8 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             with self._run_spec(spec, cluster):
                 return self._run(context, cluster)
         except ConnectError as error:
-            raise connector_error(error.exit_code, str(error)) from error
+            # The message is all that helps; a chain of tracebacks would hide it.
+            raise connector_error(error.exit_code, str(error)) from None
 
     def on_kill(self) -> None:
         """End the job with all its processes, and remove the file with its configuration."""
@@ -117,6 +120,9 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             super().on_kill()
         if self._run_file is not None:
             self._run_file.unlink(missing_ok=True)
+
+    def _say(self, line: str) -> None:
+        self.log.info("%s", line)
 
     def _deploy_mode_of_connection(self) -> str | None:
         """Deploy mode. Without a Spark connection the provider would submit to YARN and only log it."""
@@ -172,15 +178,16 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         except ConnectorRunError:
             raise
         except AirflowException as error:
-            raise self._failure_of(hook, error) from error
+            # The provider's error has the whole command, and nothing of the connector.
+            raise self._failure_of(hook, error) from None
         if hook.report is None and not cluster:
             raise ConnectorRunError("spark-submit ended without an error, but the job made no report; see the log")
         return hook.report
 
     def _failure_of(self, hook: ConnectorSparkSubmitHook, error: AirflowException) -> AirflowException:
-        """The job's own words if it said anything. A failure before it could speak is Spark's, and may be retried."""
+        """The job's own error if it reported one. A failure before that is Spark's, and may be retried."""
         if hook.error is None:
-            return ConnectorRunError(str(error))
+            return ConnectorRunError(hook.end_of_submit() or str(error))
         return connector_error(int(hook.error.get("exit_code", hook.exit_code or 0)), str(hook.error["message"]))
 
     def _get_hook(self) -> ConnectorSparkSubmitHook:

@@ -11,6 +11,7 @@ from airflow_kconnect.connect.run import (
     EXIT_RETRIABLE,
     EXIT_USAGE,
 )
+from airflow_kconnect.operators.runbooks import runbook_url
 
 
 class ConnectorConfigError(AirflowFailException):
@@ -41,7 +42,9 @@ RETRIED: dict[int, type[ConnectorRunError]] = {
 
 
 def connector_error(exit_code: int, message: str) -> AirflowException:
-    """The error of a run by the exit code of its job, or of a `ConnectError`."""
+    """The error of a run by the exit code of its job, or of a `ConnectError`; names the runbook if there is one."""
+    if url := runbook_url(message):
+        message = f"{message} (runbook: {url})"
     if exit_code in (EXIT_CONFIG_OR_DATA, EXIT_USAGE):
         return ConnectorConfigError(message)
     return RETRIED.get(exit_code, ConnectorRunError)(message)

@@ -54,7 +54,7 @@ class ConnectorOperationOperator(RendersConnector):
         try:
             done = self._operate()
         except ConnectError as error:
-            raise connector_error(error.exit_code, str(error)) from error
+            raise connector_error(error.exit_code, str(error)) from None
         self.log.info("%s", done)
         return done
 

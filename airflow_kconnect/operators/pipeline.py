@@ -39,7 +39,7 @@ class NewRecordsSensor(ConnectorLagSensor):
                 self.log.info("The run replays an interval: the lag does not matter")
                 return None
         except ConfigError as error:
-            raise connector_error(error.exit_code, str(error)) from error
+            raise connector_error(error.exit_code, str(error)) from None
         return super().execute(context)
 
 

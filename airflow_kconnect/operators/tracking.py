@@ -72,9 +72,9 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         try:
             super().execute(context)
         except ValueError as error:
-            raise ConfigError({"spark-submit": [str(error)]}) from error
+            raise ConfigError({"spark-submit": [str(error)]}) from None
         except RuntimeError as error:
-            raise _by_exit_code(driver_exit_code(str(error)), str(error)) from error
+            raise _by_exit_code(driver_exit_code(str(error)), str(error)) from None
 
     def submit_job(self, context: Context) -> str | None:
         """Submit, and note which run the job belongs to; called where no earlier attempt's job goes on."""

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from airflow_kconnect.runtime.progress import emit
 
+SOURCE_PHASES = ("connecting", "fencing", "planning", "preparing the Spark job", "moving records", "committing offsets")
+SINK_PHASES = (
+    *("connecting", "planning", "looking at samples", "preparing the Spark job", "moving records"),
+    "committing offsets",
+)
+_TEXTS = {
+    "connecting": "connecting to Kafka for {}",
+    "fencing": "fencing older runs of {}",
+    "planning": "planning what {} reads",
+    "looking at samples": "looking at samples of the records of {}",
+    "preparing the Spark job": "preparing the Spark job of {}",
+    "moving records": "moving records of {}",
+    "committing offsets": "committing offsets of {}",
+}
+
 
 class Phases:
-    """A stop-watch with one phase at a time."""
+    """A stop-watch with one phase at a time.
 
-    def __init__(self) -> None:
+    :param names: the phases in their order; a run may leave some out, and go through some again.
+    :param connector: its name, for people.
+    """
+
+    def __init__(self, names: Sequence[str], connector: str) -> None:
+        self._names, self._connector = names, connector
         self._started = time.monotonic()
         self._entered = self._started
         self._name: str | None = None
@@ -20,7 +41,8 @@ class Phases:
         """End the current phase and begin the next."""
         self._close()
         self._name, self._entered = name, time.monotonic()
-        emit("phase", name=name)
+        text = _TEXTS[name].format(self._connector)
+        emit("phase", name=name, text=text, step=self._names.index(name) + 1, steps=len(self._names))
 
     def _close(self) -> None:
         if self._name:

@@ -21,7 +21,7 @@ from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.dead_letters import ensure_topic
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.lag import lag_of
-from airflow_kconnect.runtime.phases import Phases
+from airflow_kconnect.runtime.phases import SINK_PHASES, Phases
 from airflow_kconnect.runtime.progress import ProgressMonitor
 from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
@@ -45,7 +45,7 @@ class SinkRun:
         places = settings, connector, self._admin, self._group, self._consumer_config
         self._ranges = SinkRanges(*places, dead_letters=dead_letters)
         self._jobs = SinkJobs(settings, connector, self._consumer_config, dead_letters=dead_letters)
-        self._phases = Phases()
+        self._phases = Phases(SINK_PHASES, settings.name)
         self._rounds = self._splits = 0
         self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
         self._learned = False

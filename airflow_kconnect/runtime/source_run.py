@@ -19,7 +19,7 @@ from airflow_kconnect.kafka.producers import CommittingProducer
 from airflow_kconnect.runtime.dead_letters import ensure_topic, with_error_column, with_originals
 from airflow_kconnect.runtime.encoding import converter_of, encoded
 from airflow_kconnect.runtime.failpoints import failpoint
-from airflow_kconnect.runtime.phases import Phases
+from airflow_kconnect.runtime.phases import SOURCE_PHASES, Phases
 from airflow_kconnect.runtime.progress import ProgressAddress, ProgressMonitor
 from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
@@ -55,7 +55,7 @@ class SourceRun:
         self._admin = KafkaAdmin(settings.clients.admin())
         self._consumer_config = settings.clients.consumer(f"connect-{settings.name}-offsets")
         self._log = CompactedLog(self._admin, self._consumer_config, settings.offset_topic)
-        self._phases = Phases()
+        self._phases = Phases(SOURCE_PHASES, settings.name)
         self._key = converter_of(settings, "key")
         self._value = converter_of(settings, "value")
         self._header = converter_of(settings, "header")

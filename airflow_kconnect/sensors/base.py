@@ -93,7 +93,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
         try:
             finding = self.condition().look(self._positions)
         except ConnectError as error:
-            raise self._failure(error.exit_code, str(error)) from error
+            raise self._failure(error.exit_code, str(error)) from None
         self.log.info("Connector %s: %s", self._watched.name, finding.position)
         return PokeReturnValue(finding.met, finding.position)
 
@@ -105,7 +105,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
                 poke_interval=self.poke_interval,
             )
         except ConnectError as error:
-            raise self._failure(error.exit_code, str(error)) from error
+            raise self._failure(error.exit_code, str(error)) from None
 
     @cached_property
     def _watched(self) -> WatchedConnector:

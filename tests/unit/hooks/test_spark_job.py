@@ -73,6 +73,38 @@ class TestEvents:
         assert "KCONNECT {not json" in logged
         assert noise not in logged
 
+    def test_timestamps_of_the_job_and_of_spark_are_left_out(
+        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        spark.behave(printing("2026-11-22 13:50:06,123 WARNING kconnect: a", "26/11/22 13:50:06 WARN Utils: b"))
+
+        _hook().submit("job.py")
+
+        logged = capsys.readouterr().out
+        assert "WARNING kconnect: a" in logged
+        assert "WARN Utils: b" in logged
+        assert "13:50:06" not in logged
+
+
+class TestSignsOfLife:
+    def test_the_first_line_says_where_spark_starts(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
+        _hook().submit("job.py")
+
+        assert "starting Spark on local[2]" in capsys.readouterr().out
+
+    def test_a_job_that_says_nothing_does_not_silence_the_log(
+        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(ConnectorSparkSubmitHook, "silence_s", 0.2)
+        phase = event_line("phase", name="planning", text="planning what lines reads", step=3, steps=6)
+        spark.behave(f"import time\nprint({phase!r}, flush=True)\ntime.sleep(2)")
+
+        _hook().submit("job.py")
+
+        logged = capsys.readouterr().out
+        assert "[3/6] planning what lines reads" in logged
+        assert "[3/6] planning what lines reads, for 1 s" in logged
+
 
 class TestCommand:
     def test_has_our_defaults_and_the_program_by_its_path(self, spark: FakeSpark) -> None:

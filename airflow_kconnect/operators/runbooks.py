@@ -1,0 +1,26 @@
+"""Which runbook of the documentation is about an error, by the error's text."""
+
+from __future__ import annotations
+
+import re
+
+FOLDER = "https://github.com/airflow-kconnect/airflow_kconnect/blob/main/docs/runbooks"
+
+# The first one that is found counts. A test compares them with the symptoms that the runbooks list.
+_SYMPTOMS = {
+    "broker-away": "no Kafka broker answers at|reading to the end is blocked at|nothing arrived for \\d+ s before",
+    "fenced": "fenced by a newer run|was taken over by run|commits nothing more|another run of this connector has",
+    "unfinished-plan": "while a run over its bytes",
+    "file-replaced": "was truncated or replaced|it was replaced\\.",
+    "records-deleted": "were deleted before they were read|the topic was made anew",
+    "unreadable-offset": "^offset record of connector|with different partitioners|the committed offset of file",
+    "bad-record": "bad record at|: the line is (?:not valid UTF-8|longer than)|a record's value cannot be understood",
+}
+
+
+def runbook_url(message: str) -> str | None:
+    """Address of the runbook for an error; None if none is about it."""
+    for page, symptoms in _SYMPTOMS.items():
+        if re.search(symptoms, message):
+            return f"{FOLDER}/{page}.md"
+    return None
