@@ -1,4 +1,8 @@
-"""Looks up Airflow's config variables in a task: `${airflow:conn_id:field}` and `${airflow-var:key}`."""
+"""Looks up Airflow's config variables in a task: `${airflow:conn_id:field}` and `${airflow-var:key}`.
+
+`${airflow:conn_id:jdbc_url}` is the JDBC URL of a database connection; as `connection.url` it brings along the
+connection's user and password.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +22,51 @@ from airflow_kconnect.connect.provider_classes import (
     ProviderProblem,
     printable,
 )
-from airflow_kconnect.connect.providers import task_variables
+from airflow_kconnect.connect.providers import ConfigResolver, task_variables
 from airflow_kconnect.connect.variables import Variable
+from airflow_kconnect.hooks.database import jdbc_url
 from airflow_kconnect.hooks.masking import register_secret
 
 _PLAIN_FIELDS = ("host", "port", "login", "schema")
 _FIELDS = (*_PLAIN_FIELDS, "password")
+JDBC_URL = "jdbc_url"
+_URL_KEY, _USER_KEY, _PASSWORD_KEY = "connection.url", "connection.user", "connection.password"
+
+
+def with_login(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
+    """A connector's configuration with user and password of the connection that `connection.url` names, by reference.
+
+    What the configuration itself sets stays, and with a user of its own it gets no password of another one.
+
+    :param config: the configuration as it was written.
+    :param worker: the worker's keys as they were written.
+    """
+    given = {_URL_KEY: config.get(_URL_KEY)}
+    named = [variable for _, variable in task_variables(given, worker) if variable.key == JDBC_URL]
+    if len(named) != 1 or named[0].provider != AIRFLOW_CONNECTION or _USER_KEY in config:
+        return dict(config)
+    conn_id = named[0].path
+    try:
+        connection = BaseHook.get_connection(conn_id)
+    except AirflowNotFoundException:  # that is said when the URL is looked up
+        return dict(config)
+    login = {
+        key: f"${{{AIRFLOW_CONNECTION}:{conn_id}:{field}}}"
+        for key, field in ((_USER_KEY, "login"), (_PASSWORD_KEY, "password"))
+        if getattr(connection, field)
+    }
+    return {**login, **config}
+
+
+def with_database_url(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
+    """A connector's configuration with the URL in the place of `${airflow:conn_id:jdbc_url}`, where it can be had."""
+    given = {_URL_KEY: config.get(_URL_KEY)}
+    if not any(variable.key == JDBC_URL for _, variable in task_variables(given, worker)):
+        return dict(config)
+    try:
+        return {**config, **ConfigResolver.from_worker(worker, look_up(given, worker)).resolve(given)}
+    except ConfigError:
+        return dict(config)
 
 
 def look_up(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, str]:
@@ -70,6 +113,8 @@ class _Lookup:
         connection = self._connection(conn_id)
         if connection is None:
             raise ProviderProblem(f"names the Airflow connection `{printable(conn_id)}`, which does not exist")
+        if field == JDBC_URL:
+            return _jdbc_url(connection)
         fields = _fields(connection)
         if field not in fields:
             raise ProviderProblem(f"names a field that the connection does not have; it has: {', '.join(fields)}")
@@ -84,6 +129,13 @@ class _Lookup:
             except AirflowNotFoundException:
                 self._connections[conn_id] = None
         return self._connections[conn_id]
+
+
+def _jdbc_url(connection: Connection) -> str:
+    try:
+        return jdbc_url(connection)
+    except ProviderProblem as problem:
+        raise ProviderProblem(f"names the Airflow connection `{connection.conn_id}`, which {problem}") from None
 
 
 def _fields(connection: Connection) -> dict[str, str]:

@@ -9,14 +9,14 @@ from typing import Any
 from airflow_kconnect.connect.providers import ConfigResolver
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 from airflow_kconnect.hooks.masking import register_secret, register_secrets
-from airflow_kconnect.hooks.variables import look_up
+from airflow_kconnect.hooks.variables import look_up, with_login
 
 
 @dataclass(frozen=True)
 class Configurations:
     """What a task has to run a connector with. Its repr shows no values: they may be secrets.
 
-    :param config: the connector's configuration, as it was written.
+    :param config: the connector's configuration, as it was written, and for a database the login of its connection.
     :param worker: the worker's keys, as they were written.
     :param variables: values of Airflow's variables in both, for `RunSpec` and `check_configuration`.
     """
@@ -55,4 +55,5 @@ def configurations(
     worker: dict[str, Any] = {**connection, **(worker_config or {})}
     register_secrets(config)
     register_secrets(worker)
-    return Configurations(dict(config), worker, look_up(config, worker))
+    config = with_login(config, worker)
+    return Configurations(config, worker, look_up(config, worker))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
+from airflow_kconnect.hooks.variables import with_database_url
 from airflow_kconnect.local.preflight import connector_config
 from airflow_kconnect.operators.assets import add_topic_events, connector_alias, static_config, topic_inlets
 from airflow_kconnect.operators.base import ConnectorOperator
@@ -155,6 +156,8 @@ class ReportingOperator(ConnectorOperator):
         config = connector_config(self.connector, self._dag_folder())
         connection = {} if self.kafka_conn_id is None else KafkaConnectHook(self.kafka_conn_id).worker_config()
         worker = {**connection, **(self.worker_config or {})}
+        # Tables are named by the host of their database; all else stays as it was written.
+        config = with_database_url(config, worker)
         return lineage_of(config, self.kind, str(worker.get("bootstrap.servers", "")), **facts)
 
 

@@ -8,7 +8,7 @@ import pytest
 from airflow.sdk.log import redact
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.hooks.variables import look_up
+from airflow_kconnect.hooks.variables import look_up, with_login
 
 
 @pytest.fixture(autouse=True)
@@ -124,3 +124,58 @@ class TestErrors:
     def test_name_the_connector(self) -> None:
         with pytest.raises(ConfigError, match="of connector orders"):
             look_up({"name": "orders", "a": "${airflow:nope:host}"}, {})
+
+
+class TestDatabase:
+    """`connection.url` by the id of a connection."""
+
+    URL = {"connection.url": "${airflow:warehouse:jdbc_url}"}
+    USER, PASSWORD = "${airflow:warehouse:login}", "${airflow:warehouse:password}"
+
+    def test_is_the_jdbc_url_without_user_and_password(self, connection: Any) -> None:
+        connection("warehouse", conn_type="postgres", host="db", login="etl", password="db-pass-41", schema="sales")
+
+        assert look_up(self.URL, {}) == {"airflow:warehouse:jdbc_url": "jdbc:postgresql://db:5432/sales"}
+
+    def test_brings_user_and_password_by_reference(self) -> None:
+        assert with_login(self.URL, {}) == {
+            **self.URL,
+            "connection.user": self.USER,
+            "connection.password": self.PASSWORD,
+        }
+
+    def test_a_user_of_the_configuration_gets_no_password_of_another_one(self) -> None:
+        own = {**self.URL, "connection.user": "reader"}
+
+        assert with_login(own, {}) == own
+
+    def test_a_password_of_the_configuration_stays(self) -> None:
+        own = {**self.URL, "connection.password": "${file:/run/secrets/db:password}"}
+
+        assert with_login(own, {}) == {**own, "connection.user": self.USER}
+
+    def test_a_connection_without_login_brings_none(self, connection: Any) -> None:
+        connection("warehouse", conn_type="sqlite", host="/data/shop.db")
+
+        assert with_login(self.URL, {}) == self.URL
+
+    def test_another_url_brings_none(self) -> None:
+        config = {"connection.url": "jdbc:postgresql://${airflow:warehouse:host}/sales"}
+
+        assert with_login(config, {}) == config
+
+    def test_where_variables_are_off_it_is_text(self) -> None:
+        assert with_login(self.URL, {"config.providers": ""}) == self.URL
+
+    def test_an_error_names_connection_and_types(self, connection: Any) -> None:
+        connection("warehouse", conn_type="ftp", host="db")
+
+        assert errors_of(**self.URL)["connection.url"][0].startswith(
+            "variable ${airflow:warehouse:jdbc_url} names the Airflow connection `warehouse`, which is of type `ftp`, "
+            "expected one of: postgres, mysql, sqlite, jdbc"
+        )
+
+    def test_a_connection_that_does_not_exist_is_said_once(self) -> None:
+        config = with_login({"connection.url": "${airflow:nowhere:jdbc_url}"}, {})
+
+        assert list(errors_of(**config)) == ["connection.url"]
