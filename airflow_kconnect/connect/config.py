@@ -94,9 +94,12 @@ class ConfigDef:
         display_name: str | None = None,
         dependents: Iterable[str] = (),
         recommender: Recommender | None = None,
+        without_effect: str = "",
     ) -> ConfigDef:
         """Add a key; without a default it is required.
 
+        :param without_effect: why the key is accepted and then not used. Its documentation says so, and
+            `ignored` warns of it.
         :raises ConfigError: the key is there already, or the default is not valid.
         """
         if name in self.keys:
@@ -118,6 +121,7 @@ class ConfigDef:
             display_name=name if display_name is None else display_name,
             dependents=tuple(dependents),
             recommender=recommender,
+            without_effect=without_effect,
         )
         return self
 
@@ -161,6 +165,14 @@ class ConfigDef:
             self._recommend(value, parsed)
         return values
 
+    def ignored(self, props: Mapping[str, str]) -> list[str]:
+        """A warning for each key that is set, has no effect, and asks for something else than its default."""
+        return [
+            f"`{key.name}` has no effect: {key.without_effect}"
+            for key in self.keys.values()
+            if key.without_effect and key.name in props and not _asks_for_default(key, props[key.name])
+        ]
+
     def _value(self, key: ConfigKey, props: Mapping[str, Any], *, all_errors: bool) -> ConfigValue:
         result = ConfigValue(key.name)
         given = props.get(key.name)
@@ -201,6 +213,10 @@ class ConfigDef:
             return group, key.order_in_group, not key.required, importances.index(key.importance), key.name
 
         return sorted(self.keys.values(), key=rank)
+
+
+def _asks_for_default(key: ConfigKey, text: str) -> bool:
+    return not key.required and text.lower() == (_shown(key.default) or "").lower()
 
 
 def _messages(validator: Validator, name: str, value: Any) -> list[str]:
@@ -257,7 +273,7 @@ def _describe_key(key: ConfigKey) -> dict[str, Any]:
         "required": key.required,
         "default_value": None if key.required else _shown(key.default),
         "importance": key.importance.value,
-        "documentation": key.documentation,
+        "documentation": key.described,
         "group": key.group,
         "order_in_group": key.order_in_group,
         "width": key.width.value,

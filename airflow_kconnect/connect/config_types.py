@@ -72,7 +72,10 @@ class Recommender(Protocol):
 
 @dataclass(frozen=True)
 class ConfigKey:
-    """One configuration key; `default` is already parsed."""
+    """One configuration key; `default` is already parsed.
+
+    :param without_effect: why the key is accepted and then not used; empty for a key that is used.
+    """
 
     name: str
     type: Type
@@ -86,10 +89,17 @@ class ConfigKey:
     display_name: str = ""
     dependents: tuple[str, ...] = ()
     recommender: Recommender | None = None
+    without_effect: str = ""
 
     @property
     def required(self) -> bool:
         return self.default is NO_DEFAULT
+
+    @property
+    def described(self) -> str:
+        """The documentation, with the reason why the key has no effect."""
+        note = f"Without effect here: {self.without_effect}." if self.without_effect else ""
+        return f"{self.documentation} {note}".strip()
 
 
 @dataclass

@@ -46,23 +46,26 @@ _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 _DOCS = {
     "name": "Name of the connector, unique in this installation.",
     "connector.class": "Class of the connector: full name, simple name, or simple name without `Connector`.",
-    "connector.plugin.version": "Version of the connector. The installed version runs, whatever is written here.",
-    "tasks.max": "Most tasks that the connector may have.",
+    "connector.plugin.version": "Version of the connector.",
+    "tasks.max": "Most parallel tasks of a Python source. Other connectors are divided into splits: see "
+    "`kconnect.splits.max`.",
     "tasks.max.enforce": "Whether more tasks than `tasks.max` are an error. Deprecated in Connect (KIP-1004).",
     "transforms": "Aliases of the transformations, in the order in which they run.",
     "predicates": "Aliases of the predicates that transformations use.",
-    "config.action.reload": "What Connect does when a secret expires. Here each run reads secrets anew.",
-    "errors.retry.timeout": "How long a failed operation is tried again, in ms; 0: not at all, -1: for ever.",
-    "errors.retry.delay.max.ms": "Longest pause between two tries, in ms.",
+    "config.action.reload": "What Connect does when a secret expires.",
+    "errors.retry.timeout": "How long Connect retries a failed operation, in ms; 0: not at all, -1: without end.",
+    "errors.retry.delay.max.ms": "Longest pause between two such retries, in ms.",
     "errors.tolerance": "`none`: the first bad record fails the run; `all`: bad records are skipped.",
     "errors.log.enable": "Whether tolerated errors are logged.",
-    "errors.log.include.messages": "Whether the log of errors says which record failed, and what was in it.",
+    "errors.log.include.messages": "Whether these log lines name the record: topic, partition, offset, timestamp. "
+    "Contents are never logged.",
     "errors.deadletterqueue.topic.name": "Topic for the records that failed; empty: none.",
     "errors.deadletterqueue.topic.replication.factor": "Replication factor of that topic when it is created.",
     "errors.deadletterqueue.context.headers.enable": "Whether headers say where and why a record failed.",
     "topic.creation.groups": "Groups of settings for the topics that the connector creates; the first match wins.",
     "exactly.once.support": "`required`: refuse a configuration that cannot be exactly once; or `requested`.",
-    "transaction.boundary": "When a transaction ends: after each `poll`, each `interval`, or as the `connector` says.",
+    "transaction.boundary": "`interval`: a long split commits every `transaction.boundary.interval.ms`. `poll` and "
+    "`connector` mean the same here.",
     "transaction.boundary.interval.ms": "How often a long split commits, in ms; default here: 10 s.",
     "offsets.storage.topic": "An offsets topic for this connector alone; default: the worker's.",
     "topics": "Topics to read, comma-separated.",
@@ -73,6 +76,19 @@ _DOCS = {
     "empty: to the same topics as always.",
     "kconnect.splits.max": "Most parallel splits per source partition (file) or topic-partition; 1 keeps its order; "
     "not set: chosen from the size.",
+}
+
+INSTALLED_VERSION = "the installed version runs"
+_RETRIES = (
+    "converters and transformations here never fail for a passing reason. If Kafka or another system is unavailable, "
+    "the run fails and Airflow retries the task"
+)
+# Keys of Connect that are accepted and not used, and why.
+_WITHOUT_EFFECT = {
+    "config.action.reload": "each run reads secrets afresh",
+    "errors.retry.timeout": _RETRIES,
+    "errors.retry.delay.max.ms": "see `errors.retry.timeout`",
+    "tasks.max.enforce": "more tasks than `tasks.max` are always an error",
 }
 
 
@@ -116,6 +132,7 @@ class _Keys:
         documentation: str = "",
         recommender: Recommender | None = None,
     ) -> None:
+        reason = INSTALLED_VERSION if name.endswith(".plugin.version") else _WITHOUT_EFFECT.get(name, "")
         self._definition.define(
             name,
             type_,
@@ -128,6 +145,7 @@ class _Keys:
             width=width,
             display_name=title,
             recommender=recommender,
+            without_effect=reason,
         )
         self._order += 1
 
@@ -206,7 +224,7 @@ def _add_converter(keys: _Keys, kind: str, worker: WorkerConfig | None) -> None:
         None,
         _LOW,
         Width.SHORT,
-        documentation="Version of the converter. The installed version runs, whatever is written here.",
+        documentation="Version of the converter.",
     )
 
 

@@ -11,7 +11,12 @@ from difflib import get_close_matches
 from typing import Any
 
 from airflow_kconnect.connect import plugins, topic_rules
-from airflow_kconnect.connect.connector import Connector, ExactlyOnceSupport, SourceConnector
+from airflow_kconnect.connect.connector import (
+    Connector,
+    ExactlyOnceSupport,
+    PollSourceConnector,
+    SourceConnector,
+)
 from airflow_kconnect.connect.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.enrichment import TOPIC_CREATION_PREFIX, aliases
 from airflow_kconnect.connect.errors import ConfigError
@@ -55,6 +60,7 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
         _check_group(inspection)
     topic_rules.check(inspection)
     _warn_of_ignored(inspection)
+    _warn_of_other_meaning(inspection, inspection.plugin)
     _warn_of_unknown(inspection)
 
 
@@ -219,13 +225,24 @@ def _check_group(inspection: Inspection) -> None:
 
 
 def _warn_of_ignored(inspection: Inspection) -> None:
-    for key in inspection.props:
-        if key.endswith(".plugin.version") and key in inspection.definition.keys:
-            inspection.warnings.append(f"`{key}` is ignored: the installed version runs")
+    inspection.warnings += inspection.definition.ignored(inspection.props)
     key = "producer.override.transactional.id"
     if inspection.kind == "source" and key in inspection.props:
         text = "is ignored: transactional ids are those of Connect, else no run could fence another"
         inspection.warnings.append(f"`{key}` {text}")
+
+
+def _warn_of_other_meaning(inspection: Inspection, plugin: type[Connector]) -> None:
+    """Keys that do something, but not what they do in Connect."""
+    boundary = inspection.props.get("transaction.boundary", "interval").lower()
+    if inspection.kind == "source" and boundary != "interval":
+        text = "a long split commits every `transaction.boundary.interval.ms`; only `interval` means that in Connect"
+        inspection.warnings.append(f"`transaction.boundary` {boundary} has no effect: {text}")
+    most = inspection.value("tasks.max") or 1
+    # 1 is the default, and stands in every sample of Connect.
+    if most > 1 and not issubclass(plugin, PollSourceConnector) and "kconnect.splits.max" not in inspection.props:
+        text = "splits run in parallel, as many as Spark has cores; see `kconnect.splits.max`"
+        inspection.warnings.append(f"`tasks.max` does not bound this connector: {text}")
 
 
 def _warn_of_unknown(inspection: Inspection) -> None:

@@ -20,7 +20,13 @@ from airflow_kconnect.connect.config import (
     java_trim,
     parse_type,
 )
-from airflow_kconnect.connect.connector_keys import PREDICATES, TOPIC_CREATION, TRANSFORMS, KnownPlugins
+from airflow_kconnect.connect.connector_keys import (
+    INSTALLED_VERSION,
+    PREDICATES,
+    TOPIC_CREATION,
+    TRANSFORMS,
+    KnownPlugins,
+)
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.worker_config import PARTITIONS_TEXT, REPLICATION_TEXT, minus_one_or_positive
 
@@ -86,9 +92,10 @@ def _define_plugin(
         Type.STRING,
         None,
         Importance.HIGH,
-        "Version of the class. The installed version runs, whatever is written here.",
+        "Version of the class.",
         order_in_group=1,
         display_name=f"{what} version for {alias}",
+        without_effect=INSTALLED_VERSION,
         **placed,
     )
     try:

@@ -51,6 +51,16 @@ _WITHOUT_MEANING = re.compile(
     r"|(key|value|header)\.converter\.plugin\.version"
 )
 
+# Keys of Connect's own clients that the clients here get only below a prefix.
+_NEEDS_PREFIX = re.compile(
+    r"client\.id|connections\.max\.idle\.ms|(retry|reconnect)\.backoff(\.max)?\.ms"
+    r"|(send|receive)\.buffer\.bytes|metadata\.recovery\..+"
+)
+_COMMITS = (
+    "sources commit every `transaction.boundary.interval.ms` of the connector and at the end of a split, sinks after "
+    "each round"
+)
+
 
 @dataclass(frozen=True)
 class WorkerConfig:
@@ -145,17 +155,19 @@ def _define_converters(definition: ConfigDef) -> None:
 
 
 def _define_internal_topics(definition: ConfigDef) -> None:
-    for kind, topic, partitions in (
-        ("offset", "connect-offsets", 25),
-        ("config", "connect-configs", None),
-        ("status", "connect-status", 5),
-    ):
+    for kind, topic, partitions, documentation in (
+        ("offset", "connect-offsets", 25, "Compacted topic of the offsets of sources, the same as Connect's."),
+        ("config", "connect-configs", None, "Compacted topic of target states, the same as Connect's."),
+        ("status", "connect-status", 5, "Connect's topic of statuses. None is written here; records of sources may "
+         "not go to it."),
+    ):  # fmt: skip
+        without_effect = "no status is written" if kind == "status" else ""
         definition.define(
             f"{kind}.storage.topic",
             Type.STRING,
             topic,
             Importance.HIGH,
-            f"Compacted topic of connector {kind} records, the same as Connect's.",
+            documentation,
             validator=NonEmptyString(),
         )
         if partitions is not None:
@@ -166,6 +178,7 @@ def _define_internal_topics(definition: ConfigDef) -> None:
                 Importance.LOW,
                 "Partitions of the topic when it is created; -1 is the broker's default.",
                 validator=minus_one_or_positive(PARTITIONS_TEXT),
+                without_effect=without_effect,
             )
         definition.define(
             f"{kind}.storage.replication.factor",
@@ -174,6 +187,7 @@ def _define_internal_topics(definition: ConfigDef) -> None:
             Importance.LOW,
             "Replication factor of the topic when it is created; -1 is the broker's default.",
             validator=minus_one_or_positive(REPLICATION_TEXT),
+            without_effect=without_effect,
         )
 
 
@@ -191,7 +205,8 @@ def _define_running(definition: ConfigDef) -> None:
         Type.BOOLEAN,
         True,
         Importance.LOW,
-        "Whether `topic.creation.*` of source connectors has an effect.",
+        "Whether missing topics of sources are created, as `topic.creation.*` says or with the broker's defaults. If "
+        "not, a missing topic is an error.",
     ).define(
         "connector.client.config.override.policy",
         Type.STRING,
@@ -206,13 +221,20 @@ def _define_running(definition: ConfigDef) -> None:
         Importance.MEDIUM,
         "Client settings that the policy Allowlist allows (KIP-1188).",
     ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
-    for key, default, documentation in (
-        ("offset.flush.interval.ms", 60000, "Time between two commits of a run."),
-        ("offset.flush.timeout.ms", 5000, "How long a commit of offsets may take."),
-        ("task.shutdown.graceful.timeout.ms", 5000, "How long tasks have to stop."),
+    for key, default, documentation, without_effect in (
+        ("offset.flush.interval.ms", 60000, "How often Connect commits offsets.", _COMMITS),
+        ("offset.flush.timeout.ms", 5000, "How long Connect waits for a commit of offsets.", _COMMITS),
+        ("task.shutdown.graceful.timeout.ms", 5000, "How long the tasks of a Python source have to stop.", ""),
     ):
-        validator = Range.at_least(0)
-        definition.define(key, Type.LONG, default, Importance.LOW, documentation, validator=validator)
+        definition.define(
+            key,
+            Type.LONG,
+            default,
+            Importance.LOW,
+            documentation,
+            validator=Range.at_least(0),
+            without_effect=without_effect,
+        )
 
 
 def minus_one_or_positive(message: str) -> LambdaValidator:
@@ -236,11 +258,14 @@ def _texts(props: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, list[str
 
 
 def _warnings(props: Mapping[str, str]) -> list[str]:
-    warnings = []
+    # Every worker file of a Connect cluster sizes the status topic: no word about that.
+    warnings = worker_config_def().ignored({k: text for k, text in props.items() if not k.startswith("status.")})
     for key in props:
         if key in worker_config_def().keys:
             continue
-        if _WITHOUT_MEANING.fullmatch(key):
+        if _NEEDS_PREFIX.fullmatch(key):
+            warnings.append(f"`{key}` has no effect: write it below `producer.`, `consumer.` or `admin.`")
+        elif _WITHOUT_MEANING.fullmatch(key):
             warnings.append(f"`{key}` has no effect: there is no Connect worker process here")
         elif not _PASS_THROUGH.fullmatch(key):
             warnings.append(f"`{key}` is not a key of the worker configuration and has no effect")

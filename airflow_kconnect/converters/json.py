@@ -58,6 +58,7 @@ class JsonConverter(Converter):
                 1000,
                 Importance.HIGH,
                 "The maximum number of schemas that can be cached in this converter instance.",
+                without_effect="all schemas of a run are known while it lasts",
             )
             .define(
                 "decimal.format",

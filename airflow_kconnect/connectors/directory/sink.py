@@ -26,6 +26,7 @@ from airflow_kconnect.connect.config import (
     nullable,
 )
 from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.connector_keys import KCONNECT
 from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
@@ -77,7 +78,8 @@ class DirectorySinkConnector(NativeSinkConnector):
                     validator=nullable(ValidString.in_("none", "gzip", "snappy", "zstd")))
             .define("replay.directory", Type.STRING, None, Importance.LOW, validator=LambdaValidator(_absolute),
                     documentation="Absolute path of a folder for replayed intervals, each in a folder of its own named "
-                    "by its begin and end. Default: `_replays` in `directory`, which Spark and Hive do not read.")
+                    "by its begin and end. Default: `_replays` in `directory`, which Spark and Hive do not read.",
+                    group=KCONNECT)
         )  # fmt: skip
 
     @classmethod

@@ -21,6 +21,7 @@ from airflow_kconnect.connect.connector import (
     SourcePlan,
     Split,
 )
+from airflow_kconnect.connect.connector_keys import KCONNECT
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.errors import DataError
@@ -65,6 +66,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 importance=Importance.HIGH,
                 documentation="A folder, or a glob pattern (`**` for any depth): one source partition per file; new"
                 " files are found by each run. Hidden files are left out.",
+                group=KCONNECT,
             )
             .define(
                 "topic",
@@ -78,7 +80,8 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 Type.INT,
                 default=2000,
                 importance=Importance.LOW,
-                documentation="Accepted for compatibility; lines travel in Arrow batches here, whatever it says.",
+                documentation="Lines per `poll` in Connect.",
+                without_effect="lines travel in Arrow batches",
             )
             .define(
                 "max.line.bytes",
@@ -87,6 +90,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 validator=Range.at_least(1),
                 importance=Importance.LOW,
                 documentation="A longer line fails the run, named by file and byte, before it fills the memory.",
+                group=KCONNECT,
             )
             .define(
                 "split.bytes",
@@ -96,6 +100,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 importance=Importance.LOW,
                 documentation="A run reads its part of a file in parallel pieces of one to two times this size."
                 " Within one, lines keep their order; `kconnect.splits.max=1` keeps the order of the whole file.",
+                group=KCONNECT,
             )
             .define(
                 "on.replaced",
@@ -105,6 +110,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 importance=Importance.MEDIUM,
                 documentation="What to do when a file became shorter than its offset, or begins differently: `fail`"
                 " the run, or `restart` from the file's beginning.",
+                group=KCONNECT,
             )
         )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, nullable
+from airflow_kconnect.connect.connector_keys import KCONNECT
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.jdbc.class_path import (
     ADDED,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 COORDINATES = "kconnect.jdbc.driver.coordinates"
 CLASS = "kconnect.jdbc.driver.class"
 PATH = "kconnect.jdbc.driver.path"
-GROUP = "Driver"
 
 _COORDINATE = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 PROPERTY_PREFIX = "connection."
@@ -66,12 +66,12 @@ def define_driver_keys(definition: ConfigDef) -> ConfigDef:
         definition.define(COORDINATES, Type.LIST, "", Importance.LOW,
                 "Maven coordinates (`group:artifact:version`, comma separated) of the JDBC driver. Not needed for "
                 f"{', '.join(sorted(DRIVERS))}, nor when the driver's jar is in `spark.jars`.",
-                group=GROUP, validator=LambdaValidator(_coordinates_rule))
+                group=KCONNECT, validator=LambdaValidator(_coordinates_rule))
         .define(CLASS, Type.STRING, None, Importance.LOW,
-                "Class name of the JDBC driver; needed for a database that is not known here.", group=GROUP)
+                "Class name of the JDBC driver; needed for a database that is not known here.", group=KCONNECT)
         .define(PATH, Type.STRING, None, Importance.LOW,
                 "Path of a jar with the JDBC driver, instead of coordinates. The machine of the Spark driver must "
-                "have it.", group=GROUP, validator=nullable(LambdaValidator(_path_rule)))
+                "have it.", group=KCONNECT, validator=nullable(LambdaValidator(_path_rule)))
     )  # fmt: skip
 
 

@@ -26,7 +26,6 @@ from airflow_kconnect.connectors.jdbc.sink_config import (
     UPSERT,
     aiven_keys,
     confluent_keys,
-    keys_without_effect,
     rule_errors,
     settings_of,
 )
@@ -61,10 +60,6 @@ class JdbcSinkConnector(NativeSinkConnector):
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
         return rule_errors(cls.config(), props)
-
-    @classmethod
-    def warnings(cls, props: Mapping[str, str]) -> list[str]:
-        return keys_without_effect(props)
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:

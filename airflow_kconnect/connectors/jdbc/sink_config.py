@@ -17,6 +17,7 @@ from airflow_kconnect.connect.config import (
     Type,
     ValidString,
 )
+from airflow_kconnect.connect.connector_keys import KCONNECT
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.jdbc.sink_names import Naming, table_name
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl, url_validator
@@ -28,7 +29,7 @@ KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
 SUPPORTED = ("postgresql", "mysql", "mariadb", "sqlite")
 """Databases that can be written to, as their URLs name them."""
 
-_WITHOUT_MEANING = {
+_WITHOUT_EFFECT = {
     "batch.size": "rows are written in large batches, and a run commits once per topic-partition and round",
     "max.retries": "a run that fails for a passing reason ends with exit code 3 and is retried by Airflow",
     "retry.backoff.ms": "see `max.retries`",
@@ -37,7 +38,6 @@ _WITHOUT_MEANING = {
     "mssql.use.merge.holdlock": "SQL Server is not supported",
     "trim.sensitive.log": "contents of records are never logged",
 }
-"""Keys of Connect's sinks that are accepted and have no effect, and why."""
 UTC = ("UTC", "Etc/UTC", "GMT", "Z")
 """Zones of `db.timezone` in which nothing needs to be converted."""
 
@@ -100,9 +100,9 @@ def common_keys() -> ConfigDef:
     _define_tables(config)
     config.define("offsets.table", Type.STRING, "kconnect_offsets", medium,
                   "Table in which the offsets are stored in the transaction of the data: exactly once. Made if it is "
-                  "missing. Empty: no such table, at least once.")  # fmt: skip
+                  "missing. Empty: no such table, at least once.", group=KCONNECT)  # fmt: skip
     for name, type_, default in _IGNORED_KEYS:
-        config.define(name, type_, default, low, f"Without effect here: {_WITHOUT_MEANING[name]}.")
+        config.define(name, type_, default, low, without_effect=_WITHOUT_EFFECT[name])
     return config
 
 
@@ -259,11 +259,6 @@ def rule_errors(definition: ConfigDef, props: Mapping[str, str]) -> dict[str, li
             except ValueError as error:
                 add(key, f"{text!r} is no name of a table: {error}")
     return errors
-
-
-def keys_without_effect(props: Mapping[str, str]) -> list[str]:
-    """Warnings about keys that are set and do nothing here."""
-    return [f"`{key}` has no effect: {why}" for key, why in _WITHOUT_MEANING.items() if key in props]
 
 
 def _check_url(name: str, value: Any) -> None:

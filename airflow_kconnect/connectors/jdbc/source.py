@@ -57,7 +57,7 @@ class JdbcSourceConnector(NativeSourceConnector):
 
     @classmethod
     def warnings(cls, props: Mapping[str, str]) -> list[str]:
-        return config_warnings(props, cls.config())
+        return config_warnings(props)
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:

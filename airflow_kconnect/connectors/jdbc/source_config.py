@@ -18,13 +18,14 @@ from airflow_kconnect.connect.config import (
     java_pattern,
     nullable,
 )
+from airflow_kconnect.connect.connector_keys import KCONNECT
 from airflow_kconnect.connectors.jdbc.columns import GRANULARITIES
 from airflow_kconnect.connectors.jdbc.drivers import define_driver_keys
 from airflow_kconnect.connectors.jdbc.urls import url_validator
 
 MODES = ("bulk", "incrementing", "timestamp", "timestamp+incrementing")
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
-_CONNECTION, _MODE, _TABLES, _RECORDS, _RUN, _IGNORED = "Database", "Mode", "Tables", "Records", "Run", "Ignored"
+_CONNECTION, _MODE, _TABLES, _RECORDS, _IGNORED = "Database", "Mode", "Tables", "Records", "Ignored"
 
 _ISOLATIONS = (
     "DEFAULT",
@@ -35,7 +36,7 @@ _ISOLATIONS = (
     "SQL_SERVER_SNAPSHOT",
 )
 
-IGNORED = {
+_WITHOUT_EFFECT = {
     "poll.interval.ms": "a run reads what is there and ends; Airflow's schedule says how often",
     "batch.max.rows": "rows are streamed, not fetched in pages; see `split.rows`",
     "max.buffer.size": "rows are streamed, not buffered",
@@ -49,7 +50,14 @@ IGNORED = {
     "jdbc.credentials.provider.class": "no class of a configuration is loaded; use `${provider:...}` in"
     " `connection.password`",
 }
-QUOTING = "identifiers are always quoted: write them as the database stores them"
+_QUOTING = "identifiers are always quoted: write them as the database stores them"
+# What asks for nothing else than what is done anyway.
+_DONE_ANYWAY = {
+    "dialect.name": "",
+    "quote.sql.identifiers": "always",
+    "sql.quote.identifiers": "true",
+    "table.names.qualify": "true",
+}
 
 
 def zone_rule(name: str, value: Any) -> str | None:
@@ -88,9 +96,9 @@ def source_config(initial_key: str, initial: int | None, quoting: str) -> Config
     _define_tables(definition)
     _define_records(definition)
     _define_run(definition)
-    for key, why in {**IGNORED, quoting: QUOTING}.items():
-        text = f"Accepted for compatibility without effect: {why}."
-        definition.define(key, Type.STRING, None, _LOW, text, group=_IGNORED)
+    for key, reason in {**_WITHOUT_EFFECT, quoting: _QUOTING}.items():
+        default = _DONE_ANYWAY.get(key)
+        definition.define(key, Type.STRING, default, _LOW, group=_IGNORED, without_effect=reason)
     return define_driver_keys(definition)
 
 
@@ -140,10 +148,10 @@ def _define_mode(definition: ConfigDef, initial_key: str, initial: int | None) -
     define("late.commits", Type.STRING, "wait", _MEDIUM,
            "PostgreSQL: `wait` reads only what no open transaction can still add to; `ignore` reads what is there,"
            " as Connect, and loses rows that are committed later.", validator=ValidString.in_("wait", "ignore"),
-           group=_MODE)  # fmt: skip
+           group=KCONNECT)  # fmt: skip
     define("late.commits.wait.ms", Type.LONG, 10000, _LOW,
            "How long a run waits for open transactions; after that the table is left for the next run.",
-           validator=Range.at_least(0), group=_MODE)  # fmt: skip
+           validator=Range.at_least(0), group=KCONNECT)  # fmt: skip
 
 
 def _define_tables(definition: ConfigDef) -> None:
@@ -189,13 +197,13 @@ def _define_records(definition: ConfigDef) -> None:
            group=_RECORDS)  # fmt: skip
     define("key.from.primary.key", Type.BOOLEAN, False, _MEDIUM,
            "Whether records have the primary key as their key (a struct); else the key is null, as in Connect.",
-           group=_RECORDS)  # fmt: skip
+           group=KCONNECT)  # fmt: skip
     define("unsupported.columns", Type.STRING, "fail", _MEDIUM,
            "Columns of types that Connect has no counterpart for: `fail`, read as `string`, or `skip`.",
-           validator=ValidString.in_("fail", "string", "skip"), group=_RECORDS)  # fmt: skip
+           validator=ValidString.in_("fail", "string", "skip"), group=KCONNECT)  # fmt: skip
     define("schema.change", Type.STRING, "evolve", _MEDIUM,
            "When a table's columns differ from the last run: `evolve` goes on with the new schema, `fail` stops.",
-           validator=ValidString.in_("evolve", "fail"), group=_RECORDS)  # fmt: skip
+           validator=ValidString.in_("evolve", "fail"), group=KCONNECT)  # fmt: skip
 
 
 def _define_run(definition: ConfigDef) -> None:
@@ -203,7 +211,7 @@ def _define_run(definition: ConfigDef) -> None:
         "split.rows", Type.LONG, 250_000, _LOW,
         "A run reads a table in parallel pieces of about so many rows. Within one, rows keep their order;"
         " `kconnect.splits.max=1` keeps the order of the whole table.",
-        validator=Range.at_least(1), group=_RUN,
+        validator=Range.at_least(1), group=KCONNECT,
     )  # fmt: skip
 
 

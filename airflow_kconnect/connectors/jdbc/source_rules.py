@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.jdbc.drivers import driver_of, driver_properties
-from airflow_kconnect.connectors.jdbc.source_config import IGNORED, QUOTING, Mode
+from airflow_kconnect.connectors.jdbc.source_config import Mode
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 
 
@@ -74,17 +73,9 @@ def _check_mode(props: Mapping[str, str], given: set[str], is_query: bool, wrong
             wrong(mapping, f"cannot be set together with `{names}`")
 
 
-def config_warnings(props: Mapping[str, str], definition: ConfigDef) -> list[str]:
-    """Keys that are accepted but mean nothing here, and why."""
-    ignored = {**IGNORED, **{key: QUOTING for key in ("quote.sql.identifiers", "sql.quote.identifiers")}}
-    asks_for_nothing = {"quote.sql.identifiers": "always", "sql.quote.identifiers": "true",
-                        "table.names.qualify": "true", "dialect.name": ""}  # fmt: skip
-    warnings = [
-        f"`{key}` has no effect: {why}"
-        for key, why in ignored.items()
-        if key in definition.keys and key in props and props[key].lower() != asks_for_nothing.get(key)
-    ]
-    return warnings + _isolation_warnings(props) + _late_commit_warnings(props)
+def config_warnings(props: Mapping[str, str]) -> list[str]:
+    """What depends on the database: keys that do nothing there, and rows that it can lose."""
+    return _isolation_warnings(props) + _late_commit_warnings(props)
 
 
 def _isolation_warnings(props: Mapping[str, str]) -> list[str]:

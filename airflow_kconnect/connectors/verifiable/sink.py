@@ -11,6 +11,7 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.connector import PollSinkConnector
+from airflow_kconnect.connect.connector_keys import KCONNECT
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
 from airflow_kconnect.connect.task import SinkTask
 from airflow_kconnect.connectors.verifiable.log import JsonLog, log_path, now_ms
@@ -24,6 +25,7 @@ def _config() -> ConfigDef:
         Importance.MEDIUM,
         "A JSON line per record is appended to `<log.file>-<topic>-<partition>`, and another one with "
         '`"flushed": true` when it is flushed. Not set: no log.',
+        group=KCONNECT,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Range, Type, nullable
 from airflow_kconnect.connect.connector import ExactlyOnceSupport, PollSourceConnector, RecordShapes
+from airflow_kconnect.connect.connector_keys import KCONNECT
 from airflow_kconnect.connect.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCHEMA, ConnectSchema, Shape, struct
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.task import SourceTask
@@ -41,10 +42,11 @@ def _config() -> ConfigDef:
                 "Whether the value is a struct of name, task, topic, time_ms and seqno; else it is the seqno alone.")
         .define("max.seqno", Type.LONG, None, Importance.MEDIUM,
                 "The last seqno of each task; when it is reached, the task has caught up. Not set: the run ends at "
-                "`kconnect.max.records` or `kconnect.max.duration.ms`.", validator=nullable(Range.at_least(0)))
+                "`kconnect.max.records` or `kconnect.max.duration.ms`.", validator=nullable(Range.at_least(0)),
+                group=KCONNECT)
         .define("log.file", Type.STRING, None, Importance.LOW,
                 "Each task appends a JSON line per record to `<log.file>-<task>`, and another one with "
-                '`"committed": true` after its commit. Not set: no log.')
+                '`"committed": true` after its commit. Not set: no log.', group=KCONNECT)
     )  # fmt: skip
 
 

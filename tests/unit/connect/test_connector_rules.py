@@ -231,7 +231,33 @@ class TestWarnings:
     def test_client_settings_are_no_unknown_keys(self) -> None:
         assert warnings_of({**SOURCE, "producer.override.linger.ms": "5"}) == []
 
-    def test_plugin_version_is_ignored(self) -> None:
-        assert warnings_of({**SOURCE, "connector.plugin.version": "1"}) == [
-            "`connector.plugin.version` is ignored: the installed version runs"
-        ]
+    @pytest.mark.parametrize(
+        ("key", "value", "reason"),
+        [
+            ("connector.plugin.version", "1", "the installed version runs"),
+            ("value.converter.plugin.version", "1", "the installed version runs"),
+            ("errors.retry.timeout", "60000", "converters and transformations here never fail for a passing reason"),
+            ("errors.retry.delay.max.ms", "5", "see `errors.retry.timeout`"),
+            ("config.action.reload", "none", "each run reads secrets afresh"),
+            ("tasks.max.enforce", "false", "more tasks than `tasks.max` are always an error"),
+        ],
+    )
+    def test_a_key_without_effect_is_named_with_the_reason(self, key: str, value: str, reason: str) -> None:
+        (warning,) = warnings_of({**SOURCE, key: value})
+        assert warning.startswith(f"`{key}` has no effect: {reason}")
+
+    @pytest.mark.parametrize(
+        ("key", "value"), [("errors.retry.timeout", "0"), ("config.action.reload", "restart"), ("tasks.max", "1")]
+    )
+    def test_a_value_that_asks_for_the_default_is_no_warning(self, key: str, value: str) -> None:
+        assert warnings_of({**SOURCE, key: value}) == []
+
+    def test_a_key_without_effect_says_so_in_connects_answer_too(self) -> None:
+        inspection = inspect_connector(SOURCE)
+        described = describe(inspection.definition, inspection.values.values())["configs"]
+        (text,) = [c["definition"]["documentation"] for c in described if c["value"]["name"] == "errors.retry.timeout"]
+        assert "Without effect here: " in text
+
+    @pytest.mark.parametrize(("boundary", "count"), [("poll", 1), ("interval", 0), ("INTERVAL", 0)])
+    def test_only_transactions_by_time_are_as_in_connect(self, boundary: str, count: int) -> None:
+        assert len(warnings_of({**SOURCE, "transaction.boundary": boundary})) == count

@@ -144,11 +144,31 @@ def test_key_without_meaning_is_a_warning(key: str) -> None:
         "ssl.ca.location",
         "key.converter.schemas.enable",
         "request.timeout.ms",
+        "client.dns.lookup",
         "offset.storage.min.insync.replicas",
     ],
 )
 def test_key_for_clients_passes_in_silence(key: str) -> None:
     assert WorkerConfig.from_props({**KAFKA, key: "x"}).warnings == ()
+
+
+@pytest.mark.parametrize("key", ["client.id", "retry.backoff.ms", "connections.max.idle.ms", "send.buffer.bytes"])
+def test_client_key_without_prefix_is_a_warning(key: str) -> None:
+    assert WorkerConfig.from_props({**KAFKA, key: "5"}).warnings == (
+        f"`{key}` has no effect: write it below `producer.`, `consumer.` or `admin.`",
+    )
+
+
+@pytest.mark.parametrize("key", ["offset.flush.interval.ms", "offset.flush.timeout.ms"])
+def test_time_between_commits_of_connect_is_a_warning(key: str) -> None:
+    (warning,) = WorkerConfig.from_props({**KAFKA, key: "10"}).warnings
+    assert warning.startswith(f"`{key}` has no effect: sources commit every `transaction.boundary.interval.ms`")
+
+
+def test_the_size_of_the_status_topic_is_known_to_have_no_effect_and_passes_in_silence() -> None:
+    key = "status.storage.replication.factor"
+    assert worker_config_def().keys[key].without_effect
+    assert WorkerConfig.from_props({**KAFKA, key: "1"}).warnings == ()
 
 
 def test_unknown_key_is_a_warning() -> None:

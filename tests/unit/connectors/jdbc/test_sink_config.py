@@ -94,7 +94,7 @@ class TestErrors:
 
 
 def test_keys_without_effect_are_warned_of() -> None:
-    warnings = ConfluentJdbcSink.warnings({**CONFIG, "batch.size": "500", "dialect.name": "PostgreSqlDatabaseDialect"})
+    warnings = validate_connector({**CONFIG, "batch.size": "500", "dialect.name": "PostgreSqlDatabaseDialect"}).warnings
     assert [warning.partition(":")[0] for warning in warnings] == [
         "`batch.size` has no effect",
         "`dialect.name` has no effect",

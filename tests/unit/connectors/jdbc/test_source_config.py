@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connectors.jdbc.source import AivenJdbcSource, ConfluentJdbcSource
 from airflow_kconnect.connectors.jdbc.source_config import columns_for
 
@@ -52,13 +53,14 @@ def test_all_errors_are_told_at_once() -> None:
 
 def test_keys_that_mean_nothing_here_are_warned_of_with_the_reason() -> None:
     props = {**_VALID, "poll.interval.ms": "10", "batch.max.rows": "5", "quote.sql.identifiers": "never"}
-    warnings = ConfluentJdbcSource.warnings(props)
+    warnings = validate_connector({**props, "name": "n", "connector.class": "JdbcSource"}).warnings
     assert [text.split("`")[1] for text in warnings] == ["poll.interval.ms", "batch.max.rows", "quote.sql.identifiers"]
     assert "Airflow's schedule" in warnings[0]
 
 
 def test_a_value_that_asks_for_what_is_done_anyway_is_no_warning() -> None:
-    assert ConfluentJdbcSource.warnings({**_VALID, "quote.sql.identifiers": "ALWAYS"}) == []
+    props = {**_VALID, "quote.sql.identifiers": "ALWAYS", "name": "n", "connector.class": "JdbcSource"}
+    assert validate_connector(props).warnings == []
 
 
 @pytest.mark.parametrize("delay", [{}, {"timestamp.delay.interval.ms": "0"}])
