@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,12 +77,12 @@ def reference(
 
 
 def pages() -> dict[str, str]:
-    """The pages of the documentation: path below the folder -> text. Plugins of other packages have none."""
+    """The pages of the documentation, one per class: path below the folder -> text. Classes of other packages have
+    none."""
     own = [(group, name) for group, name in _plugins() if _load(group, name).__module__.startswith("airflow_kconnect.")]
-    paths = {name: f"{_KINDS[group]}s/{name.rpartition('.')[2]}.md" for group, name in own}
     texts = {f"{name}.md": page() for name, page in _FIXED.items()}
-    texts |= {paths[name]: _plugin_page(group, name) for group, name in own}
-    texts["index.md"] = _index(paths)
+    texts |= {_path(group, name): _plugin_page(group, name) for group, name in own}
+    texts["index.md"] = _index(own)
     return {path: _MADE_BY + text for path, text in texts.items()}
 
 
@@ -128,23 +130,63 @@ def _sink_page() -> str:
 _FIXED: dict[str, Callable[[], str]] = {"worker": _worker_page, "source": _source_page, "sink": _sink_page}
 
 
+def _names(group: str, full_name: str) -> list[str]:
+    """All names of a plugin's class, the one that its page has first: Java's, if it has one."""
+    plugin = _load(group, full_name)
+    names = [name for name in plugins.registry().names(group) if _load(group, name) is plugin]
+    return sorted(names, key=lambda name: (name.startswith("airflow_kconnect."), name))
+
+
+def _path(group: str, full_name: str) -> str:
+    """Where the page of a class is; `$` would have to be escaped in an address."""
+    return f"{_KINDS[group]}s/{_names(group, full_name)[0].replace('$', '-')}.md"
+
+
+def _short_names(group: str, names: list[str]) -> list[str]:
+    """The names without package that mean the class of these names, the shorter ones last."""
+    found = set()
+    for short in {short for name in names for short in _simple(group, name)}:
+        with suppress(ConfigError):
+            if plugins.registry().resolve(group, short, key="NAME") in names:
+                found.add(short)
+    return sorted(found, key=lambda short: (-len(short), short))
+
+
+def _simple(group: str, full_name: str) -> tuple[str, str]:
+    """The name without package, and that without its last word."""
+    simple = full_name.rpartition(".")[2]
+    return simple, simple.removesuffix(_KINDS[group].capitalize())
+
+
 def _plugin_page(group: str, full_name: str) -> str:
     plugin = _load(group, full_name)
+    full_name, *others = names = _names(group, full_name)
     what = _KINDS[group]
     if group == plugins.CONNECTORS:
-        what = f"{plugin.kind} {what}"
-        note = f"Besides these it has the keys of every {plugin.kind} connector: `kconnect reference {plugin.kind}`."
+        kind = plugin.kind
+        what = f"{kind} {what}"
+        note = (
+            f"Besides the keys below it has [those of every {kind} connector](../{kind}.md) "
+            f"(`kconnect reference {kind}`)."
+        )
     else:
         note = _NOTES[group]
-    keys = plugin.config().keys.values()
-    return f"# {full_name.rpartition('.')[2]}\n\nClass: `{full_name}` ({what}). {note}\n\n" + _table(keys)
+    shorter = ", ".join(f"`{name}`" for name in [*others, *_short_names(group, names)])
+    also = f" Other names: {shorter}." if shorter else ""
+    return f"# {full_name}\n\nA {what}.{also} {note}\n\n" + _table(plugin.config().keys.values())
 
 
-def _index(paths: dict[str, str]) -> str:
+def _index(own: Iterable[tuple[str, str]]) -> str:
     fixed = ["- [Worker keys](worker.md)", "- [Every source connector](source.md)", "- [Every sink connector](sink.md)"]
-    links = [f"- [{name.rpartition('.')[2]}]({path})" for name, path in sorted(paths.items(), key=lambda i: i[1])]
     limits = "Some keys of Connect are accepted [without effect](../compatibility.md#accepted-without-effect)."
-    return "\n".join(["# Reference of configuration keys", "", limits, "", *fixed, *links, ""])
+    lines = ["# Reference of configuration keys", "", limits, "", *fixed]
+    heading = ""
+    for group, name in own:
+        if heading != _KINDS[group]:
+            heading = _KINDS[group]
+            lines += ["", f"## {heading.capitalize()}s", ""]
+        lines.append(f"- [{name}]({_path(group, name)})")
+    return "\n".join([*lines, ""])
 
 
 def _resolve(name: str) -> tuple[str, str]:
@@ -154,8 +196,14 @@ def _resolve(name: str) -> tuple[str, str]:
             return group, plugins.registry().resolve(group, name, key="NAME")
         except ConfigError:
             continue
-    known = ", ".join([*_FIXED, *(full_name for _, full_name in _plugins())])
-    raise ConfigError({"NAME": [f"no single plugin is called {name}; expected one of: {known}"]})
+    raise ConfigError({"NAME": [f"there is no plugin {name}{_hint(name)}; `kconnect reference` lists all names"]})
+
+
+def _hint(name: str) -> str:
+    """The names that may have been meant; upper and lower case do not count."""
+    shorts = {short.lower(): short for group, full in _plugins() for short in (*_simple(group, full), full)}
+    found = get_close_matches(name.lower(), [*_FIXED, *shorts], n=3, cutoff=0.75)
+    return f" (did you mean {', '.join(f'`{shorts.get(text, text)}`' for text in found)}?)" if found else ""
 
 
 def _plugins() -> Iterator[tuple[str, str]]:
@@ -189,7 +237,7 @@ def _table(keys: Iterable[ConfigKey]) -> str:
 
 
 def _row(key: ConfigKey) -> str:
-    cells = (f"`{key.name}`", key.type.value.lower(), _default(key), key.importance.value.lower(), key.documentation)
+    cells = (f"`{key.name}`", key.type.value.lower(), _default(key), key.importance.value.lower(), key.described)
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |\n"
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from importlib.metadata import entry_points
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import typer
@@ -10,8 +13,13 @@ from typer.testing import CliRunner
 
 from airflow_kconnect.cli.reference import markdown, overview, pages, reference, write
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.plugins import CONNECTORS, CONVERTERS, PREDICATES, TRANSFORMS
 
 DOCS = Path(__file__).parents[3] / "docs" / "reference"
+OWN = "airflow_kconnect."
+GROUPS = {
+    CONNECTORS: "connector", CONVERTERS: "converter", TRANSFORMS: "transformation", PREDICATES: "predicate"
+}  # fmt: skip
 CURE = "run: python -m airflow_kconnect.cli.reference docs/reference"
 
 
@@ -45,9 +53,73 @@ def test_keys_are_rows_of_a_table(name: str, row: str) -> None:
     assert row in markdown(name)
 
 
-def test_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match=r"no single plugin is called Nothing.*worker, source, sink.*FileStream"):
+def test_unknown_name_is_told_where_the_known_ones_are() -> None:
+    with pytest.raises(ConfigError, match=r"there is no plugin Nothing; `kconnect reference` lists all names"):
         markdown("Nothing")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("jdbcsink", "`JdbcSink`"),
+        ("FileStreamSourceConector", "`FileStreamSourceConnector`"),
+        ("cast$value", "`Cast$Value`"),
+        ("workers", "`worker`"),
+    ],
+)
+def test_a_name_with_a_slip_gets_a_hint(written: str, meant: str) -> None:
+    with pytest.raises(ConfigError, match=r"did you mean [^?]*" + re.escape(meant)):
+        markdown(written)
+
+
+@pytest.mark.parametrize("group", [CONNECTORS, CONVERTERS, TRANSFORMS, PREDICATES])
+def test_every_class_has_exactly_one_page(group: str) -> None:
+    targets = {entry_point.value for entry_point in entry_points(group=group) if entry_point.module.startswith(OWN)}
+    folder = DOCS / f"{GROUPS[group]}s"
+    names = {entry_point.name for entry_point in entry_points(group=group)}
+    titles = [path.read_text(encoding="utf-8").split("\n# ")[1].splitlines()[0] for path in folder.glob("*.md")]
+    assert len(titles) == len(targets)
+    assert set(titles) <= names
+
+
+def test_every_name_of_an_entry_point_leads_to_its_page() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    names = [entry_point.name for group in GROUPS for entry_point in entry_points(group=group)]
+    assert [name for name in names if f"- [{name}](" not in index] == []
+
+
+def test_no_name_of_a_page_needs_escaping_in_an_address() -> None:
+    assert [path for path in pages() if path != quote(path)] == []
+
+
+def test_two_makers_of_one_connector_have_pages_of_their_own() -> None:
+    own = pages()["connectors/io.aiven.connect.jdbc.JdbcSinkConnector.md"]
+    other = pages()["connectors/io.confluent.connect.jdbc.JdbcSinkConnector.md"]
+    for key in ("topics.to.tables.mapping", "table.name.normalize", "sql.quote.identifiers"):
+        assert f"| `{key}` |" in own and f"| `{key}` |" not in other
+
+
+def test_a_page_names_what_its_class_is_called_too() -> None:
+    text = pages()["connectors/io.confluent.connect.jdbc.JdbcSinkConnector.md"]
+    assert "Other names: `airflow_kconnect.connectors.jdbc.JdbcSinkConnector`, `JdbcSinkConnector`, `JdbcSink`." in text
+
+
+@pytest.mark.parametrize(
+    ("page", "key"),
+    [
+        ("source", "errors.retry.timeout"),
+        ("sink", "errors.retry.delay.max.ms"),
+        ("worker", "offset.flush.interval.ms"),
+        ("worker", "status.storage.partitions"),
+        ("JdbcSink", "batch.size"),
+        ("JdbcSource", "poll.interval.ms"),
+        ("FileStreamSource", "batch.size"),
+        ("JsonConverter", "schemas.cache.size"),
+    ],
+)
+def test_a_key_without_effect_says_so(page: str, key: str) -> None:
+    (row,) = [line for line in markdown(page).splitlines() if line.startswith(f"| `{key}` |")]
+    assert "Without effect here: " in row
 
 
 def test_command_without_name_lists_plugins() -> None:
