@@ -41,8 +41,8 @@ _DROPPED = re.compile(
 )
 # Would load code or files of the attacker's choice, or break exactly-once.
 _REFUSED = re.compile(
-    r"plugin\.library\.paths|ssl\.engine\.(location|factory\.class)|.*callback\.handler\.class|sasl\.login\.class"
-    r"|config\.providers.*|sasl\.kerberos\.kinit\.cmd"
+    r"plugin\.library\.paths|ssl\.providers|ssl\.engine\.(location|factory\.class)|.*callback\.handler\.class"
+    r"|sasl\.login\.class|config\.providers.*|sasl\.kerberos\.kinit\.cmd"
 )
 _JAAS = re.compile(r"\s*(?P<module>[\w.$]+)\s+(?:required|requisite|sufficient|optional)\s*(?P<options>.*?);?\s*", re.S)
 _JAAS_OPTION = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"';]+))""")

@@ -99,6 +99,7 @@ class TestTranslation:
         "key",
         [
             "plugin.library.paths",
+            "ssl.providers",
             "ssl.engine.location",
             "ssl.engine.factory.class",
             "sasl.client.callback.handler.class",
