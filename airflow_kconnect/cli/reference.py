@@ -237,11 +237,12 @@ def _table(keys: Iterable[ConfigKey]) -> str:
 
 
 def _row(key: ConfigKey) -> str:
-    cells = (f"`{key.name}`", key.type.value.lower(), _default(key), key.importance.value.lower(), key.described)
+    cells = (f"`{key.name}`", key.type.value.lower(), default_text(key), key.importance.value.lower(), key.described)
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |\n"
 
 
-def _default(key: ConfigKey) -> str:
+def default_text(key: ConfigKey) -> str:
+    """How a page writes a default: in backticks, or `required`, `not set`, `empty`."""
     if key.required:
         return "required"
     if key.default is None:

@@ -1,0 +1,134 @@
+"""What pages say of configuration keys is what the definitions say: keys that exist, defaults, and which are ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.cli.reference import default_text
+from airflow_kconnect.connect import plugins
+from airflow_kconnect.connect.config import ConfigKey
+from airflow_kconnect.connect.connector_keys import KCONNECT, sink_config, source_config
+from airflow_kconnect.connect.worker_config import worker_config_def
+from airflow_kconnect.kafka import clients
+
+REPOSITORY = Path(__file__).parents[2]
+CONFIGURATION = REPOSITORY / "docs" / "configuration.md"
+PAGES = [CONFIGURATION, *sorted((REPOSITORY / "docs" / "connectors").glob("*.md"))]
+# Settings of clients, of which librdkafka has more than are known here.
+_CLIENT_KEY = re.compile(
+    r"((producer|consumer|admin)\.(override\.)?|security\.|sasl\.|ssl\.|config\.providers).*"
+    r"|client\.id|retry\.backoff\.ms|transaction\.timeout\.ms|metadata\.max\.age\.ms|buffer\.memory|isolation\.level"
+    r"|linger\.ms|compression\.type|queue\.buffering\.max\.kbytes"
+)
+# Names of tables, and parameters of providers.
+_NO_KEYS = {"public.orders", "server.schema.table", "allowed.paths", "allowlist.pattern"}
+_UNITS = {"KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "ms": 1, "s": 1000, "bytes": 1, "": 1}
+
+
+def _plugin_keys() -> Iterator[ConfigKey]:
+    registry = plugins.registry()
+    for name in registry.names(plugins.CONNECTORS):
+        yield from registry.connector(name).config().keys.values()
+    for name in registry.names(plugins.CONVERTERS):
+        yield from registry.converter(name).config().keys.values()
+
+
+def _keys() -> dict[str, list[ConfigKey]]:
+    found: dict[str, list[ConfigKey]] = {}
+    for definition in (worker_config_def(), source_config(), sink_config()):
+        for key in definition.keys.values():
+            found.setdefault(key.name, []).append(key)
+    for key in _plugin_keys():
+        found.setdefault(key.name, []).append(key)
+    return found
+
+
+KEYS = _keys()
+
+
+def _rows(text: str, heading: str) -> list[list[str]]:
+    """Cells of the table below a heading."""
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    lines = [line for line in section.splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+OWN_KEYS = _rows(CONFIGURATION.read_text(encoding="utf-8"), "Our own keys")
+
+
+def _looks_like_a_key(text: str) -> bool:
+    """Several words of small letters with dots between them: `kconnect.max.records`."""
+    return re.fullmatch(r"[a-z]+(\.[a-z]+)+", text) is not None
+
+
+def _is_known(key: str) -> bool:
+    client = {*clients._RENAMED, *clients._RENAMED.values()}
+    patterns = (clients._DROPPED, clients._REFUSED, _CLIENT_KEY)
+    return key in KEYS or key in client or any(pattern.fullmatch(key) for pattern in patterns)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_key_that_a_page_names_exists(page: Path) -> None:
+    named = re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+    assert [key for key in named if _looks_like_a_key(key) and not _is_known(key) and key not in _NO_KEYS] == []
+
+
+def test_the_table_of_our_own_keys_has_them_all() -> None:
+    ours = {name for name, keys in KEYS.items() if any(key.group == KCONNECT for key in keys)}
+    assert {row[0].strip("`") for row in OWN_KEYS} == ours
+
+
+@pytest.mark.parametrize("row", OWN_KEYS, ids=lambda row: row[0].strip("`"))
+def test_the_table_of_our_own_keys_has_their_defaults(row: list[str]) -> None:
+    assert {row[1]} == {default_text(key) for key in KEYS[row[0].strip("`")]}
+
+
+def _stated_defaults() -> Iterator[tuple[str, str, str]]:
+    """Page, key and value where a sentence has the default in brackets: ``split.bytes`` (64 MiB)."""
+    for page in PAGES:
+        for key, value in re.findall(r"`([a-z.]+)`\s+\(([^)]+)\)", page.read_text(encoding="utf-8")):
+            if key in KEYS and re.fullmatch(r"-?\d[\d ]*( ?[KMG]iB| m?s| bytes)?|`[^`]+`", value):
+                yield page.name, key, value
+
+
+def _number(text: str) -> str:
+    """Plain number of a text with blanks and a unit; a text in backticks as it is."""
+    if text.startswith("`"):
+        return text.strip("`")
+    found = re.fullmatch(r"(-?\d[\d ]*?) ?([KMG]iB|m?s|bytes|)", text)
+    assert found is not None
+    return str(int(found[1].replace(" ", "")) * _UNITS[found[2]])
+
+
+@pytest.mark.parametrize(("page", "key", "value"), _stated_defaults())
+def test_a_default_that_a_sentence_states_is_right(page: str, key: str, value: str) -> None:
+    assert _number(value) in {default_text(found).strip("`") for found in KEYS[key]}
+
+
+def test_pages_state_defaults_in_sentences() -> None:
+    assert ("file-source.md", "split.bytes", "64 MiB") in set(_stated_defaults())
+
+
+@pytest.mark.parametrize("name", plugins.registry().names(plugins.CONVERTERS))
+def test_every_converter_is_in_the_list_of_installed_ones(name: str) -> None:
+    section = CONFIGURATION.read_text(encoding="utf-8").split("\n## Converters\n")[1].split("\n## ")[0]
+    assert f"[`{name.rpartition('.')[2]}`](reference/converters/{name}.md)" in section
+
+
+@pytest.mark.parametrize("name", plugins.registry().names(plugins.CONNECTORS))
+def test_every_connector_has_a_page_that_names_its_class(name: str) -> None:
+    pages = [page.read_text(encoding="utf-8") for page in PAGES if page != CONFIGURATION]
+    simple = name.rpartition(".")[2]
+    assert any(name in text or (name.startswith("airflow_kconnect.") and simple in text) for text in pages)
+
+
+def test_keys_without_effect_are_listed_on_the_page_of_compatibility() -> None:
+    text = (REPOSITORY / "docs" / "compatibility.md").read_text(encoding="utf-8")
+    section = text.split("\n## Accepted without effect\n")[1].split("\n## ")[0]
+    common = [*worker_config_def().keys.values(), *source_config().keys.values(), *sink_config().keys.values()]
+    ignored = {key.name for key in [*common, *_plugin_keys()] if key.without_effect}
+    assert sorted(name for name in ignored if f"`{name}`" not in section) == []
