@@ -16,7 +16,6 @@ from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator, topic_asset
 
 FOLDER = "{{ var.value.get('kconnect_example_folder', '/tmp/kconnect-example') }}"
 TOPIC = "example-orders"
-WORKER = {"offset.storage.replication.factor": "-1"}
 
 with DAG(
     dag_id="example_asset_source",
@@ -39,7 +38,6 @@ with DAG(
                 "value.converter": "org.apache.kafka.connect.storage.StringConverter",
             },
         },
-        worker_config=WORKER,
     )
 
 with DAG(
@@ -63,5 +61,4 @@ with DAG(
                 "value.converter": "org.apache.kafka.connect.storage.StringConverter",
             },
         },
-        worker_config=WORKER,
     )

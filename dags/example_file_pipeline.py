@@ -43,8 +43,6 @@ SINK = {
         "value.converter.schemas.enable": "false",
     },
 }
-# Keys of a Connect worker. -1 is the broker's default; Connect's is 3 replicas, which one broker cannot hold.
-WORKER = {"offset.storage.replication.factor": "-1"}
 
 with DAG(
     dag_id="example_file_pipeline",
@@ -58,7 +56,7 @@ with DAG(
     tags=["kafka-connect", "example"],
     doc_md=__doc__,
 ) as dag:
-    read_file = KafkaSourceOperator(task_id="read_file", connector=SOURCE, worker_config=WORKER)
-    write_files = KafkaSinkOperator(task_id="write_files", connector=SINK, worker_config=WORKER)
+    read_file = KafkaSourceOperator(task_id="read_file", connector=SOURCE)
+    write_files = KafkaSinkOperator(task_id="write_files", connector=SINK)
 
     read_file >> write_files

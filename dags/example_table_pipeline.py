@@ -44,8 +44,6 @@ SINK = {
         "value.converter.schemas.enable": "true",
     },
 }
-# Keys of a Connect worker. -1 is the broker's default; Connect's is 3 replicas, which one broker cannot hold.
-WORKER = {"offset.storage.replication.factor": "-1"}
 
 with DAG(
     dag_id="example_table_pipeline",
@@ -58,7 +56,7 @@ with DAG(
     tags=["kafka-connect", "example"],
     doc_md=__doc__,
 ) as dag:
-    read_table = KafkaSourceOperator(task_id="read_table", connector=SOURCE, worker_config=WORKER)
-    write_parquet = KafkaSinkOperator(task_id="write_parquet", connector=SINK, worker_config=WORKER)
+    read_table = KafkaSourceOperator(task_id="read_table", connector=SOURCE)
+    write_parquet = KafkaSinkOperator(task_id="write_parquet", connector=SINK)
 
     read_table >> write_parquet

@@ -45,7 +45,6 @@ with DAG(
                 **STRINGS,
             },
         },
-        worker_config={"offset.storage.replication.factor": "-1"},
         sensor={"timeout": 10, "poke_interval": 2},
         retries=2,
         retry_policy=connector_retry_policy(),

@@ -39,8 +39,7 @@ def worker_config(file: Path | None, bootstrap_servers: str | None) -> dict[str,
     if file is not None:
         worker = _read(file)
     elif bootstrap_servers is not None:
-        # Connect's default is 3 replicas, which the single broker of a developer refuses.
-        worker = {f"{store}.storage.replication.factor": "-1" for store in ("offset", "config", "status")}
+        worker = {}
     else:
         worker = _read_default(default_data() / "worker.properties")
     return worker if bootstrap_servers is None else worker | {"bootstrap.servers": bootstrap_servers}

@@ -60,7 +60,9 @@ _DOCS = {
     "errors.log.include.messages": "Whether these log lines name the record: topic, partition, offset, timestamp. "
     "Contents are never logged.",
     "errors.deadletterqueue.topic.name": "Topic for the records that failed; empty: none.",
-    "errors.deadletterqueue.topic.replication.factor": "Replication factor of that topic when it is created.",
+    "errors.deadletterqueue.topic.replication.factor": "Replication factor of that topic when it is created; -1 is the "
+    "broker's default. If it is not set, a cluster of fewer than 3 brokers uses the broker's default, where Connect "
+    "would fail.",
     "errors.deadletterqueue.context.headers.enable": "Whether headers say where and why a record failed.",
     "topic.creation.groups": "Groups of settings for the topics that the connector creates; the first match wins.",
     "exactly.once.support": "`required`: refuse a configuration that cannot be exactly once; or `requested`.",

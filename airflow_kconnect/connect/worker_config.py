@@ -185,7 +185,8 @@ def _define_internal_topics(definition: ConfigDef) -> None:
             Type.SHORT,
             3,
             Importance.LOW,
-            "Replication factor of the topic when it is created; -1 is the broker's default.",
+            "Replication factor of the topic when it is created; -1 is the broker's default. If it is not set, a "
+            "cluster of fewer than 3 brokers uses the broker's default, where Connect would fail.",
             validator=minus_one_or_positive(REPLICATION_TEXT),
             without_effect=without_effect,
         )

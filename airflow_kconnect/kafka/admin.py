@@ -23,6 +23,10 @@ from airflow_kconnect.kafka.errors import error_of, translate, translated
 log = logging.getLogger(__name__)
 
 _BAD_TOPIC = (KafkaError.INVALID_REPLICATION_FACTOR, KafkaError.INVALID_PARTITIONS, KafkaError.INVALID_CONFIG)
+_KEY_OF = {
+    KafkaError.INVALID_REPLICATION_FACTOR: "replication.factor",
+    KafkaError.INVALID_PARTITIONS: "partitions",
+}
 # Not every broker knows a topic of a moment ago, and a new one makes its group topic at the first request.
 _UNSETTLED = (
     KafkaError.UNKNOWN_TOPIC_OR_PART,
@@ -104,10 +108,17 @@ class KafkaAdmin:
         return _sizes(metadata)
 
     def create_topic(
-        self, topic: str, partitions: int = -1, replication: int = -1, settings: Mapping[str, str] | None = None
+        self,
+        topic: str,
+        partitions: int = -1,
+        replication: int = -1,
+        settings: Mapping[str, str] | None = None,
+        *,
+        prefix: str | None = None,
     ) -> bool:
-        """Create a topic; -1 means the broker's default. Returns False if somebody else had created it.
+        """Create a topic; -1 means the broker's default. Returns False if another process had created it.
 
+        :param prefix: of the configuration keys to name if the broker refuses; None: `topic.creation`.
         :raises ConfigError: when the broker refuses the settings, with its answer.
         """
         new = NewTopic(topic, partitions, replication, config=dict(settings or {}))
@@ -119,7 +130,7 @@ class KafkaAdmin:
                 self._await_metadata(topic)
                 return False
             if code in _BAD_TOPIC:
-                raise ConfigError({"topic.creation": [f"topic {topic}: {error_of(error).str()}"]}) from error
+                raise _refused(topic, replication, prefix, error_of(error)) from error
             raise translated(error, f"creating topic {topic}") from error
         self._await_metadata(topic)
         return True
@@ -225,27 +236,39 @@ def _sizes(metadata: ClusterMetadata) -> dict[str, int]:
     return {name: len(topic.partitions) for name, topic in metadata.topics.items()}
 
 
+def _refused(topic: str, replication: int, prefix: str | None, error: KafkaError) -> ConfigError:
+    text = f"topic {topic} cannot be created: {error.str()}"
+    if error.code() == KafkaError.INVALID_REPLICATION_FACTOR:
+        default = "" if replication == -1 else ", or -1 for the brokers' default"
+        text = f"{text}; set a replication factor that the cluster has brokers for{default}"
+    key = "topic.creation" if prefix is None else f"{prefix}.{_KEY_OF.get(error.code(), '*')}"
+    return ConfigError({key: [text]})
+
+
 def _bad_client_config(error: KafkaException) -> ConnectError:
     return ConfigError({"bootstrap.servers": [f"the Kafka client refuses its configuration: {error_of(error).str()}"]})
 
 
 def ensure_compacted(
-    admin: KafkaAdmin, topic: str, key: str, *, partitions: int, replication: int, settings: Mapping[str, str]
+    admin: KafkaAdmin,
+    topic: str,
+    key: str,
+    *,
+    partitions: int,
+    replication: Callable[[], int],
+    settings: Mapping[str, str],
 ) -> int:
     """Make sure that an internal topic exists and is compacted; returns its number of partitions.
 
     :param key: the worker key that names the topic, for error texts.
+    :param replication: called for the replication factor of a topic that is created; -1 is the broker's default.
     :raises ConfigError: when it exists with another ``cleanup.policy`` (as Connect, which refuses to start), or
         cannot be created.
     """
     existing = admin.partitions(topic)
     if existing == 0:
         wanted = {**settings, "cleanup.policy": "compact"}
-        try:
-            admin.create_topic(topic, partitions, replication, wanted)
-        except ConfigError as error:
-            hint = f"creating it failed ({error}); set `{key.rpartition('.')[0]}.replication.factor`"
-            raise ConfigError({key: [f"topic {topic} does not exist and {hint}"]}) from error
+        admin.create_topic(topic, partitions, replication(), wanted, prefix=key.rpartition(".")[0])
         log.info("created topic=%s partitions=%d", topic, partitions)
         existing = admin.partitions(topic)
     policy = admin.setting(topic, "cleanup.policy")

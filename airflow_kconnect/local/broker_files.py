@@ -133,7 +133,7 @@ class DataFolder:
 
 
 def worker_config(bootstrap: str) -> dict[str, str]:
-    """Worker properties, as Kafka Connect's own distributed worker reads them, for a broker of one node."""
+    """Worker properties for a broker; a worker of Connect itself also needs replication factors for one node."""
     return {
         "bootstrap.servers": bootstrap,
         "group.id": "kconnect",
@@ -141,11 +141,8 @@ def worker_config(bootstrap: str) -> dict[str, str]:
         "key.converter": "org.apache.kafka.connect.json.JsonConverter",
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
         "offset.storage.topic": "connect-offsets",
-        "offset.storage.replication.factor": "1",
         "config.storage.topic": "connect-configs",
-        "config.storage.replication.factor": "1",
         "status.storage.topic": "connect-status",
-        "status.storage.replication.factor": "1",
     }
 
 

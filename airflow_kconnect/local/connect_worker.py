@@ -30,6 +30,8 @@ _QUICK = {
     "plugin.discovery": "service_load",
     "scheduled.rebalance.max.delay.ms": "0",
 }
+# Connect's default of 3 fails on one broker.
+_ONE_BROKER = {f"{store}.storage.replication.factor": "-1" for store in ("offset", "config", "status")}
 _log = logging.getLogger(__name__)
 
 
@@ -77,6 +79,7 @@ class ConnectWorker(ConnectRest):
         self._process: psutil.Popen | None = None
         self.properties: dict[str, str] = {
             **worker_config(bootstrap),
+            **_ONE_BROKER,
             **_QUICK,
             "group.id": group_id,
             "offset.storage.topic": offset_topic,

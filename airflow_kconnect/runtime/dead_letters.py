@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.converters.base import Converter, encode_union
 from airflow_kconnect.converters.json import JsonConverter
-from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.runtime.record_errors import CONTEXT_PREFIX, ErrorHandling
+from airflow_kconnect.runtime.record_errors import CONTEXT_PREFIX
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -82,9 +81,3 @@ def only_of_failed(frame: RecordFrame) -> RecordFrame:
     from pyspark.sql import functions as F
 
     return frame.with_df(frame.df.withColumn("original", F.when(F.col("error").isNotNull(), F.col("original"))))
-
-
-def ensure_topic(admin: KafkaAdmin, handling: ErrorHandling) -> None:
-    """Make the dead-letter topic if it is missing, with one partition as Connect does."""
-    if handling.topic is not None and admin.partitions(handling.topic) == 0:
-        admin.create_topic(handling.topic, 1, handling.replication, {})

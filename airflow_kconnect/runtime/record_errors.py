@@ -39,7 +39,6 @@ class ErrorHandling:
     log: bool = False
     messages: bool = False
     topic: str | None = None
-    replication: int = 3
     context_headers: bool = False
 
     @classmethod
@@ -52,7 +51,6 @@ class ErrorHandling:
             log=bool(common["errors.log.enable"]),
             messages=bool(common["errors.log.include.messages"]),
             topic=common.get(f"{dead_letters}.topic.name") or None,
-            replication=int(common.get(f"{dead_letters}.topic.replication.factor") or 3),
             context_headers=bool(common.get(f"{dead_letters}.context.headers.enable")),
         )
 

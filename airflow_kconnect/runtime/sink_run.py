@@ -18,7 +18,6 @@ from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.task_errors import unpack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
-from airflow_kconnect.runtime.dead_letters import ensure_topic
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.lag import lag_of
 from airflow_kconnect.runtime.phases import SINK_PHASES, Phases
@@ -30,6 +29,7 @@ from airflow_kconnect.runtime.sink_plan import ROUND_RECORDS, Range, bounded, cu
 from airflow_kconnect.runtime.sink_ranges import SinkRanges, group_of
 from airflow_kconnect.runtime.sink_writer import SinkReport, samples_of
 from airflow_kconnect.runtime.spark_jobs import run_job
+from airflow_kconnect.stores.topics import ensure_dead_letter_topic
 
 
 class SinkRun:
@@ -71,7 +71,7 @@ class SinkRun:
         )  # 1
         try:
             self._phases.enter("planning")
-            ensure_topic(self._admin, self._settings.errors)
+            ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
             ranges = self._ranges.find()  # 2
             failpoint("after-reading-offsets")
             if self._settings.dry_run:

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.task_errors import unpack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.producers import CommittingProducer
-from airflow_kconnect.runtime.dead_letters import ensure_topic, with_error_column, with_originals
+from airflow_kconnect.runtime.dead_letters import with_error_column, with_originals
 from airflow_kconnect.runtime.encoding import converter_of, encoded
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.phases import SOURCE_PHASES, Phases
@@ -32,7 +32,7 @@ from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offsets import OffsetView, read_view
 from airflow_kconnect.stores.plans import PlanPointer
 from airflow_kconnect.stores.records import PlanRecord, facts_key, marker_key, offset_value, plan_key
-from airflow_kconnect.stores.topics import ensure_offset_topic
+from airflow_kconnect.stores.topics import ensure_dead_letter_topic, ensure_offset_topic
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 
@@ -90,7 +90,7 @@ class SourceRun:
             if work.plan.tasks == 0:
                 return self._report(work, [], 0, [NewOffset(*found) for found in view.committed()])
             self._write_plan(producer, work.plan)
-            ensure_topic(self._admin, self._settings.errors)
+            ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
             view.read(self._log, range(partitions))
             self._phases.enter("preparing the Spark job")
             reports, read = self._move(work, partitions)  # 5-7

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
 
 # What is no setting of the topic; Connect sets the clean-up policy itself.
 _NO_SETTINGS = ("topic", "partitions", "replication.factor", "cleanup.policy", "file.filename")
+# Connect's default, for which a cluster needs as many brokers.
+_CONNECTS_DEFAULT = 3
+_BROKERS_DEFAULT = -1
+_DEAD_LETTERS = "errors.deadletterqueue.topic"
 
 
 def ensure_offset_topic(admin: KafkaAdmin, worker: WorkerConfig, topic: str) -> int:
@@ -26,6 +32,39 @@ def ensure_config_topic(admin: KafkaAdmin, worker: WorkerConfig) -> int:
     return _ensure(admin, worker, "config", str(worker.get("config.storage.topic")), 1)
 
 
+def replication_of(admin: KafkaAdmin, worker: WorkerConfig, store: str) -> int:
+    """Replication factor for a new internal topic: what the worker sets, else what suits the cluster.
+
+    :param store: `offset`, `config` or `status`.
+    :returns: -1 is the brokers' default.
+    """
+    key = f"{store}.storage.replication.factor"
+    return int(worker.get(key)) if key in worker.props else _default_replication(admin)
+
+
+def ensure_dead_letter_topic(admin: KafkaAdmin, topic: str | None, props: Mapping[str, str]) -> None:
+    """Make sure of a dead-letter topic; a new one has one partition, as in Connect.
+
+    :param topic: None if the connector has none.
+    :param props: of the connector.
+    :raises ConfigError: it cannot be created; names the key.
+    """
+    if topic is not None and admin.partitions(topic) == 0:
+        admin.create_topic(topic, 1, dead_letter_replication(admin, props), prefix=_DEAD_LETTERS)
+
+
+def dead_letter_replication(admin: KafkaAdmin, props: Mapping[str, str]) -> int:
+    """Replication factor for a new dead-letter topic: what the connector sets, else what suits the cluster."""
+    factor = props.get(f"{_DEAD_LETTERS}.replication.factor")
+    return int(factor) if factor else _default_replication(admin)
+
+
+def _default_replication(admin: KafkaAdmin) -> int:
+    """Connect's default where there are brokers enough for it, else the brokers' own: Connect would fail there."""
+    _, brokers = admin.cluster()
+    return _CONNECTS_DEFAULT if brokers >= _CONNECTS_DEFAULT else _BROKERS_DEFAULT
+
+
 def _ensure(admin: KafkaAdmin, worker: WorkerConfig, store: str, topic: str, partitions: int) -> int:
     settings = worker.with_prefix(f"{store}.storage.")
     return ensure_compacted(
@@ -33,6 +72,6 @@ def _ensure(admin: KafkaAdmin, worker: WorkerConfig, store: str, topic: str, par
         topic,
         f"{store}.storage.topic",
         partitions=partitions,
-        replication=int(worker.get(f"{store}.storage.replication.factor")),
+        replication=lambda: replication_of(admin, worker, store),
         settings={name: value for name, value in settings.items() if name not in _NO_SETTINGS},
     )

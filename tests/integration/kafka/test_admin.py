@@ -188,7 +188,7 @@ class TestEnsureCompacted:
 
     def ensure(self, admin: KafkaAdmin, name: str, replication: int = 1, **settings: str) -> int:
         keys = {key.replace("_", "."): value for key, value in settings.items()}
-        return ensure_compacted(admin, name, self.KEY, partitions=5, replication=replication, settings=keys)
+        return ensure_compacted(admin, name, self.KEY, partitions=5, replication=lambda: replication, settings=keys)
 
     def test_a_missing_topic_is_created(self, admin: KafkaAdmin) -> None:
         assert self.ensure(admin, unique("offsets")) == 5
@@ -218,5 +218,9 @@ class TestEnsureCompacted:
             self.ensure(admin, name)
 
     def test_a_replication_factor_without_brokers_names_the_key(self, admin: KafkaAdmin) -> None:
-        with pytest.raises(ConfigError, match=r"does not exist and .* set `offset\.storage\.replication\.factor`"):
+        with pytest.raises(ConfigError, match=r"`offset\.storage\.replication\.factor`: .* or -1 for the"):
             self.ensure(admin, unique("offsets"), replication=3)
+
+    def test_a_refused_setting_names_the_prefix_of_its_key(self, admin: KafkaAdmin) -> None:
+        with pytest.raises(ConfigError, match=r"`offset\.storage\.\*`: topic .*segment\.bytes"):
+            self.ensure(admin, unique("offsets"), segment_bytes="few")

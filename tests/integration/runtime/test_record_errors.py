@@ -29,7 +29,6 @@ from tests.support.picky_sink import PickySink
 MESSAGES = ['{"n":0}', "no json", '{"n":2}', "neither", '{"n":4}']
 TOLERANT = {
     "errors.tolerance": "all",
-    "errors.deadletterqueue.topic.replication.factor": "1",
     "errors.deadletterqueue.context.headers.enable": "true",
 }
 DROP_VALUES = {
