@@ -11,12 +11,16 @@ from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.local.spark_home import use_whole_pyspark
 from tests.support import mariadb as mariadb_support
 from tests.support import unique
 from tests.support.databases import Database, SqliteDatabase
 from tests.support.kafka import create_topic
 from tests.support.mariadb import MariaServer
 from tests.support.postgres import PostgresServer
+
+# Before any test imports PySpark: jobs have that of `pyspark.zip`, and so must the sessions of this process.
+use_whole_pyspark()
 
 
 @pytest.fixture(scope="session")

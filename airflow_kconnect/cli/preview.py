@@ -17,6 +17,8 @@ from airflow_kconnect.cli.preview_table import preview_table
 from airflow_kconnect.connect.connector_config import load_connector_file
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, InternalError
 from airflow_kconnect.connect.run import EXIT_OK
+from airflow_kconnect.local.java import java_environment
+from airflow_kconnect.local.submit import SAFE_PATH
 
 Record = dict[str, Any]
 
@@ -91,7 +93,8 @@ def _ask(config: Record, records: list[Record]) -> list[Record]:
     """Have another process answer: this one does not load Spark."""
     command = [sys.executable, "-m", "airflow_kconnect.runtime.preview"]
     request = json.dumps({"config": config, "records": records})
-    done = subprocess.run(command, input=request, capture_output=True, text=True, check=False)
+    environment = SAFE_PATH | java_environment()
+    done = subprocess.run(command, input=request, capture_output=True, text=True, check=False, env=environment)
     answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode == 0:
         return answers

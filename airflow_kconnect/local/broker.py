@@ -20,7 +20,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.local import daemon, ivy, ports
 from airflow_kconnect.local.broker_files import DataFolder, Ports
 from airflow_kconnect.local.errors import SetupError, disk_full, readable_os_errors
-from airflow_kconnect.local.java import find_java
+from airflow_kconnect.local.java import find_java, java_environment
 
 KAFKA_VERSION = "4.3.0"
 # Kafka's own pom leaves out the bridge from slf4j, through which all its logging goes.
@@ -224,6 +224,7 @@ class EmbeddedBroker:
             text=True,
             errors="replace",
             cwd=self._folder.path,
+            env=java_environment(),
             check=False,
         )
         if formatted.returncode != 0:
@@ -232,7 +233,7 @@ class EmbeddedBroker:
 
     def _launch(self, command: list[str], cluster_id: str, timeout_s: float) -> None:
         deadline_s = time.monotonic() + timeout_s
-        broker = daemon.spawn(command, cwd=self._folder.path, log=self._folder.log)
+        broker = daemon.spawn(command, cwd=self._folder.path, log=self._folder.log, env=java_environment())
         try:
             self._pid_file.write(psutil.Process(broker.pid))
             while _cluster_at(self.bootstrap) != cluster_id:

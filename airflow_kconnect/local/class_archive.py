@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from airflow_kconnect.local.ivy import cache_folder
+from airflow_kconnect.local.cache import cache_folder
 from airflow_kconnect.local.java import Java
 from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit, job_path
 

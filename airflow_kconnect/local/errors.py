@@ -9,6 +9,8 @@ from pathlib import Path
 
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
 
+_CURE = "Make it writable or choose another folder."
+
 
 class SetupError(ConnectError):
     """Something on this machine is missing or in the way (Java, a port, a folder): put it right, start again."""
@@ -17,9 +19,10 @@ class SetupError(ConnectError):
 
 
 @contextmanager
-def readable_os_errors(folder: Path) -> Iterator[None]:
+def readable_os_errors(folder: Path, cure: str = _CURE) -> Iterator[None]:
     """Turn the operating system's errors about a folder into one line that says what to do.
 
+    :param cure: what to do about a folder that cannot be written.
     :raises RetriableError: the disk is full.
     :raises SetupError: the folder cannot be written.
     """
@@ -29,9 +32,7 @@ def readable_os_errors(folder: Path) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise disk_full(folder) from error
         why = error.strerror or str(error)
-        raise SetupError(
-            f"Cannot write {error.filename or folder}: {why}. Make it writable or choose another folder."
-        ) from error
+        raise SetupError(f"Cannot write {error.filename or folder}: {why}. {cure}") from error
 
 
 def disk_full(folder: Path) -> RetriableError:

@@ -1,10 +1,9 @@
-"""Downloads Maven artifacts once, into a user cache, with the Ivy that PySpark ships."""
+"""Downloads Maven artifacts once, into a user cache, with the Ivy that Spark ships."""
 
 from __future__ import annotations
 
 import fcntl
 import hashlib
-import importlib.util
 import os
 import re
 import shutil
@@ -18,8 +17,10 @@ from xml.sax.saxutils import quoteattr
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.local import network
+from airflow_kconnect.local.cache import CURE, cache_folder
 from airflow_kconnect.local.errors import SetupError, disk_full, readable_os_errors
-from airflow_kconnect.local.java import Java
+from airflow_kconnect.local.java import Java, java_environment
+from airflow_kconnect.local.spark_home import spark_home
 
 Progress = Callable[[str], None]
 
@@ -27,15 +28,6 @@ _MARKER = ".complete"
 _SIZE = re.compile(r"\((\d+)kB\)")
 # What Ivy says when it cannot download, the most telling first.
 _CAUSES = (r"Server access error|Host .* not found|Authentication|Forbidden", r"^:: .*: not found", r"Exception")
-
-
-def cache_folder() -> Path:
-    """The cache: `$KCONNECT_CACHE`, or `airflow_kconnect` in the user's XDG cache folder."""
-    named = os.environ.get("KCONNECT_CACHE")
-    if named:
-        return Path(named).expanduser().absolute()
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser().absolute() / "airflow_kconnect"
 
 
 def resolve(
@@ -57,7 +49,7 @@ def resolve(
     if (folder / _MARKER).is_file():
         return folder
     say = progress or (lambda message: None)
-    with readable_os_errors(cache):
+    with readable_os_errors(cache, CURE):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _locked(cache / ".lock", say):
             if not (folder / _MARKER).is_file():
@@ -121,16 +113,18 @@ def _private(path: Path, text: str) -> Path:
 
 
 def ivy_jar() -> Path:
-    """The Ivy jar in PySpark's folder, found without importing PySpark.
+    """The Ivy jar in Spark's folder, found without importing PySpark.
 
-    :raises SetupError: PySpark is not installed, or it ships no Ivy.
+    :raises SetupError: Spark is not installed, or it ships no Ivy.
     """
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None or spec.origin is None:
-        raise SetupError("PySpark is not installed: pip install 'airflow-kconnect[spark]'.")
-    jars = sorted((Path(spec.origin).parent / "jars").glob("ivy-*.jar"))
+    home = spark_home()
+    if home is None:
+        raise SetupError(
+            "Spark was not found, which ships Ivy: pip install 'airflow-kconnect[spark]' or set SPARK_HOME."
+        )
+    jars = sorted((home / "jars").glob("ivy-*.jar"))
     if not jars:
-        raise SetupError(f"PySpark in {Path(spec.origin).parent} has no jars/ivy-*.jar: install pyspark again.")
+        raise SetupError(f"Spark in {home} has no jars/ivy-*.jar: it is not whole. Install it again or set SPARK_HOME.")
     return jars[-1]
 
 
@@ -187,7 +181,13 @@ def _run(command: list[str], name: str, say: Progress) -> tuple[int, list[str]]:
     output: list[str] = []
     tally = _Tally(name)
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=java_environment(),
     ) as ivy:
         assert ivy.stdout is not None
         for line in map(str.strip, ivy.stdout):

@@ -1,4 +1,4 @@
-"""Finds the Java that runs the embedded broker, and says what to do when there is none that fits."""
+"""Finds the Java that runs Spark and the embedded broker, and says what to do when there is none that fits."""
 
 from __future__ import annotations
 
@@ -39,8 +39,23 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
     path = _java_path(env)
     version = _version_of(path, env)
     if version < MIN_VERSION:
-        raise SetupError(f"Java {version} was found at {path}, but Kafka needs {MIN_VERSION} or newer. {_CURE}")
+        raise SetupError(
+            f"Java {version} was found at {path}, but Spark and Kafka need {MIN_VERSION} or newer. {_CURE}"
+        )
     return Java(path, version)
+
+
+def java_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """An environment in which Java opens files whatever letters are in their names: not the locale `C`, which is ASCII.
+
+    :param env: the environment to begin with; None means that of this process.
+    """
+    env = os.environ if env is None else env
+    # The first of them that is set counts.
+    name = next((name for name in ("LC_ALL", "LC_CTYPE", "LANG") if env.get(name)), "LC_CTYPE")
+    if env.get(name, "C") in ("C", "POSIX"):
+        return {**env, ("LC_ALL" if name == "LC_ALL" else "LC_CTYPE"): "C.UTF-8"}
+    return dict(env)
 
 
 def _java_path(env: Mapping[str, str]) -> Path:
@@ -48,7 +63,7 @@ def _java_path(env: Mapping[str, str]) -> Path:
     if home:
         found = shutil.which(str(Path(home) / "bin" / "java"))
         if found is None:
-            raise SetupError(f"JAVA_HOME is set to {home}, but {home}/bin/java is no program. {_CURE}")
+            raise SetupError(f"JAVA_HOME is set to {home}, but there is no program {home}/bin/java. {_CURE}")
         return Path(found)
     found = shutil.which("java", path=env.get("PATH", ""))
     if found is None:

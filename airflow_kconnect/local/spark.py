@@ -1,20 +1,29 @@
-"""The Spark that is installed: where spark-submit is, which Java it needs, whether PySpark is whole, which job it runs.
+"""The Spark that is installed: where spark-submit is, its version, which Java it needs, which job it runs.
 
 Nothing here imports PySpark: its files are looked at, which is all that a scheduler or a worker needs.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import os
 import re
 import shutil
 import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.local.errors import SetupError
 from airflow_kconnect.local.java import Java, find_java
+from airflow_kconnect.local.spark_home import ARCHIVE, spark_home
+
+SUPPORTED = ("4.3",)
+"""The feature releases of Spark that jobs run on, ascending."""
+
+_JAR = re.compile(r"spark-core_[\d.]+-(.+)\.jar")
+_RELEASE = re.compile(r"Spark (\S+)")
+_VERSION = re.compile(r"__version__[^=]*=\s*['\"]([^'\"]+)")
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,7 @@ class SparkSubmit:
 
     :param program: the script.
     :param java: the Java that it will run on.
-    :param pyspark: PySpark's folder if the program is the one of this Python's PySpark, else None.
+    :param pyspark: PySpark's folder if the program is that of a PySpark which pip has installed, else None.
     """
 
     program: Path
@@ -32,66 +41,110 @@ class SparkSubmit:
 
 
 def find_spark_submit(name: str = "spark-submit") -> SparkSubmit:
-    """Find spark-submit on PATH, beside this Python, or in PySpark's folder; and check what it needs.
+    """Find spark-submit on PATH, below SPARK_HOME, in PySpark's folder or in the cache; and check what it needs.
 
     :param name: name of the program; some distributions have `spark3-submit`.
     :raises SetupError: there is no such program, or no Java that fits.
-    :raises ConfigError: the installed PySpark is a mixture of two versions.
+    :raises ConfigError: its version of Spark is not supported, or its PySpark is of another one.
     """
-    pyspark = _pyspark_folder()
-    program = _spark_submit_path(name, pyspark)
-    own = pyspark if pyspark is not None and program.is_relative_to(pyspark) else None
-    if own is not None:
-        check_pyspark(own)
+    home = spark_home()
+    program = _spark_submit_path(name, home)
+    if (used := _home_of(program)) is not None:
+        check_spark(used)
+    own = home if home is not None and program.is_relative_to(home) and not (home / "RELEASE").is_file() else None
     return SparkSubmit(program, find_java(), own)
 
 
-def _spark_submit_path(name: str, pyspark: Path | None) -> Path:
+def _spark_submit_path(name: str, home: Path | None) -> Path:
     scripts = Path(sys.executable).parent
-    found = shutil.which(name) or shutil.which(name, path=str(scripts))
-    if pyspark is not None and (found is None or Path(found).parent == scripts):
-        # pip's copy in the scripts folder is the same program, but starts a Python to find this folder.
-        found = shutil.which(name, path=str(pyspark / "bin")) or found
-    if found is None:
-        raise SetupError(
-            f"`{name}` was not found: it is neither on PATH nor in {scripts}, and this Python has no PySpark. "
-            "Install it (pip install 'airflow-kconnect[spark]') or put the `bin` folder of Spark on PATH."
-        )
-    return Path(found)
+    found = shutil.which(name)
+    # pip's copy in the scripts folder is the same program as PySpark's, but starts a Python to find that folder.
+    if found is not None and Path(found).parent != scripts:
+        return Path(found)
+    if home is not None and (found := shutil.which(name, path=str(home / "bin"))) is not None:
+        return Path(found)
+    if named := os.environ.get("SPARK_HOME"):
+        raise SetupError(f"SPARK_HOME is set to {named}, but {named}/bin/{name} is no program: correct it or unset it.")
+    raise SetupError(
+        f"`{name}` was not found: it is neither on PATH nor in {scripts}, and this Python has no PySpark. "
+        "Install it (pip install 'airflow-kconnect[spark]', or `kconnect spark install` to keep it out of this"
+        " Python) or put the `bin` folder of Spark on PATH."
+    )
 
 
-def _pyspark_folder() -> Path | None:
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None or spec.origin is None:
+def _home_of(program: Path) -> Path | None:
+    """The Spark that a spark-submit starts; None if it is a script of which this cannot be seen."""
+    if named := os.environ.get("SPARK_HOME"):
+        return Path(named)
+    home = program.resolve().parents[1]
+    return home if (home / "jars").is_dir() or (home / "RELEASE").is_file() else None
+
+
+def jars_version(home: Path) -> str | None:
+    """Version of a Spark, by its jars or else by its file RELEASE; None if it has neither."""
+    for jar in sorted((home / "jars").glob("spark-core_*.jar")):
+        if match := _JAR.fullmatch(jar.name):
+            return match[1]
+    try:
+        match = _RELEASE.match((home / "RELEASE").read_text(encoding="utf-8", errors="replace"))
+    except OSError:
         return None
-    return Path(spec.origin).parent
+    return match[1] if match else None
 
 
-def check_pyspark(folder: Path) -> None:
-    """Check that PySpark's Python files and jars are of one version.
+def python_version(home: Path) -> str | None:
+    """Version of the PySpark that jobs import: the one in `pyspark.zip`. None if there is none."""
+    try:
+        with zipfile.ZipFile(home / ARCHIVE) as archive:
+            match = _VERSION.search(archive.read("pyspark/version.py").decode())
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return None
+    return match[1] if match else None
 
-    The Spark provider of Airflow depends on `pyspark-client`, which installs into the same folder as `pyspark`:
-    whichever pip unpacks last wins, file by file.
 
-    :raises SetupError: there are no jars, only the client.
-    :raises ConfigError: Python files and jars differ.
+def check_spark(home: Path) -> None:
+    """Check that a Spark is whole, and of a version that jobs run on.
+
+    The Spark provider of Airflow depends on `pyspark-client`, which installs its Python files over those of `pyspark`.
+    Jobs do not mind: they import PySpark from `pyspark.zip`, which only `pyspark` has.
+
+    :raises SetupError: it has no jars. :raises ConfigError: it is of a version that is not supported, or its PySpark of
+        another one than its jars.
     """
-    jars = sorted((folder / "jars").glob("spark-core_*.jar"))
-    if not jars:
-        raise SetupError(f"PySpark in {folder} has no Spark jars: pip install 'airflow-kconnect[spark]'.")
-    of_jars = jars[-1].stem.partition("-core_")[2].partition("-")[2]
-    match = re.search(r"__version__[^=]*=\s*['\"]([^'\"]+)", (folder / "version.py").read_text(encoding="utf-8"))
-    of_python = match[1] if match else "unknown"
+    of_jars = jars_version(home)
+    if of_jars is None:
+        raise SetupError(
+            f"{home} has no Spark jars: pip install 'airflow-kconnect[spark]', or set SPARK_HOME to the folder of a"
+            f" Spark {_supported()}."
+        )
+    if not is_supported(of_jars):
+        raise ConfigError(
+            {
+                "spark": [
+                    f"{home} holds Spark {of_jars}; supported is Spark {_supported()}."
+                    f" Install it (pip install 'airflow-kconnect[spark]') or set SPARK_HOME to the folder of one"
+                ]
+            }
+        )
+    of_python = python_version(home)
     if of_python != of_jars:
         raise ConfigError(
             {
                 "pyspark": [
-                    f"{folder} holds Python files of version {of_python} and jars of version {of_jars}, because "
-                    "`pyspark-client` has overwritten `pyspark`. "
-                    f"Run: pip install --force-reinstall --no-deps pyspark=={of_jars}"
+                    f"{home / ARCHIVE} is of version {of_python or 'unknown'}, and Spark's jars of version {of_jars}."
+                    f" Run: pip install --force-reinstall --no-deps pyspark=={of_jars}"
                 ]
             }
         )
+
+
+def is_supported(version: str) -> bool:
+    """Whether jobs run on this version of Spark: `4.3.1`, `4.3.0-SNAPSHOT`."""
+    return re.split(r"[.-]", version)[:2] in [feature.split(".") for feature in SUPPORTED]
+
+
+def _supported() -> str:
+    return SUPPORTED[-1] if len(SUPPORTED) == 1 else f"{SUPPORTED[0]} to {SUPPORTED[-1]}"
 
 
 def job_path(name: str = "connector_job.py") -> Path:

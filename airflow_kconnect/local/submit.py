@@ -16,6 +16,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import SUBMITTER, parse_event
 from airflow_kconnect.local.class_archive import class_archive_options
+from airflow_kconnect.local.java import java_environment
 from airflow_kconnect.local.package_archive import with_archive
 from airflow_kconnect.local.process_tree import kill_tree
 from airflow_kconnect.local.spark import SparkSubmit, job_path
@@ -29,11 +30,15 @@ _DEFAULT_CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "WARN",
+    # Else a file `json.py` in the folder in which a worker starts is imported in place of Python's own module.
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
     "spark.redaction.regex": SECRET_KEYS,
     "spark.speculation": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
 }
+SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""Environment of a Python that imports nothing from the folder in which it is started."""
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # Spark's start runs much code a few times, which is not worth the optimising compiler; a long run's inner loops are.
 # So that compiler begins ten times later. CPU seconds on 2 cores, empty job / 6 million records through JSON twice:
@@ -169,11 +174,11 @@ def _running(command: Sequence[str], environment: Mapping[str, str]) -> Iterator
 
 def submit_environment(master: str) -> dict[str, str]:
     """The environment of a spark-submit that this process waits for; what the user has set wins."""
-    environment = {"SPARK_LAUNCHER_OPTS": " ".join(_LAUNCHER_OPTIONS)}
+    environment = {"SPARK_LAUNCHER_OPTS": " ".join(_LAUNCHER_OPTIONS), **SAFE_PATH}
     if master.startswith("local"):
         # Else Spark looks for an outside address of this machine, and warns when it finds one.
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
-    return environment | os.environ | {SUBMITTER: str(os.getpid())}
+    return environment | java_environment() | {SUBMITTER: str(os.getpid())}
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.task_errors import DROPPED, record_error
 from airflow_kconnect.converters.base import Converter, Role, new_converter
 from airflow_kconnect.converters.types import SESSION_CONF
+from airflow_kconnect.local.spark_home import use_whole_pyspark
 from airflow_kconnect.runtime.decoding import PartDecoder, decoded_frame
 from airflow_kconnect.runtime.encoding import encoded
 from airflow_kconnect.runtime.header_stage import Cell, HeaderStage
@@ -60,6 +61,7 @@ def preview(config: Mapping[str, Any], records: Sequence[Record]) -> list[Record
         ``{"error": {"stage": ..., "class": ..., "message": ...}}``.
     :raises ConfigError: with all errors of the configuration. :raises DataError: what is no such record.
     """
+    use_whole_pyspark()
     plan = _Plan(config)
     for n, record in enumerate(records, start=1):
         _check_record(n, record)

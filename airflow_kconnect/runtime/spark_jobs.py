@@ -66,11 +66,26 @@ def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:
 
 
 def _cause(text: str) -> str:
-    """The lines of a Spark error that say what happened: the innermost error's own, of Python or of Java, and before it
-    that of a library which met it."""
+    """The lines of a Spark error that say what happened: a Python worker's last words, or the innermost error's own, of
+    Python or of Java, and before it that of a library which met it."""
+    if (words := _last_words(text)) is not None:
+        return words
     lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
     errors = list(dict.fromkeys(line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)))
     others = [line for line in errors if not line.startswith(("org.apache.spark.", "pyspark.", "py4j."))]
     if len(others) > 1 and errors[-1] == others[-1]:
         return f"{others[-2]} ({others[-1]})"
     return (errors or lines or ["no reason given"])[-1 if errors else 0]
+
+
+def _last_words(text: str) -> str | None:
+    """What a Python process of Spark wrote before it ended; None if that is not what happened.
+
+    Spark's own error is that it could not read a number from that process.
+    """
+    match = re.search(r"Error from python worker:\n(.*?)\n\s*PYTHONPATH was:", text, re.DOTALL)
+    lines = [line.strip() for line in match[1].splitlines() if line.strip()] if match else []
+    if not lines:
+        return None
+    where = [line for line in lines if line.startswith("File ")]
+    return f"a Python worker ended at its start: {lines[-1]}{f' ({where[-1]})' if where else ''}"

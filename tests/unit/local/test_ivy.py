@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import importlib.util
 import os
 import threading
 from pathlib import Path
@@ -134,25 +133,15 @@ class TestFailures:
 
     def test_cache_cannot_be_written(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
-        with pytest.raises(SetupError, match=r"Cannot write .*Not a directory.*choose another folder"):
+        with pytest.raises(SetupError, match=r"Cannot write .*Not a directory.*set KCONNECT_CACHE to a folder that is"):
             ivy.resolve(COORDINATES, java=fake_java(tmp_path, DOWNLOADS), cache=tmp_path / "file" / "cache")
 
-    def test_pyspark_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    def test_spark_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(ivy, "spark_home", lambda: None)
         with pytest.raises(SetupError, match=r"airflow-kconnect\[spark\]"):
             ivy.ivy_jar()
 
-
-class TestCacheFolder:
-    @pytest.mark.parametrize(
-        ("env", "folder"),
-        [
-            ({"KCONNECT_CACHE": "/a", "XDG_CACHE_HOME": "/b"}, "/a"),
-            ({"XDG_CACHE_HOME": "/b"}, "/b/airflow_kconnect"),
-            ({"XDG_CACHE_HOME": ""}, "{home}/.cache/airflow_kconnect"),
-        ],
-    )
-    def test_place(self, monkeypatch: pytest.MonkeyPatch, env: dict[str, str], folder: str) -> None:
-        for name, value in env.items():
-            monkeypatch.setenv(name, value)
-        assert str(ivy.cache_folder()) == folder.format(home=os.environ["HOME"])
+    def test_spark_without_ivy(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+        with pytest.raises(SetupError, match=rf"Spark in {tmp_path} has no jars/ivy-\*.jar"):
+            ivy.ivy_jar()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.local.errors import SetupError
-from airflow_kconnect.local.java import find_java
+from airflow_kconnect.local.java import find_java, java_environment
 
 
 def fake_java(folder: Path, says: str, exit_code: int = 0) -> Path:
@@ -44,7 +44,7 @@ class TestFindJava:
     def test_too_old(self, tmp_path: Path, says: str, version: int) -> None:
         program = fake_java(tmp_path, says)
         with pytest.raises(
-            SetupError, match=rf"Java {version} was found at {program}, but Kafka needs 17 or newer\. Install"
+            SetupError, match=rf"Java {version} was found at {program}, but Spark and Kafka need 17 or newer\. Install"
         ):
             find_java({"PATH": str(program.parent)})
 
@@ -55,7 +55,9 @@ class TestFindJava:
         assert caught.value.exit_code == 1
 
     def test_java_home_without_java(self, tmp_path: Path) -> None:
-        with pytest.raises(SetupError, match=f"JAVA_HOME is set to {tmp_path}, but {tmp_path}/bin/java is no program"):
+        with pytest.raises(
+            SetupError, match=f"JAVA_HOME is set to {tmp_path}, but there is no program {tmp_path}/bin/java"
+        ):
             find_java({"JAVA_HOME": str(tmp_path)})
 
     @pytest.mark.parametrize(
@@ -74,3 +76,18 @@ class TestFindJava:
 
     def test_the_real_one_of_this_machine(self) -> None:
         assert find_java().version >= 17
+
+
+class TestJavaEnvironment:
+    @pytest.mark.parametrize(
+        ("env", "changed"),
+        [
+            ({}, {"LC_CTYPE": "C.UTF-8"}),
+            ({"LANG": "C"}, {"LC_CTYPE": "C.UTF-8"}),
+            ({"LANG": "de_AT.UTF-8", "LC_ALL": "POSIX"}, {"LC_ALL": "C.UTF-8"}),
+            ({"LANG": "C", "LC_CTYPE": "de_AT.UTF-8"}, {}),
+            ({"LANG": "de_AT.ISO-8859-1"}, {}),
+        ],
+    )
+    def test_is_not_ascii(self, env: dict[str, str], changed: dict[str, str]) -> None:
+        assert java_environment(env) == env | changed
