@@ -9,15 +9,13 @@ help:  ## show this list
 
 setup: .venv/.ready  ## make .venv with everything that is needed here
 
-# PySpark comes last: pyspark-client, which Airflow's Spark provider needs, writes into the same folder
-# (docs/decisions/0001-pyspark-and-pyspark-client.md).
+# An interrupted class archive leaves the environment ready all the same.
+.PRECIOUS: .venv/.ready
 .venv/.ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[demo,dev,jdbc]'
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[spark]'
-	@# Spark's classes, laid out as Java wants them: each job then starts in half the time. It can do without.
-	-@$(BIN)/python -m airflow_kconnect.local.class_archive > /dev/null 2>&1
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[demo,dev,jdbc,spark]'
 	@touch $@
+	@$(BIN)/python -m airflow_kconnect.local.class_archive || true
 
 demo: setup  ## file -> Kafka -> files and table -> Kafka -> Parquet, by Airflow DAGs, twice; the second run resumes
 	@$(BIN)/python -m airflow_kconnect.local.demo

@@ -51,12 +51,12 @@ class RunSpec:
     def read(cls, path: Path) -> RunSpec:
         """Read a run spec.
 
-        :raises ConfigError: when the file is missing, may be written by others, or is no run spec.
+        :param path: an absolute path is a file that the caller has made; a bare name is the copy that Spark has made in
+            the folder in which it runs the driver of a cluster, and becomes readable for its owner only.
+        :raises ConfigError: when the file is missing, open to others, or is no run spec.
         """
         try:
-            mode = path.stat().st_mode
-            if mode & 0o022:  # who ships it in cluster mode may have made it readable, but nobody else may write it
-                raise ConfigError({"--run": [f"{path} may be written by others (mode {mode & 0o777:o}): chmod 600 it"]})
+            _check_mode(path)
             fields = json.loads(path.read_text(encoding="utf-8"))
             found = cls(**fields)
             return replace(found, replay=Replay(**fields["replay"])) if found.replay else found
@@ -64,6 +64,20 @@ class RunSpec:
             raise ConfigError({"--run": [f"cannot read {path}: {error.strerror}"]}) from error
         except (ValueError, TypeError) as error:
             raise ConfigError({"--run": [f"{path} is not a run spec: {error}"]}) from error
+
+
+def _check_mode(path: Path) -> None:
+    mode = path.stat().st_mode & 0o777
+    if path.is_absolute() and mode & 0o077:
+        raise ConfigError({"--run": [f"{path} is open to other users (mode {mode:o}): chmod 600 it"]})
+    if mode & 0o022:
+        raise ConfigError({"--run": [f"{path} may be written by others (mode {mode:o}): chmod 600 it"]})
+    if mode & 0o077:
+        try:
+            path.chmod(0o600)
+        except OSError as error:
+            why = f"is open to other users (mode {mode:o}) and cannot be closed to them: {error.strerror}"
+            raise ConfigError({"--run": [f"{path} {why}"]}) from error
 
 
 @contextlib.contextmanager

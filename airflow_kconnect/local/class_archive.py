@@ -1,6 +1,6 @@
 """A class-data archive for the JVM of jobs on this machine: Spark's classes loaded and checked once, not at each start.
 
-It is made on request (`python -m airflow_kconnect.local.class_archive`, some 30 s, 160 MB) and used when it is there.
+It is made on request (`python -m airflow_kconnect.local.class_archive`) and used when it is there.
 It is not made in passing, since the JVM writes it at its end, which would hold up the job that happens to be first.
 """
 
@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.local.cache import cache_folder
 from airflow_kconnect.local.java import Java
 from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit, job_path
@@ -53,7 +54,8 @@ def _make(spark: SparkSubmit, archive: Path, timeout_s: float) -> Path | None:
     try:
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False)
         if ran.returncode != 0 or not part.is_file():
-            log.warning("No class-data archive: exit code %s. %s", ran.returncode, ran.stderr[-500:])
+            last = (ran.stderr.strip().splitlines() or ["spark-submit said nothing"])[-1]
+            log.warning("No class-data archive: exit code %s: %s", ran.returncode, last)
             return None
         return part.rename(archive)
     finally:
@@ -79,6 +81,23 @@ def _archive(java: Java, pyspark: Path) -> Path:
     return cache_folder() / "classes" / f"java{java.version}-{hashlib.sha256(what.encode()).hexdigest()[:12]}.jsa"
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Make the archive, saying what is done: it takes some time, and nothing depends on it. Returns an exit code."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    log.info("Class-data archive: %s", make_class_archive(find_spark_submit()))
+    log.info("Preparing Spark's classes for Java, so that each job starts sooner: about 30 s and 160 MB in the cache.")
+    log.info("Nothing depends on it: Ctrl-C skips it; after that, run an interrupted `make` again.")
+    try:
+        archive = make_class_archive(find_spark_submit())
+    except KeyboardInterrupt:
+        log.info("Skipped.")
+        return 0
+    except ConnectError as error:
+        log.warning("No class-data archive: %s", error)
+        return 1
+    if archive is not None:
+        log.info("Class-data archive: %s", archive)
+    return 0 if archive is not None else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

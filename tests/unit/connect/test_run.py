@@ -14,6 +14,15 @@ from airflow_kconnect.connect.run import RunReport, RunSpec, describe_event, eve
 
 SPEC = RunSpec(config={"name": "fs", "file": "/data/ü"}, worker={"group.id": "g"}, kind="source", run_id="run-1")
 
+EMPTY = json.dumps({"config": {}, "worker": {}})
+
+
+@pytest.fixture
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """As on a cluster, where Spark puts a copy of the file into the folder in which the driver runs."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
 
 def spec_file(folder: Path, text: str, mode: int = 0o600) -> Path:
     path = folder / "run.json"
@@ -54,15 +63,36 @@ class TestRunSpec:
         with run_spec_file(SPEC) as path:
             path.unlink()
 
-    @pytest.mark.parametrize("mode", [0o620, 0o602, 0o660, 0o777], ids=oct)
-    def test_a_file_that_others_may_write_is_refused(self, tmp_path: Path, mode: int) -> None:
-        path = spec_file(tmp_path, json.dumps({"config": {}, "worker": {}}), mode)
-        assert refusal(path) == f"{path} may be written by others (mode {mode:o}): chmod 600 it"
+    @pytest.mark.parametrize("mode", [0o600, 0o400, 0o700], ids=oct)
+    def test_a_file_of_its_owner_is_read(self, tmp_path: Path, mode: int) -> None:
+        assert RunSpec.read(spec_file(tmp_path, EMPTY, mode)) == RunSpec(config={}, worker={})
 
-    @pytest.mark.parametrize("mode", [0o600, 0o400, 0o640, 0o644], ids=oct)
-    def test_a_file_that_a_resource_manager_shipped_is_read(self, tmp_path: Path, mode: int) -> None:
-        path = spec_file(tmp_path, json.dumps({"config": {}, "worker": {}}), mode)
-        assert RunSpec.read(path) == RunSpec(config={}, worker={})
+    @pytest.mark.parametrize("mode", [0o640, 0o604, 0o610, 0o620, 0o602, 0o777], ids=oct)
+    def test_a_file_that_is_open_to_others_is_refused(self, tmp_path: Path, mode: int) -> None:
+        path = spec_file(tmp_path, EMPTY, mode)
+        assert refusal(path) == f"{path} is open to other users (mode {mode:o}): chmod 600 it"
+
+    @pytest.mark.parametrize("mode", [0o644, 0o640, 0o555, 0o600], ids=oct)
+    def test_the_copy_that_spark_has_made_is_closed_to_others(self, working_folder: Path, mode: int) -> None:
+        path = spec_file(working_folder, EMPTY, mode)
+        assert RunSpec.read(Path(path.name)) == RunSpec(config={}, worker={})
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    @pytest.mark.parametrize("mode", [0o620, 0o602, 0o777], ids=oct)
+    def test_a_copy_that_others_may_write_is_refused(self, working_folder: Path, mode: int) -> None:
+        path = Path(spec_file(working_folder, EMPTY, mode).name)
+        assert refusal(path) == f"run.json may be written by others (mode {mode:o}): chmod 600 it"
+
+    def test_a_copy_that_cannot_be_closed_is_refused(
+        self, working_folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(path: Path, mode: int) -> None:
+            raise PermissionError(1, "Operation not permitted")
+
+        spec_file(working_folder, EMPTY, 0o644)
+        monkeypatch.setattr(Path, "chmod", refuse)
+        why = "is open to other users (mode 644) and cannot be closed to them: Operation not permitted"
+        assert refusal(Path("run.json")) == f"run.json {why}"
 
     def test_a_missing_file_is_named(self, tmp_path: Path) -> None:
         path = tmp_path / "none.json"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.local.class_archive import class_archive_options, make_class_archive
+from airflow_kconnect.local import class_archive
+from airflow_kconnect.local.class_archive import class_archive_options, main, make_class_archive
+from airflow_kconnect.local.errors import SetupError
 from airflow_kconnect.local.java import Java
 from airflow_kconnect.local.spark import SparkSubmit
 
@@ -78,3 +81,37 @@ class TestClassArchive:
 
     def test_is_not_made_for_a_distribution(self, spark: SparkSubmit) -> None:
         assert make_class_archive(SparkSubmit(spark.program, spark.java, None)) is None
+
+
+class TestMain:
+    @pytest.fixture(autouse=True)
+    def found(self, spark: SparkSubmit, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO)
+        monkeypatch.setattr(class_archive, "find_spark_submit", lambda: spark)
+
+    def test_says_what_it_does_and_that_it_can_be_skipped(
+        self, spark: SparkSubmit, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        _program(spark, _WRITES.format(python=sys.executable))
+
+        assert main() == 0
+        assert "about 30 s and 160 MB" in caplog.messages[0]
+        assert "Ctrl-C skips it" in caplog.messages[1]
+        assert caplog.messages[2].endswith(".jsa")
+
+    def test_a_failure_is_one_line(self, spark: SparkSubmit, caplog: pytest.LogCaptureFixture) -> None:
+        _program(spark, "#!/bin/sh\necho one >&2\necho two >&2\nexit 7\n")
+
+        assert main() == 1
+        assert caplog.messages[2:] == ["No class-data archive: exit code 7: two"]
+
+    def test_without_java_it_is_a_line_too(
+        self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def fail() -> SparkSubmit:
+            raise SetupError("No Java was found")
+
+        monkeypatch.setattr(class_archive, "find_spark_submit", fail)
+
+        assert main() == 1
+        assert caplog.messages[2:] == ["No class-data archive: No Java was found"]
