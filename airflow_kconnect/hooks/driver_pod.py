@@ -7,7 +7,7 @@ from http import HTTPStatus
 from types import TracebackType
 from typing import Any
 
-from airflow.sdk.configuration import conf
+from airflow.providers.common.compat.sdk import conf
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import parse_event

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from airflow.sdk.log import mask_secret, redact  # type: ignore[attr-defined]
+from airflow.providers.common.compat.sdk import mask_secret, redact
 
 from airflow_kconnect.local.submit import SECRET_KEYS
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any
 
+from airflow.providers.common.compat.sdk import AirflowNotFoundException
 from airflow.sdk import BaseHook, Connection
 from airflow.sdk import Variable as AirflowVariable
-from airflow.sdk.exceptions import AirflowNotFoundException
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.provider_classes import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from airflow.sdk import BaseOperatorLink
 
 if TYPE_CHECKING:
+    from airflow.providers.common.compat.sdk import TaskInstanceKey
     from airflow.sdk import BaseOperator
-    from airflow.sdk.types import TaskInstanceKey
 
 
 class SparkUiLink(BaseOperatorLink):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow.sdk.observability import stats
+from airflow.providers.common.compat.sdk import Stats
 
 PREFIX = "kconnect"
 
@@ -28,11 +28,11 @@ def report_metrics(report: Mapping[str, Any], tags: Mapping[str, str], *, dead_l
     own = {**tags, "connector": report["connector"], "kind": report["kind"]}
     records = report["records"]
     for metric, count in _COUNTERS[report["kind"]].items():
-        stats.incr(f"{PREFIX}.{metric}", records.get(count, 0), tags=own)
+        Stats.incr(f"{PREFIX}.{metric}", records.get(count, 0), tags=own)
     bad = records.get("dead_lettered", 0)
     for metric in (*_ERRORS, *(["deadletterqueue-produce-requests"] if dead_letter_queue else [])):
-        stats.incr(f"{PREFIX}.{metric}", bad, tags=own)
+        Stats.incr(f"{PREFIX}.{metric}", bad, tags=own)
     if report["lag_max"] is not None:
-        stats.gauge(f"{PREFIX}.sink-record-lag-max", report["lag_max"], tags=own)
+        Stats.gauge(f"{PREFIX}.sink-record-lag-max", report["lag_max"], tags=own)
     for topic, lag in report["lag"].items():
-        stats.gauge(f"{PREFIX}.sink-record-lag", lag, tags={**own, "topic": topic})
+        Stats.gauge(f"{PREFIX}.sink-record-lag", lag, tags={**own, "topic": topic})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from airflow.sdk.exceptions import AirflowSkipException
+from airflow.providers.common.compat.sdk import AirflowSkipException
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.hooks.worker import Configurations

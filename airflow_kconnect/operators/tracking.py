@@ -6,8 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk import conf
-from airflow.sdk.exceptions import AirflowTaskTimeout
+from airflow.providers.common.compat.sdk import AirflowTaskTimeout, conf
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.job_status import Outcome

@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow.sdk import BaseSensorOperator, PokeReturnValue, conf
+from airflow.providers.common.compat.sdk import conf
+from airflow.sdk import BaseSensorOperator, PokeReturnValue
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.local.preflight import connector_config

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from airflow.sdk.log import redact
+from airflow.providers.common.compat.sdk import redact
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from airflow.sdk.log import redact
+from airflow.providers.common.compat.sdk import redact
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import ConfigError

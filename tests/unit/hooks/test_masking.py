@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from airflow.sdk.log import redact
+from airflow.providers.common.compat.sdk import redact
 
 from airflow_kconnect.hooks.masking import is_secret_key, mask_command, mask_text, register_secrets
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
-from airflow.sdk.exceptions import AirflowException
+from airflow.providers.common.compat.sdk import AirflowException
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunReport, event_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from airflow.sdk.log import redact
+from airflow.providers.common.compat.sdk import redact
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.variables import look_up, with_login

@@ -10,9 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, redact
 from airflow.sdk import DAG
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
-from airflow.sdk.log import redact
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.run import RunReport, event_line

@@ -8,8 +8,8 @@ from typing import Any
 
 import jsonschema
 import pytest
+from airflow.providers.common.compat.sdk import AirflowException
 from airflow.providers.openlineage.extractors.base import DefaultExtractor
-from airflow.sdk.exceptions import AirflowException
 from openlineage.client.naming import dataset as naming
 from openlineage.client.serde import Serde
 

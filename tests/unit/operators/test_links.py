@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from airflow.sdk.exceptions import TaskDeferred
-from airflow.sdk.types import TaskInstanceKey
+from airflow.providers.common.compat.sdk import TaskDeferred, TaskInstanceKey
 
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.connect.run import event_line

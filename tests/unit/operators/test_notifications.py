@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.providers.common.compat.sdk import AirflowException, mask_secret
 from airflow.sdk import BaseNotifier
-from airflow.sdk.exceptions import AirflowException
-from airflow.sdk.log import mask_secret
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.run import event_line

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.providers.common.compat.sdk import AirflowFailException
 
 from airflow_kconnect import AlterOffsetsOperator, PauseConnectorOperator, ReplayDeadLettersOperator
 from airflow_kconnect import ValidateConnectorOperator as Validate

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from airflow.providers.common.compat.sdk import AirflowFailException
 from airflow.sdk import DAG, TaskGroup
-from airflow.sdk.exceptions import AirflowFailException
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.errors import ConfigError

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowTaskTimeout, TaskDeferred
+from airflow.providers.common.compat.sdk import AirflowTaskTimeout, TaskDeferred
 from requests.auth import HTTPBasicAuth
 
 from airflow_kconnect import KafkaSourceOperator

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.providers.common.compat.sdk import AirflowFailException
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.operators.errors import ConnectorRetriableError
