@@ -1,6 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Each first does what it needs, and nothing when that is done.
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: setup demo test test-all lint format bench clean help
 
@@ -9,16 +10,24 @@ help:  ## show this list
 
 setup: .venv/.ready  ## make .venv with everything that is needed here
 
-# An interrupted class archive leaves the environment ready all the same.
+# What everything here needs. An interrupted class archive leaves the environment ready all the same.
 .PRECIOUS: .venv/.ready
 .venv/.ready: pyproject.toml constraints.txt
+	@echo "Installing Airflow, Spark and the tools of this project into .venv: some 800 MB, a few minutes"
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[demo,dev,jdbc,spark]'
-	@touch $@
+	$(PIP) --quiet --editable '.[dev,jdbc,spark]'
+	@touch .venv/.demo-ready $@
 	@$(BIN)/python -m airflow_kconnect.local.class_archive || true
 
-demo: setup  ## file -> Kafka -> files and table -> Kafka -> Parquet, by Airflow DAGs, twice; the second run resumes
-	@$(BIN)/python -m airflow_kconnect.local.demo
+# What the demo needs, without the tools for working on this project; pip shows what it downloads.
+.venv/.demo-ready: pyproject.toml constraints.txt
+	@echo "Installing Airflow and Spark into .venv: some 700 MB, a few minutes"
+	$(PYTHON) -m venv .venv
+	$(PIP) --editable '.[jdbc,spark]'
+	@touch $@
+
+demo: .venv/.demo-ready  ## file -> Kafka -> files and table -> Kafka -> Parquet, by Airflow DAGs, twice; the second run resumes
+	@$(BIN)/kconnect demo --folder .demo
 
 # Two processes: each has its own broker and Spark session, and waits for them most of the time.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder

@@ -8,6 +8,7 @@ import typer
 
 from airflow_kconnect import __version__
 from airflow_kconnect.cli.broker import app as broker
+from airflow_kconnect.cli.demo import demo
 from airflow_kconnect.cli.dlq import app as dlq
 from airflow_kconnect.cli.offsets import app as offsets
 from airflow_kconnect.cli.preview import preview
@@ -28,7 +29,7 @@ app = typer.Typer(
 app.add_typer(broker, name="broker")
 app.add_typer(dlq, name="dlq")
 app.add_typer(offsets, name="offsets")
-for command in (run, validate, preview, pause, resume, stop, reference):
+for command in (demo, run, validate, preview, pause, resume, stop, reference):
     app.command()(command)
 
 

@@ -74,8 +74,13 @@ def status(
 
 
 def default_data() -> Path:
-    """The data folder if none is named: `broker` in `$KCONNECT_HOME`, which is `~/.airflow_kconnect` if not set."""
-    return Path(os.environ.get("KCONNECT_HOME") or "~/.airflow_kconnect").expanduser() / "broker"
+    """The data folder if none is named."""
+    return home_folder() / "broker"
+
+
+def home_folder() -> Path:
+    """Where commands keep what is theirs: `$KCONNECT_HOME`, or `~/.airflow_kconnect`."""
+    return Path(os.environ.get("KCONNECT_HOME") or "~/.airflow_kconnect").expanduser()
 
 
 def _sentence(status: BrokerStatus) -> str:

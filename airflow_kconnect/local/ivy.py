@@ -57,6 +57,11 @@ def resolve(
     return folder
 
 
+def is_cached(coordinates: Sequence[str]) -> bool:
+    """Whether `resolve` would find the artifacts in the cache, and download nothing."""
+    return (cache_folder() / "jars" / _folder_name(coordinates) / _MARKER).is_file()
+
+
 def _folder_name(coordinates: Sequence[str]) -> str:
     digest = hashlib.sha256("\n".join(coordinates).encode()).hexdigest()[:8]
     _, artifact, version = coordinates[0].split(":")

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect import topic_asset
-from airflow_kconnect.local.demo_airflow import report_of
-from tests.support.airflow_dags import add_dag
+from tests.support.airflow_dags import add_dag, report_of
 
 DAG_ID = "example_file_pipeline"
 

@@ -19,3 +19,14 @@ def add_dag(folder: Path, text: str) -> Any:
     sync_bag_to_db(bag, "dags-folder", None)
     (dag,) = bag.dags.values()
     return dag
+
+
+def report_of(run: Any, task_id: str) -> Any:
+    """What a task of a DAG run returned: its report, as any other task could pull it from XCom."""
+    from airflow.models.xcom import XComModel
+    from airflow.utils.session import create_session
+
+    with create_session() as session:
+        query = XComModel.get_many(run_id=run.run_id, key="return_value", task_ids=task_id, dag_ids=run.dag_id)
+        found = session.scalars(query).first()
+    return None if found is None else XComModel.deserialize_value(found)

@@ -1,0 +1,17 @@
+"""What was shown on a terminal, as an image for a page of the documentation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+
+_FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+
+
+def save_svg(console: Console, path: Path) -> None:
+    """Save what a recording console has printed; the reader's own monospaced font is used, none is fetched."""
+    svg = console.export_svg(title="kconnect demo", theme=MONOKAI)
+    path.write_text(_FONT_FACE.sub("", svg).replace("Fira Code", "ui-monospace"), encoding="utf-8")

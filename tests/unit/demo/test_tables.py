@@ -1,0 +1,70 @@
+"""What the demo shows at its begin and end."""
+
+from __future__ import annotations
+
+import io
+import shlex
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from airflow_kconnect.demo import tables
+from airflow_kconnect.demo.demo import Run
+from airflow_kconnect.demo.folder import DemoFolder
+from airflow_kconnect.demo.pipelines import FilePipeline, TablePipeline
+
+REPORT = {
+    "guarantee": "exactly_once",
+    "records": {"read": 1_234_567, "written": 1_234_567},
+    "durations_s": {"total": 123.4},
+}
+
+
+@pytest.fixture
+def narrow() -> Console:
+    return Console(file=io.StringIO(), width=80)
+
+
+def shown(console: Console) -> str:
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+class TestRuns:
+    def test_nothing_is_cut_in_80_columns(self, narrow: Console) -> None:
+        run = Run("example_table_pipeline", "+1,234 lines", 123.4, {"read_table": REPORT, "write_parquet": REPORT})
+
+        tables.show_runs(narrow, [run])
+
+        assert "…" not in shown(narrow)
+        assert max(map(len, shown(narrow).splitlines())) <= 80
+
+    def test_names_the_guarantee(self, narrow: Console) -> None:
+        tables.show_runs(narrow, [Run("a", "b", 1.0, {"t": REPORT})])
+
+        assert "exactly once" in shown(narrow)
+
+
+class TestPlan:
+    def test_says_that_the_data_is_generated(self, narrow: Console, tmp_path: Path) -> None:
+        tables.show_plan(narrow, [FilePipeline(tmp_path), TablePipeline(tmp_path)], DemoFolder(tmp_path), first=True)
+
+        assert "generated: 1,461 lines and 560 rows" in shown(narrow)
+
+    @pytest.mark.parametrize(("first", "expected"), [(True, "60 MB"), (False, "none")])
+    def test_says_what_is_downloaded(self, narrow: Console, tmp_path: Path, first: bool, expected: str) -> None:
+        tables.show_plan(narrow, [FilePipeline(tmp_path)], DemoFolder(tmp_path), first=first)
+
+        assert expected in next(line for line in shown(narrow).splitlines() if line.startswith("Downloads"))
+
+
+class TestNext:
+    @pytest.mark.parametrize("running", [True, False])
+    def test_commands_can_be_copied_whatever_the_folder_is_called(self, narrow: Console, running: bool) -> None:
+        folder = DemoFolder(Path("/home/me/a long folder with blanks in its name/and another one below it/demo"))
+
+        tables.show_next(narrow, folder, [FilePipeline(folder.data)], "127.0.0.1:9092", running=running)
+
+        lines = [line.strip() for line in shown(narrow).splitlines()]
+        assert f"kconnect broker stop --data {shlex.quote(str(folder.broker))}" in lines
