@@ -32,7 +32,7 @@ def demo(
         Path | None, typer.Option(help="Also save what was shown as an SVG image.", hidden=True, show_default=False)
     ] = None,
 ) -> None:
-    """Show it on this machine: Airflow runs two pipelines on Spark and Kafka, twice; the second run resumes.
+    """Run the demo: Airflow, Spark and Kafka on this machine move two data sets, twice; the second run resumes.
 
     Lines of a CSV file go through Kafka into JSON lines, rows of a SQLite table into Parquet files. Then records are
     added, and only these are moved. The output is compared with the input: each record once, in order.
