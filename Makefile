@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: setup demo test test-all lint format bench clean help
+.PHONY: setup demo test test-all newcomer lint format bench clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -36,7 +36,10 @@ test: setup  ## the tests
 	$(PYTEST)
 
 test-all: setup  ## the tests, and the exhaustive cases of killed runs
-	$(PYTEST) -m ''
+	$(PYTEST) -m 'not newcomer'
+
+newcomer: setup  ## what README and quickstart say, typed on a machine without anything of this project
+	$(PYTEST) -m newcomer tests/newcomer
 
 lint: setup  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -6,8 +6,9 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -17,34 +18,15 @@ from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.task import SourceTaskContext
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.local.preflight import connector_config
+from tests.support.markdown import FENCE, REPOSITORY, Block, blocks
+from tests.support.page_steps import OTHERWISE, QUICKSTART, README, SERVERS, first_line, steps
 
-REPOSITORY = Path(__file__).parents[2]
 PAGES = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
-_FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(?P<title>.+?) *$", re.MULTILINE)
 
 
-class Block(NamedTuple):
-    """A fenced block; prints as ``page:line``."""
-
-    page: Path
-    line: int
-    info: str
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.page.relative_to(REPOSITORY)}:{self.line}"
-
-
-def _blocks() -> Iterator[Block]:
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        for match in _FENCE.finditer(text):
-            yield Block(page, text.count("\n", 0, match.start()) + 1, match["info"].strip(), match["text"])
-
-
-BLOCKS = list(_blocks())
+BLOCKS = [block for page in PAGES for block in blocks(page)]
 
 
 def _of(info: str) -> list[Block]:
@@ -53,13 +35,13 @@ def _of(info: str) -> list[Block]:
 
 def _anchors(page: Path) -> set[str]:
     """Anchors of headings as web sites make them: lower case, no punctuation, hyphens for blanks."""
-    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    text = FENCE.sub("", page.read_text(encoding="utf-8"))
     titles = (match["title"].replace("`", "") for match in _HEADING.finditer(text))
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def _broken_links(page: Path) -> Iterator[str]:
-    for match in _LINK.finditer(_FENCE.sub("", page.read_text(encoding="utf-8"))):
+    for match in _LINK.finditer(FENCE.sub("", page.read_text(encoding="utf-8"))):
         target, _, anchor = match["target"].partition("#")
         if re.match(r"[a-z]+:", target):
             continue
@@ -139,3 +121,19 @@ def test_the_example_connector_polls_from_its_offset_until_it_has_caught_up(
 def test_every_example_dag_is_shown_as_it_is(file: Path) -> None:
     shown = [block.text for block in _of("python") if block.page.name == "examples.md"]
     assert file.read_text(encoding="utf-8") in shown
+
+
+@pytest.mark.parametrize("page", [README, QUICKSTART], ids=lambda page: page.stem)
+class TestPagesForNewcomers:
+    def test_every_block_is_typed_saved_or_compared(self, page: Path) -> None:
+        assert steps(page)
+
+    def test_every_output_follows_a_command(self, page: Path) -> None:
+        kinds = [block.info for block in steps(page) if block.info in ("bash", "text")]
+        assert kinds[0] == "bash"
+        assert ("text", "text") not in list(pairwise(kinds))
+
+
+def test_commands_that_are_not_typed_with_their_page_are_on_one() -> None:
+    lines = {first_line(block) for page in (README, QUICKSTART) for block in steps(page)}
+    assert {*OTHERWISE, *SERVERS} <= lines

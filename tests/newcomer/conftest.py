@@ -1,0 +1,36 @@
+"""A newcomer's machine: packages as they would be published, a fresh virtual environment, empty caches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.newcomer import distributions_in, install_settings, repository_in
+from tests.support.reader import Readers
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Each step of a page is one of the tests of this folder, and some need minutes."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.newcomer)
+            item.add_marker(pytest.mark.timeout(900))
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Settings of pip with which `pip install airflow-kconnect` installs what these sources build."""
+    folder = tmp_path_factory.mktemp("published")
+    wheel, _ = distributions_in(folder, repository_in(folder / "sources"))
+    return install_settings(wheel, folder)
+
+
+@pytest.fixture(scope="module")
+def readers(published: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Readers]:
+    """The readers of the pages."""
+    found = Readers(published, tmp_path_factory.mktemp("readers"))
+    yield found
+    found.leave()

@@ -1,0 +1,31 @@
+"""README and quickstart, typed word for word on a machine that has nothing of this project.
+
+The packages are built from these sources, and versions are those of constraints.txt; all else is as a newcomer has it.
+Each block of a page is a test, in the order of the page.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.airflow_ui import AirflowUi
+from tests.support.markdown import Block
+from tests.support.page_steps import OTHERWISE, QUICKSTART, README, SERVERS, first_line, steps
+from tests.support.reader import Readers
+
+STEPS = [block for page in (QUICKSTART, README) for block in steps(page) if first_line(block) not in OTHERWISE]
+
+
+@pytest.mark.parametrize("block", STEPS, ids=str)
+def test_the_page_is_right(block: Block, readers: Readers) -> None:
+    if block.info == "text":
+        readers.of(block.page).expect(block.text)
+        return
+    with readers.step(block.page) as reader:
+        if block.file is not None:
+            reader.save(block)
+        elif first_line(block) in SERVERS:
+            with reader.typing(block.text):
+                AirflowUi(reader.airflow_url, reader.home / "airflow").run("lines")
+        else:
+            reader.type(block.text)

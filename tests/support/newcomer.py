@@ -1,0 +1,68 @@
+"""The project as a newcomer gets it: its files as a clone has them, and its packages built from these."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.support.markdown import REPOSITORY
+
+CLONE_URL = "https://github.com/airflow-kconnect/airflow_kconnect"
+
+
+def run(*command: str | Path, cwd: Path, timeout_s: float = 600.0) -> str:
+    """Run a command and return what it prints. :raises AssertionError: with that, if it fails."""
+    ran = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout_s,
+        check=False,
+    )
+    assert ran.returncode == 0, f"{command} ended with {ran.returncode}:\n{ran.stdout}"
+    return ran.stdout
+
+
+def repository_in(folder: Path) -> Path:
+    """A Git repository with the project's files as they are now, committed or not, as one commit."""
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=REPOSITORY)
+    for name in filter(None, listed.split("\0")):
+        source = REPOSITORY / name
+        if source.is_file():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(source.read_bytes())
+            target.chmod(source.stat().st_mode & 0o777)
+    who = ("-c", "user.name=you", "-c", "user.email=you@example.org")
+    for words in (("init", "--quiet", "-b", "main"), ("add", "--all"), (*who, "commit", "--quiet", "-m", "All files")):
+        run("git", *words, cwd=folder)
+    return folder
+
+
+def distributions_in(folder: Path, source: Path) -> tuple[Path, Path]:
+    """The wheel, built from the sdist, and the sdist, built from a folder of sources."""
+    tools, built = folder / "tools", folder / "dist"
+    run(sys.executable, "-m", "venv", tools, cwd=folder)
+    run(tools / "bin" / "pip", "install", "--quiet", "build", cwd=folder)
+    run(tools / "bin" / "python", "-m", "build", "--outdir", built, source, cwd=folder)
+    (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def install_settings(wheel: Path, folder: Path) -> dict[str, str]:
+    """What makes `pip install airflow-kconnect` mean this wheel, and the versions that the tests run with."""
+    constraints = folder / "constraints.txt"
+    constraints.write_text(
+        f"{(REPOSITORY / 'constraints.txt').read_text()}\nairflow-kconnect @ {wheel.absolute().as_uri()}\n"
+    )
+    return {"PIP_CONSTRAINT": str(constraints), "PIP_CACHE_DIR": pip_cache()}
+
+
+def pip_cache() -> str:
+    """Where pip keeps wheels that it has built; PySpark's takes a minute to build."""
+    return os.environ.get("PIP_CACHE_DIR") or run(sys.executable, "-m", "pip", "cache", "dir", cwd=REPOSITORY).strip()

@@ -1,0 +1,211 @@
+"""A reader who types what a page says, on a machine where nothing of this project has ever run."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.local.broker import DEFAULT_PORT
+from airflow_kconnect.local.ports import free_port, is_taken
+from airflow_kconnect.local.process_tree import kill_tree
+from tests.support.markdown import Block
+from tests.support.page_steps import QUICKSTART, README
+
+# All that the reader's shell has from this process: nothing of Airflow, Spark, Python or this project.
+_KEPT = re.compile(r"PIP_\w+|LANG|LC_\w+|TERM|TMPDIR|CI|PYENV_ROOT|JAVA_HOME|(SSL|CURL|GIT)_\w+|\w+_(proxy|PROXY)")
+_HOME_ON_PAGES = "/home/you"
+
+
+class Reader:
+    """A user with an empty home and a shell.
+
+    What runs is what the page says, but for what the machine has already: other ports if Kafka's or Airflow's
+    are taken, another folder if one of those in /tmp exists.
+
+    :param page: the page.
+    :param folder: gets the home, the working folder and the state of the shell.
+    :param environment: variables of the shell, besides those that every machine has.
+    """
+
+    def __init__(self, page: Path, folder: Path, environment: Mapping[str, str]) -> None:
+        self.home, self._state = folder / "home", folder / "state"
+        work = folder / "work"
+        for made in (self.home, self._state, work):
+            made.mkdir(parents=True)
+        (self._state / "folder").write_text(f"{work}\n")
+        (self._state / "variables").touch()
+        self.airflow_url, other_url = _airflow_url()
+        self._environment = {**_inherited(), "HOME": str(self.home), **other_url, **environment}
+        folders = set(re.findall(r"/tmp/[\w-]+", page.read_text(encoding="utf-8")))
+        self._instead = {**_other_port(), **{name: _same_length(name) for name in folders if Path(name).exists()}}
+        self._folders = [Path(self._here(name)) for name in folders]
+        self.printed = ""
+        """What the last command printed, with the home that pages show."""
+
+    def save(self, block: Block) -> None:
+        """Save a block as the file that the page names."""
+        assert block.file is not None
+        path = self._where() / block.file.replace("~", str(self.home), 1)
+        path.write_text(self._here(block.text), encoding="utf-8")
+
+    def type(self, commands: str, timeout_s: float = 600.0) -> None:
+        """Type commands; folder and exported variables are those that the commands before have left.
+
+        :raises AssertionError: with everything printed, if one of them fails or does not end in time.
+        """
+        with self.typing(commands) as shell:
+            try:
+                code: int | str = shell.wait(timeout_s)
+            except subprocess.TimeoutExpired:
+                code = f"(still running after {timeout_s:.0f} s)"
+        assert code == 0, f"exit code {code} of\n\n{commands}\n{self.printed}"
+
+    @contextmanager
+    def typing(self, commands: str) -> Iterator[subprocess.Popen[bytes]]:
+        """Commands that run while the block does; then Ctrl-C ends what still runs."""
+        output = self._state / "output"
+        with output.open("wb") as log:
+            shell = subprocess.Popen(
+                ["bash", "--noprofile", "--norc", "-c", self._script(commands)],
+                cwd=self._where(),
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        try:
+            yield shell
+        finally:
+            _interrupt(shell)
+            self.printed = output.read_text(errors="replace").replace(str(self.home), _HOME_ON_PAGES)
+
+    def expect(self, shown: str) -> None:
+        """Compare what the page shows with what the last command printed.
+
+        The lines must have been printed one after the other. Times, dates and process ids may differ.
+
+        :raises AssertionError: with both texts, if they were not.
+        """
+        wanted = [_comparable(line) for line in self._here(shown).splitlines()]
+        found = [_comparable(line) for line in self.printed.splitlines()]
+        there = any(found[at : at + len(wanted)] == wanted for at in range(len(found)))
+        assert there, f"The page shows\n\n{shown}\nbut the command has printed\n\n{self.printed}"
+
+    def leave(self) -> None:
+        """Stop the broker, and remove what the page has put into /tmp."""
+        with suppress(AssertionError):
+            self.type("kconnect broker stop")
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _script(self, commands: str) -> str:
+        variables, folder = (shlex.quote(str(self._state / name)) for name in ("variables", "folder"))
+        return f". {variables}\nset -e\n{self._here(commands)}\nset +e\nexport -p > {variables}\npwd > {folder}\n"
+
+    def _where(self) -> Path:
+        return Path((self._state / "folder").read_text().rstrip("\n"))
+
+    def _here(self, text: str) -> str:
+        """The text of the page, as this machine needs it."""
+        for on_page, here in self._instead.items():
+            text = text.replace(on_page, here)
+        return text
+
+
+def _inherited() -> dict[str, str]:
+    """The environment, as if the virtual environment of these tests were not there."""
+    own = Path(sys.prefix, "bin").resolve()
+    path = [entry for entry in os.environ["PATH"].split(os.pathsep) if entry and Path(entry).resolve() != own]
+    path.insert(0, str(Path(sys.base_prefix, "bin")))
+    kept = {key: value for key, value in os.environ.items() if _KEPT.fullmatch(key)}
+    return {**kept, "PATH": os.pathsep.join(path), "USER": "you"}
+
+
+def _other_port() -> dict[str, str]:
+    if not is_taken(DEFAULT_PORT):
+        return {}
+    port = free_port()
+    start = "kconnect broker start"
+    return {start: f"{start} --port {port}", f"127.0.0.1:{DEFAULT_PORT}": f"127.0.0.1:{port}"}
+
+
+def _airflow_url() -> tuple[str, dict[str, str]]:
+    """Where `airflow standalone` serves, and the settings that this takes."""
+    if not is_taken(8080):
+        return "http://localhost:8080", {}
+    port = free_port()
+    url = f"http://localhost:{port}"
+    return url, {"AIRFLOW__API__PORT": str(port), "AIRFLOW__API__BASE_URL": url}
+
+
+def _same_length(folder: str) -> str:
+    """Another folder whose name is as long, so that tables keep their widths."""
+    return f"/tmp/k-{secrets.token_hex(16)}"[: len(folder)]
+
+
+def _interrupt(shell: subprocess.Popen[bytes]) -> None:
+    if shell.poll() is not None:
+        return
+    os.killpg(shell.pid, signal.SIGINT)
+    try:
+        shell.wait(30)
+    except subprocess.TimeoutExpired:
+        kill_tree(shell.pid)
+        shell.wait()
+
+
+def _comparable(line: str) -> str:
+    return re.sub(r"\bpid \d+", "pid N", re.sub(r"\d+\.\d+ s\b", "N s", line)).rstrip()
+
+
+class Readers:
+    """A reader for each page, as pages are read.
+
+    README leaves the virtual environment to its reader: it is the one that the quickstart's reader has made, with the
+    same cache of downloads.
+
+    :param settings: of pip. :param folder: an empty one.
+    """
+
+    def __init__(self, settings: Mapping[str, str], folder: Path) -> None:
+        self._folder = folder
+        self._settings = {**settings, "KCONNECT_CACHE": str(folder / "cache")}
+        self._readers: dict[Path, Reader] = {}
+        self._stuck: set[Path] = set()
+
+    def of(self, page: Path) -> Reader:
+        """The reader of a page; skips the test if a step before has failed."""
+        if page in self._stuck:
+            pytest.skip("an earlier step of the page has failed")
+        if page not in self._readers:
+            self._readers[page] = Reader(page, self._folder / page.stem, self._settings)
+            if page == README:
+                self._readers[page].type(f". '{self._folder}/{QUICKSTART.stem}/work/venv/bin/activate'")
+        return self._readers[page]
+
+    @contextmanager
+    def step(self, page: Path) -> Iterator[Reader]:
+        """The reader of a page for a step without which the next ones make no sense."""
+        reader = self.of(page)
+        try:
+            yield reader
+        except BaseException:
+            self._stuck.add(page)
+            raise
+
+    def leave(self) -> None:
+        """End everything."""
+        for reader in self._readers.values():
+            reader.leave()
