@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from airflow_kconnect.operators.assets import connector_alias, topic_asset
+    from airflow_kconnect.operators.folder import connectors_from_folder
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
     from airflow_kconnect.operators.operations import (
@@ -47,6 +48,7 @@ __all__ = [
     "connector_alias",
     "connector_pipeline",
     "connector_retry_policy",
+    "connectors_from_folder",
     "preview",
     "run_params",
     "topic_asset",
@@ -70,6 +72,7 @@ _MODULES = {
     "connector_alias": "operators.assets",
     "connector_pipeline": "operators.pipeline",
     "connector_retry_policy": "operators.retries",
+    "connectors_from_folder": "operators.folder",
     "preview": "runtime.preview",
     "run_params": "operators.intervals",
     "topic_asset": "operators.assets",

@@ -24,7 +24,7 @@ def load_connector_file(path: str | Path) -> dict[str, str]:
     :raises ConfigError: keyed by the path, or by the keys whose values are not text; the text is never shown.
     """
     path = Path(path)
-    text = _read(path)
+    text = read_connector_file(path)
     try:
         if _is_json(path, text):
             return _from_json(path, text)
@@ -35,7 +35,11 @@ def load_connector_file(path: str | Path) -> dict[str, str]:
         raise
 
 
-def _read(path: Path) -> str:
+def read_connector_file(path: Path) -> str:
+    """The text of a file.
+
+    :raises ConfigError: it cannot be read, or is not UTF-8.
+    """
     if path.is_dir():
         raise _wrong(path, "is a directory; name the file of one connector")
     try:
@@ -65,8 +69,16 @@ def _from_json(path: Path, text: str) -> dict[str, str]:
         raise _wrong(path, f"is not JSON: {error.msg} at {where}") from None
     except RecursionError:
         raise _wrong(path, "is not a connector configuration: it is nested too deeply") from None
+    return flat_content(path, content)
+
+
+def flat_content(path: Path, content: object) -> dict[str, str]:
+    """The configuration in what was parsed from a file: `{"name": ..., "config": {...}}`, or a plain map.
+
+    :raises ConfigError: it is neither, or has values that are not text.
+    """
     if not isinstance(content, dict):
-        raise _wrong(path, "holds no JSON object; expected a map of configuration keys to values")
+        raise _wrong(path, "holds no map of configuration keys to values")
     if isinstance(content.get("config"), dict):
         content = _with_name(path, content)
     return _as_text(content)

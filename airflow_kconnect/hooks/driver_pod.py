@@ -94,7 +94,9 @@ class DriverPods:
 
 def missing_provider() -> ConfigError:
     """What to say where the package for Kubernetes is missing."""
-    return ConfigError({"conn_id": [f"a master k8s://... needs a package that is missing: pip install {_PACKAGE}"]})
+    return ConfigError(
+        {"spark_conn_id": [f"a master k8s://... needs a package that is missing: pip install {_PACKAGE}"]}
+    )
 
 
 def _end_of(pod: Any) -> tuple[int | None, str]:

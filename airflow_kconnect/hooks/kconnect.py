@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,6 @@ _FIELDS = {
     "ssl_key_password": "ssl.key.password",
     "offset_storage_topic": "offset.storage.topic",
     "config_storage_topic": "config.storage.topic",
-    "status_storage_topic": "status.storage.topic",
 }
 # Fields with a path or with PEM text: the keys for the one and for the other.
 _PEM_FIELDS = {
@@ -37,13 +37,15 @@ _PEM_FIELDS = {
     "ssl_certificate": ("ssl.certificate.location", "ssl.keystore.certificate.chain"),
     "ssl_private_key": ("ssl.key.location", "ssl.keystore.key"),
 }
-_REGISTRY_URL, _REGISTRY_USER, _REGISTRY_PASSWORD = (
-    "schema_registry_url",
-    "schema_registry_username",
-    "schema_registry_password",
-)
-FIELDS = (*_FIELDS, *_PEM_FIELDS, _REGISTRY_URL, _REGISTRY_USER, _REGISTRY_PASSWORD)
+FIELDS = (*_FIELDS, *_PEM_FIELDS)
 """Names of the form's fields, beside Airflow's own: host, login, password."""
+
+# Fields that the form once had; nothing reads what they say.
+_WITHOUT_EFFECT = (
+    *("status_storage_topic", "schema_registry_url", "schema_registry_username", "schema_registry_password"),
+)
+
+log = logging.getLogger(__name__)
 
 _PEM = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+-----)", re.DOTALL)
 
@@ -53,7 +55,7 @@ class KafkaConnectHook(BaseHook):
 
     Type `kconnect` has a form: host (`bootstrap.servers`), login and password (SASL), and the fields of `FIELDS`. What
     else is in its extra are worker keys as they are (`producer.compression.type`, ...); they win over fields. For type
-    `kafka` see `airflow_kconnect.hooks.kafka`.
+    `kafka` see `airflow_kconnect.hooks.kafka`; type `generic` is read in the same way.
 
     :param kafka_conn_id: the connection.
     """
@@ -83,8 +85,7 @@ class KafkaConnectHook(BaseHook):
                 f"{self.kafka_conn_id} --conn-type kconnect --conn-host broker:9092",
             ) from None
         if connection.conn_type not in _READERS:
-            expected = "` or `".join(_READERS)
-            raise wrong(self.kafka_conn_id, f"has type `{connection.conn_type}`, expected `{expected}`")
+            raise wrong(self.kafka_conn_id, f"has type `{connection.conn_type}`, expected `kconnect` or `kafka`")
         return _READERS[connection.conn_type](connection)
 
     def test_connection(self) -> tuple[bool, str]:
@@ -126,13 +127,14 @@ def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
     register_secrets(extra)
     if nested := sorted(key for key, value in extra.items() if isinstance(value, dict)):
         raise wrong(connection.conn_id, f"has keys in its extra that are no texts: {', '.join(nested)}")
+    if ignored := [key for key in _WITHOUT_EFFECT if extra.pop(key, None) is not None]:
+        log.warning("Connection %s has fields without effect; remove them: %s", connection.conn_id, ", ".join(ignored))
     fields = {key: text_of(extra.pop(key)) for key in FIELDS if key in extra}
     keys = {
         "bootstrap.servers": servers_of(connection, extra.pop("bootstrap.servers", None)),
         **login_of(connection),
         **{_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS},
         **_ssl(fields),
-        **_registry(fields),
         **{key: text_of(value) for key, value in extra.items()},
     }
     _refuse_unused_login(connection, keys)
@@ -177,19 +179,24 @@ def _lines(pem: str) -> str:
     return "\n".join(block(match) for match in _PEM.finditer(pem)) + "\n"
 
 
-def _registry(fields: Mapping[str, str]) -> dict[str, str]:
-    """The schema registry is a setting of the converters that use one."""
-    settings: dict[str, str] = {}
-    if url := fields.get(_REGISTRY_URL):
-        settings["schema.registry.url"] = url
-    if user := fields.get(_REGISTRY_USER):
-        user_info = f"{user}:{fields.get(_REGISTRY_PASSWORD, '')}"
-        register_secrets({_REGISTRY_PASSWORD: user_info})
-        settings |= {"basic.auth.credentials.source": "USER_INFO", "basic.auth.user.info": user_info}
-    return {f"{part}.converter.{key}": value for part in ("key", "value") for key, value in settings.items()}
+def _generic_worker_keys(connection: Connection) -> dict[str, str]:
+    """Airflow's command line stores type `generic` for `--conn-type kafka` where the Kafka provider is not installed.
+
+    :raises ConfigError: it does not say how to reach Kafka.
+    """
+    try:
+        return kafka_worker_keys(connection)
+    except ConfigError as error:
+        (problem,) = error.errors["kafka_conn_id"]
+        cure = (
+            "It has type `generic`, which `airflow connections add --conn-type kafka` stores where the Kafka provider "
+            "is not installed; use `--conn-type kconnect`"
+        )
+        raise ConfigError({"kafka_conn_id": [f"{problem}. {cure}"]}) from None
 
 
 _READERS: dict[Any, Callable[[Connection], dict[str, str]]] = {
     "kconnect": kconnect_worker_keys,
     "kafka": kafka_worker_keys,
+    "generic": _generic_worker_keys,
 }

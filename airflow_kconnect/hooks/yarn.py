@@ -67,7 +67,7 @@ class YarnResourceManager:
         address = str(connection.extra_dejson.get(ADDRESS_EXTRA) or "").strip()
         if not address:
             raise ConfigError(
-                {"conn_id": [f"Spark connection `{conn_id}` has no extra `{ADDRESS_EXTRA}`, e.g. http://rm:8088"]}
+                {"spark_conn_id": [f"Spark connection `{conn_id}` has no extra `{ADDRESS_EXTRA}`, e.g. http://rm:8088"]}
             )
         return cls(address)
 

@@ -12,6 +12,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.provider_classes import NEEDS_AIRFLOW, printable
 from airflow_kconnect.connect.providers import task_variables
 from airflow_kconnect.connect.unresolved import inspect_without_references
+from airflow_kconnect.local.yaml_file import YAML_SUFFIXES, load_yaml_file
 
 
 def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> dict[str, Any]:
@@ -27,7 +28,8 @@ def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | N
         return _flat(connector)
     if not isinstance(connector, str | Path) or not str(connector).strip():
         raise _wrong(f"is {connector!r}; expected a dict, a JSON text or the path of a file")
-    return dict(load_connector_file((folder or Path()) / connector))
+    path = (folder or Path()) / connector
+    return load_yaml_file(path) if path.suffix in YAML_SUFFIXES else dict(load_connector_file(path))
 
 
 def check_configuration(

@@ -52,16 +52,20 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they win over those of the Kafka
         connection. Not templated, and so never stored with the task.
     :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` says how to reach
-        Kafka.
-    :param conn_id: Airflow connection of type `spark`: `local[*]`, `spark://host:7077`, `yarn`, `k8s://...`. It must
-        exist.
+        Kafka. (templated)
+    :param spark_conn_id: Airflow connection of type `spark`: `local[*]`, `spark://host:7077`, `yarn`, `k8s://...`. It
+        must exist. (templated)
+    :param conn_id: the same by the name that `SparkSubmitOperator` has for it; `spark_conn_id` wins.
     :param application: another path of the job, such as one inside a container image (`local:///...`). (templated)
     """
 
     kind: ClassVar[str]
     replay_dead_letters: ClassVar[bool] = False
 
-    template_fields: Sequence[str] = ("connector", *SparkSubmitOperator.template_fields)
+    template_fields: Sequence[str] = (
+        *("connector", "kafka_conn_id", "spark_conn_id"),
+        *SparkSubmitOperator.template_fields,
+    )
     template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json", "conf": "json"}
     ui_color = "#e8f0fe"
 
@@ -71,17 +75,27 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         connector: Mapping[str, Any] | str | Path,
         worker_config: Mapping[str, Any] | None = None,
         kafka_conn_id: str | None = "kafka_default",
+        spark_conn_id: str | None = None,
         conn_id: str = "spark_default",
         name: str = "",
         **kwargs: Any,
     ) -> None:
         if "application_args" in kwargs:
             raise TypeError(f"{type(self).__name__} makes `application_args` itself; remove the parameter")
-        super().__init__(conn_id=conn_id, name=name, **kwargs)
+        super().__init__(conn_id=spark_conn_id or conn_id, name=name, **kwargs)
         self.connector = connector
         self.worker_config = worker_config
         self.kafka_conn_id = kafka_conn_id
         self._run_file: Path | None = None
+
+    @property
+    def spark_conn_id(self) -> str:
+        """The Spark connection; the provider's operator has it under another name."""
+        return str(self._conn_id)
+
+    @spark_conn_id.setter
+    def spark_conn_id(self, conn_id: str) -> None:
+        self._conn_id = conn_id
 
     def execute(self, context: Context) -> dict[str, Any] | None:  # type: ignore[override]
         """Validate, submit, wait; returns the report.
@@ -132,7 +146,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             cure = f"airflow connections add {self._conn_id} --conn-type spark --conn-host 'local[*]'"
             raise ConfigError(
                 {
-                    "conn_id": [
+                    "spark_conn_id": [
                         f"Spark connection `{self._conn_id}` does not exist. Create it: {cure} "
                         "(or host spark://host:7077, yarn, k8s://...)"
                     ]

@@ -26,9 +26,10 @@ class ConnectorOperationOperator(RendersConnector):
         relative to the DAG file. (templated)
     :param worker_config: worker keys; they win over those of the Kafka connection. Not templated.
     :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
+        (templated)
     """
 
-    template_fields: Sequence[str] = ("connector",)
+    template_fields: Sequence[str] = ("connector", "kafka_conn_id")
     template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json"}
     ui_color = "#f3e8fd"
 

@@ -39,11 +39,12 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
     :param connector: as for the operators: Connect's JSON as a dict or a text, or the path of a file. (templated)
     :param worker_config: worker keys; they win over those of the Kafka connection. Not templated.
     :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
+        (templated)
     :param deferrable: wait in the triggerer; default: `[operators] default_deferrable`. What the trigger is given lies
         in Airflow's database: so there may be no literal secrets in `worker_config` and in client overrides then.
     """
 
-    template_fields: Sequence[str] = ("connector",)
+    template_fields: Sequence[str] = ("connector", "kafka_conn_id")
     template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json"}
     ui_color = "#fff4e0"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.sensors.base import ConnectorSensor
@@ -15,6 +15,8 @@ from airflow_kconnect.stores.conditions import (
     SourceOffsetCondition,
     TimestampCondition,
 )
+
+N = TypeVar("N", int, float)
 
 
 class ConnectorLagSensor(ConnectorSensor):
@@ -32,25 +34,40 @@ class ConnectorLagSensor(ConnectorSensor):
     :param topic: count this topic alone; default: all topics of the sink together.
     :raises ConfigError: bounds of both kinds, or none.
 
-    Other parameters: see `ConnectorSensor`.
+    All five are templated. Other parameters: see `ConnectorSensor`.
     """
+
+    template_fields: Sequence[str] = (
+        *ConnectorSensor.template_fields,
+        *("min_records", "min_seconds", "max_records", "max_seconds", "topic"),
+    )
 
     def __init__(
         self,
         *,
-        min_records: int | None = None,
-        min_seconds: float | None = None,
-        max_records: int | None = None,
-        max_seconds: float | None = None,
+        min_records: int | str | None = None,
+        min_seconds: float | str | None = None,
+        max_records: int | str | None = None,
+        max_seconds: float | str | None = None,
         topic: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self._condition = LagCondition(min_records, min_seconds, max_records, max_seconds, topic)
+        self.min_records, self.min_seconds = min_records, min_seconds
+        self.max_records, self.max_seconds = max_records, max_seconds
+        self.topic = topic
+        if not any(isinstance(bound, str) for bound in (min_records, min_seconds, max_records, max_seconds)):
+            self.condition()  # so that wrong bounds show when the DAG is parsed
 
     def condition(self) -> Condition:
         """See `ConnectorSensor.condition`."""
-        return self._condition
+        return LagCondition(
+            _bound("min_records", self.min_records, int),
+            _bound("min_seconds", self.min_seconds, float),
+            _bound("max_records", self.max_records, int),
+            _bound("max_seconds", self.max_seconds, float),
+            self.topic,
+        )
 
 
 class ConnectorOffsetSensor(ConnectorSensor):
@@ -118,17 +135,25 @@ class ConnectorOffsetSensor(ConnectorSensor):
         )
 
 
+def _bound(key: str, value: Any, kind: Callable[[str], N]) -> N | None:
+    return None if value is None else _parsed(key, value, kind)
+
+
+def _number(key: str, value: Any) -> int:
+    return _parsed(key, value, int)
+
+
+def _parsed(key: str, value: Any, kind: Callable[[str], N]) -> N:
+    try:
+        return kind(str(value))
+    except ValueError:
+        raise ConfigError({key: [f"is {value!r}; expected a {'whole number' if kind is int else 'number'}"]}) from None
+
+
 def _mapping(key: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, Mapping) or not value:
         raise ConfigError({key: [f"is {value!r}; expected a map that is not empty"]})
     return dict(value)
-
-
-def _number(key: str, value: Any) -> int:
-    try:
-        return int(str(value))
-    except ValueError:
-        raise ConfigError({key: [f"is {value!r}; expected a whole number"]}) from None
 
 
 def _moment(value: datetime | str) -> datetime:

@@ -20,16 +20,20 @@ class ConnectorStateSensor(ConnectorSensor):
     The state is Connect's own, from the worker's config topic. A connector that nobody has paused or stopped is
     STARTED.
 
-    :param states: of `STARTED`, `PAUSED` and `STOPPED`.
+    :param states: of `STARTED`, `PAUSED` and `STOPPED`. (templated)
     :raises ConfigError: no state, or an unknown one.
 
     Other parameters: see `ConnectorSensor`.
     """
 
+    template_fields: Sequence[str] = (*ConnectorSensor.template_fields, "states")
+
     def __init__(self, *, states: Sequence[str | Enum], **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self._condition = StateCondition([str(s.value if isinstance(s, Enum) else s).upper() for s in states])
+        self.states = [str(state.value if isinstance(state, Enum) else state) for state in states]
+        if "{" not in "".join(self.states):
+            self.condition()  # so that a wrong state shows when the DAG is parsed
 
     def condition(self) -> Condition:
         """See `ConnectorSensor.condition`."""
-        return self._condition
+        return StateCondition([state.upper() for state in self.states])

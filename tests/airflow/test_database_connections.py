@@ -22,6 +22,7 @@ from airflow.sdk import DAG
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 
 JSON = {{"value.converter": "org.apache.kafka.connect.json.JsonConverter", "value.converter.schemas.enable": "true"}}
+WORKER = {{"offset.storage.replication.factor": "-1"}}
 
 with DAG({name!r}):
     KafkaSourceOperator(
@@ -36,6 +37,7 @@ with DAG({name!r}):
             "topic.prefix": "{name}-",
             **JSON,
         }},
+        worker_config=WORKER,
     ) >> KafkaSinkOperator(
         task_id="write",
         connector={{
@@ -47,6 +49,7 @@ with DAG({name!r}):
             "auto.create": "true",
             **JSON,
         }},
+        worker_config=WORKER,
     )
 """
 

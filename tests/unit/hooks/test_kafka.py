@@ -76,6 +76,28 @@ class TestWorkerConfig:
         assert redact("extra-pass-3 login-pass-4") == "*** ***"
 
 
+class TestGeneric:
+    """What Airflow's command line stores for type `kafka` where the Kafka provider is not installed."""
+
+    def test_is_read_as_type_kafka(self, connection: Any) -> None:
+        connection("plain", conn_type="generic", extra={"bootstrap.servers": "a:9092", "sasl.password": "pass-31"})
+
+        found = KafkaConnectHook("plain").worker_config()
+
+        assert found == {"bootstrap.servers": "a:9092", "sasl.password": "pass-31"}
+
+    def test_has_brokers_by_its_host_too(self, connection: Any) -> None:
+        connection("plain", conn_type="generic", host="a", port=9092)
+
+        assert KafkaConnectHook("plain").worker_config() == {"bootstrap.servers": "a:9092"}
+
+    def test_without_brokers_says_where_the_type_comes_from(self, connection: Any) -> None:
+        connection("plain", conn_type="generic")
+
+        with pytest.raises(ConfigError, match=r"names no brokers.* is not installed; use `--conn-type kconnect`"):
+            KafkaConnectHook("plain").worker_config()
+
+
 class TestErrors:
     def test_a_missing_connection_says_how_to_create_it(self) -> None:
         with pytest.raises(

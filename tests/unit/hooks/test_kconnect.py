@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -52,7 +53,6 @@ class TestWorkerConfig:
             "ssl_key_password": "kpass-1",
             "offset_storage_topic": "offsets",
             "config_storage_topic": "configs",
-            "status_storage_topic": "status",
         }
 
         assert worker_config(extra, login="user", password="login-pass-1") == {
@@ -68,25 +68,19 @@ class TestWorkerConfig:
             "ssl.key.password": "kpass-1",
             "offset.storage.topic": "offsets",
             "config.storage.topic": "configs",
-            "status.storage.topic": "status",
         }
 
     def test_empty_fields_are_not_set(self, worker_config: Any) -> None:
         assert worker_config({"group_id": "", "ssl_ca": None}) == {"bootstrap.servers": "a:9092"}
 
-    def test_the_schema_registry_is_a_setting_of_both_converters(self, worker_config: Any) -> None:
-        extra = {
-            "schema_registry_url": "http://registry:8081",
-            "schema_registry_username": "reader",
-            "schema_registry_password": "registry-pass-1",
-        }
+    def test_fields_without_effect_are_named_in_a_warning(
+        self, worker_config: Any, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with caplog.at_level(logging.WARNING):
+            found = worker_config({"schema_registry_url": "http://r", "schema_registry_password": "registry-pass-1"})
 
-        found = worker_config(extra)
-
-        for part in ("key", "value"):
-            assert found[f"{part}.converter.schema.registry.url"] == "http://registry:8081"
-            assert found[f"{part}.converter.basic.auth.credentials.source"] == "USER_INFO"
-            assert found[f"{part}.converter.basic.auth.user.info"] == "reader:registry-pass-1"
+        assert found == {"bootstrap.servers": "a:9092"}
+        assert "fields without effect; remove them: schema_registry_url, schema_registry_password" in caplog.text
 
     def test_other_keys_of_the_extra_are_worker_keys(self, worker_config: Any) -> None:
         extra = {"offset.storage.replication.factor": 1, "topic.creation.enable": False, "producer.linger.ms": "5"}
@@ -153,8 +147,6 @@ class TestSecrets:
             "security_protocol": "SASL_SSL",
             "sasl_mechanism": "PLAIN",
             "ssl_key_password": "key-pass-21",
-            "schema_registry_url": "http://r",
-            "schema_registry_username": "me",
             "schema_registry_password": "registry-pass-22",
             "producer.sasl.jaas.config": "jaas-entry-23",
         }
@@ -175,10 +167,10 @@ class TestSecrets:
             name for name, field in declared["conn-fields"].items() if field["schema"].get("format") == "password"
         }
 
-        assert hidden == {"ssl_private_key", "ssl_key_password", "schema_registry_password"}
+        assert hidden == {"ssl_private_key", "ssl_key_password"}
 
     def test_airflow_hides_them_by_their_names(self) -> None:
-        extra = {"ssl_private_key": "abc-1", "ssl_key_password": "abc-2", "schema_registry_password": "abc-3"}
+        extra = {"ssl_private_key": "abc-1", "ssl_key_password": "abc-2"}
 
         assert redact(extra) == dict.fromkeys(extra, "***")
 

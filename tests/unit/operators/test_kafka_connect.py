@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 import tempfile
+import traceback
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -346,3 +347,55 @@ class TestOnKill:
         operator.execute(_context())
 
         assert seen == [False]
+
+
+class TestConnections:
+    def test_the_spark_connection_has_two_names(self) -> None:
+        assert _source(spark_conn_id="a")._conn_id == _source(conn_id="a").spark_conn_id == "a"
+        assert _source().spark_conn_id == "spark_default"
+
+    def test_the_documented_name_wins(self) -> None:
+        assert _source(spark_conn_id="a", conn_id="b").spark_conn_id == "a"
+
+    def test_their_ids_are_templates(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("AIRFLOW_CONN_SPARK_B", json.dumps({"conn_type": "spark", "host": "local[7]"}))
+        monkeypatch.setenv("AIRFLOW_CONN_KAFKA_B", json.dumps({"conn_type": "kconnect", "host": "b:9092"}))
+        operator = _source(spark_conn_id="spark_{{ params.team }}", kafka_conn_id="kafka_{{ params.team }}")
+        operator.render_template_fields({**_context(), "params": {"team": "b"}})
+
+        operator.execute(_context())
+
+        assert "local[7]" in _command(spark)
+        assert _seen(spark)["spec"]["worker"] == {"bootstrap.servers": "b:9092"}
+
+
+class TestErrors:
+    """What a task log shows last."""
+
+    def test_of_the_job_come_without_the_providers(self, spark: FakeSpark) -> None:
+        event = event_line("error", error="DataError", message="the job's words", exit_code=1, errors=None)
+        spark.behave(printing(event, exit_code=1))
+
+        with pytest.raises(ConnectorConfigError) as caught:
+            _source().execute(_context())
+
+        shown = "".join(traceback.format_exception(caught.value)).splitlines()
+        assert shown[-1] == "airflow_kconnect.operators.errors.ConnectorConfigError: the job's words"
+        assert not [line for line in shown if "Cannot execute" in line or "another exception" in line]
+
+    def test_of_spark_are_the_end_of_its_output_without_the_command(self, spark: FakeSpark) -> None:
+        spark.behave(printing("no such master", exit_code=1))
+
+        with pytest.raises(ConnectorRunError) as caught:
+            _source().execute(_context())
+
+        text = str(caught.value)
+        assert text.startswith("spark-submit ended with exit code 1, and the job reported no error")
+        assert "no such master" in text
+        assert "--conf" not in text
+
+    def test_of_a_configuration_are_one_traceback(self, spark: FakeSpark) -> None:
+        with pytest.raises(ConnectorConfigError) as caught:
+            _source(connector={**SOURCE, "config": {}}).execute(_context())
+
+        assert "".join(traceback.format_exception(caught.value)).count("Traceback") == 1

@@ -15,6 +15,7 @@ from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffs
 from airflow_kconnect.sensors.states import ConnectorStateSensor
 from airflow_kconnect.stores.conditions import (
     Condition,
+    LagCondition,
     SinkOffsetCondition,
     SourceOffsetCondition,
     StateCondition,
@@ -147,3 +148,34 @@ def test_literal_secrets_of_the_connector_are_masked_once_it_is_rendered() -> No
     sensor.render_template_fields({})
 
     assert "literal-secret-9" not in json.dumps(redact({"text": "a literal-secret-9 in a line"}))
+
+
+class TestTemplates:
+    def test_the_bounds_of_the_lag_may_come_from_templates(self) -> None:
+        sensor = _lag(min_records="{{ params.most }}", min_seconds="{{ params.age }}")
+        sensor.render_template_fields({"params": {"most": 7, "age": 1.5}})  # type: ignore[arg-type]
+
+        assert sensor.condition() == LagCondition(7, 1.5)
+
+    def test_a_rendered_bound_that_is_no_number_is_named(self) -> None:
+        sensor = _lag(min_records="{{ params.most }}")
+        sensor.render_template_fields({"params": {"most": "many"}})  # type: ignore[arg-type]
+
+        with pytest.raises(ConfigError, match="`min_records`: is 'many'; expected a whole number"):
+            sensor.condition()
+
+    def test_a_wrong_bound_that_is_no_template_shows_at_once(self) -> None:
+        with pytest.raises(ConfigError, match="must be greater than 0"):
+            _lag(min_records=0)
+
+    def test_states_may_come_from_templates(self) -> None:
+        sensor = ConnectorStateSensor(task_id="wait", connector=SINK, states=["{{ params.state }}"])
+        sensor.render_template_fields({"params": {"state": "paused"}})  # type: ignore[arg-type]
+
+        assert sensor.condition() == StateCondition(["PAUSED"])
+
+    def test_the_kafka_connection_may_come_from_a_template(self) -> None:
+        sensor = _lag(kafka_conn_id="kafka_{{ params.team }}")
+        sensor.render_template_fields({"params": {"team": "a"}})  # type: ignore[arg-type]
+
+        assert sensor.kafka_conn_id == "kafka_a"
