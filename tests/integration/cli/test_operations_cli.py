@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,11 @@ from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
 from tests.support import unique
+from tests.support.kafka import produce
 
 Kconnect = Callable[..., Result]
 
+REPOSITORY = Path(__file__).parents[3]
 OFFSETS = {"offsets": [{"partition": {"filename": "/data/in"}, "offset": {"position": 7}}]}
 
 
@@ -56,6 +60,31 @@ class TestStates:
         kconnect("stop", file)
         found = json.loads(kconnect("run", file, "--json").stdout)
         assert (found["connector"], found["state"]) == (_name(file), "STOPPED")
+
+
+class TestRunbook:
+    def test_the_commands_against_a_bad_record_put_the_sink_after_it(
+        self,
+        kconnect: Kconnect,
+        topic: Callable[..., str],
+        bootstrap: str,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        page = (REPOSITORY / "docs" / "runbooks" / "bad-record.md").read_text(encoding="utf-8")
+        request, commands = re.findall(r"^```(?:jsonc|bash)\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+        name = topic()
+        produce(bootstrap, name, [str(n) for n in range(8)])
+        sink = {"name": unique("sink"), "connector.class": "DirectorySink", "topics": name, "directory": str(tmp_path)}
+        monkeypatch.chdir(tmp_path)
+        Path("orders-sink.json").write_text(json.dumps(sink))
+        Path("offsets.json").write_text(request.replace('"orders"', json.dumps(name)))
+        for command in commands.splitlines():
+            program, *arguments = shlex.split(command)
+            assert program == "kconnect"
+            assert kconnect(*arguments).exit_code == 0, command
+        (found,) = _shown(kconnect, "orders-sink.json")["offsets"]
+        assert found["offset"] == {"kafka_offset": 6}
 
 
 class TestOffsets:
