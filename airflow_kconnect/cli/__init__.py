@@ -14,6 +14,7 @@ from airflow_kconnect.cli.offsets import app as offsets
 from airflow_kconnect.cli.preview import preview
 from airflow_kconnect.cli.reference import reference
 from airflow_kconnect.cli.run import run
+from airflow_kconnect.cli.spark import app as spark
 from airflow_kconnect.cli.states import pause, resume, stop
 from airflow_kconnect.cli.validate import validate
 
@@ -29,6 +30,7 @@ app = typer.Typer(
 app.add_typer(broker, name="broker")
 app.add_typer(dlq, name="dlq")
 app.add_typer(offsets, name="offsets")
+app.add_typer(spark, name="spark")
 for command in (demo, run, validate, preview, pause, resume, stop, reference):
     app.command()(command)
 

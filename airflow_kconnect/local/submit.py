@@ -20,6 +20,7 @@ from airflow_kconnect.local.java import java_environment
 from airflow_kconnect.local.package_archive import with_archive
 from airflow_kconnect.local.process_tree import kill_tree
 from airflow_kconnect.local.spark import SparkSubmit, job_path
+from airflow_kconnect.local.spark_home import installed_spark, spark_home
 
 SECRET_KEYS = (
     r"(?i)secret|passw|token|access[._-]?key|credential|private|jaas|api[._-]?key|connection[._-]?url|keytab"
@@ -178,7 +179,12 @@ def submit_environment(master: str) -> dict[str, str]:
     if master.startswith("local"):
         # Else Spark looks for an outside address of this machine, and warns when it finds one.
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
-    return environment | java_environment() | {SUBMITTER: str(os.getpid())}
+    environment |= java_environment()
+    if (home := spark_home()) is not None and home == installed_spark():
+        # What jobs need besides, for example pandas, was installed with it.
+        path = [environment.get("PYTHONPATH"), str(home.parent)]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))
+    return environment | {SUBMITTER: str(os.getpid())}
 
 
 @contextmanager

@@ -1,0 +1,41 @@
+"""`kconnect spark`: Spark in the cache, where this Python is to have none."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.local.spark_home import spark_home
+from airflow_kconnect.local.spark_install import install_spark
+
+app = typer.Typer(no_args_is_help=True, help="Install Spark outside of this Python environment.")
+
+
+@app.callback()
+def spark() -> None:
+    """Install Spark outside of this Python environment."""
+
+
+@app.command()
+def install(
+    force: Annotated[bool, typer.Option("--force", help="Also if a Spark is found already.")] = False,
+) -> None:
+    """Install Spark into the cache ($KCONNECT_CACHE): about 500 MB that need not be in an Airflow image.
+
+    Operators and `kconnect run` use it where SPARK_HOME is not set, spark-submit is not on PATH, and this Python has no
+    PySpark of its own (pip install 'airflow-kconnect[spark]').
+
+    Exit codes: 0 Spark is there; 1 the cache cannot be written; 3 the download failed.
+    """
+    try:
+        found = None if force else spark_home()
+        if found is not None:
+            typer.echo(f"Spark is in {found} already.")
+            return
+        typer.echo("Installing Spark: a download of about 450 MB, and a minute of unpacking.")
+        typer.echo(f"Spark is in {install_spark()}.")
+    except ConnectError as error:
+        typer.echo(f"Error: {error}", err=True)
+        raise typer.Exit(error.exit_code) from error
