@@ -15,6 +15,7 @@ import typer
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.local.broker import DEFAULT_PORT, BrokerStatus, EmbeddedBroker
+from airflow_kconnect.local.cache import expanded
 from airflow_kconnect.local.progress import ProgressLine
 
 app = typer.Typer(
@@ -80,7 +81,7 @@ def default_data() -> Path:
 
 def home_folder() -> Path:
     """Where commands keep what is theirs: `$KCONNECT_HOME`, or `~/.airflow_kconnect`."""
-    return Path(os.environ.get("KCONNECT_HOME") or "~/.airflow_kconnect").expanduser()
+    return expanded(os.environ.get("KCONNECT_HOME") or "~/.airflow_kconnect")
 
 
 def _sentence(status: BrokerStatus) -> str:

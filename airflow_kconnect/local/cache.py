@@ -21,17 +21,28 @@ def cache_folder() -> Path:
     """
     named = os.environ.get("KCONNECT_CACHE")
     if named:
-        return Path(named).expanduser().absolute()
+        return expanded(named).absolute()
     folder = _in_home()
     if folder is not None and (folder.is_dir() or _can_be_made(folder)):
         return folder
     return _private(Path(tempfile.gettempdir()) / f"airflow_kconnect-{os.getuid()}")
 
 
+def expanded(path: str) -> Path:
+    """A path that may begin with `~`.
+
+    :raises SetupError: it does, and this user has no home folder.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:  # neither HOME nor an entry of this user in the system's list
+        raise SetupError(f"{path} is below a home folder, but this user has none: set HOME.") from error
+
+
 def _in_home() -> Path | None:
     try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser().absolute() / "airflow_kconnect"
-    except RuntimeError:  # neither HOME nor an entry of this user in the system's list
+        return expanded(os.environ.get("XDG_CACHE_HOME") or "~/.cache").absolute() / "airflow_kconnect"
+    except SetupError:
         return None
 
 

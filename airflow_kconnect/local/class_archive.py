@@ -31,6 +31,11 @@ def class_archive_options(java: Java, pyspark: Path) -> list[str]:
     return [*_SILENT, f"-XX:SharedArchiveFile={archive}"] if archive.is_file() else []
 
 
+def java_option(option: str) -> str:
+    """An option as it is written among others in Spark's configuration: in quotes if it has blanks."""
+    return f'"{option}"' if " " in option else option
+
+
 def make_class_archive(spark: SparkSubmit, *, timeout_s: float = 300.0) -> Path | None:
     """Make the archive by running a small job, unless it is there; None if it cannot be made."""
     if spark.pyspark is None:
@@ -49,7 +54,7 @@ def _make(spark: SparkSubmit, archive: Path, timeout_s: float) -> Path | None:
     """Written beside its final place and then renamed: an archive that exists is whole."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     part = archive.with_name(f"{archive.name}.{os.getpid()}")
-    options = " ".join([*_SILENT, f"-XX:ArchiveClassesAtExit={part}"])
+    options = " ".join([*_SILENT, java_option(f"-XX:ArchiveClassesAtExit={part}")])
     command = [str(spark.program), "--master", "local[2]", *_conf(options), str(job_path(_JOB))]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import SplitResult, unquote, urlsplit
 
+from airflow_kconnect.local.cache import expanded
 from airflow_kconnect.local.errors import SetupError
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -61,10 +62,17 @@ def ivy_settings(env: Mapping[str, str]) -> Path | None:
     named = env.get("KCONNECT_IVY_SETTINGS")
     if not named:
         return None
-    path = Path(named).expanduser()
+    path = expanded(named)
     if not path.is_file():
         raise SetupError(f"`KCONNECT_IVY_SETTINGS` names {path}, which is no file: correct it or unset it.")
     return path
+
+
+def _maven_settings() -> Path | None:
+    try:
+        return expanded("~/.m2/settings.xml")
+    except SetupError:
+        return None
 
 
 def maven_mirror(settings: Path | None = None) -> str | None:
@@ -73,8 +81,8 @@ def maven_mirror(settings: Path | None = None) -> str | None:
     :param settings: Maven's settings file; None means `~/.m2/settings.xml`.
     :raises SetupError: the file is not XML.
     """
-    settings = settings or Path("~/.m2/settings.xml").expanduser()
-    if not os.access(settings, os.R_OK):
+    settings = settings or _maven_settings()
+    if settings is None or not os.access(settings, os.R_OK):
         return None
     try:
         root = ET.parse(settings).getroot()

@@ -56,10 +56,10 @@ def find_spark_submit(name: str = "spark-submit") -> SparkSubmit:
 
 
 def _spark_submit_path(name: str, home: Path | None) -> Path:
-    scripts = Path(sys.executable).parent
+    scripts = Path(sys.executable).absolute().parent
     found = shutil.which(name)
     # pip's copy in the scripts folder is the same program as PySpark's, but starts a Python to find that folder.
-    if found is not None and Path(found).parent != scripts:
+    if found is not None and not Path(found).parent.samefile(scripts):
         return Path(found)
     if home is not None and (found := shutil.which(name, path=str(home / "bin"))) is not None:
         return Path(found)

@@ -15,7 +15,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import SUBMITTER, parse_event
-from airflow_kconnect.local.class_archive import class_archive_options
+from airflow_kconnect.local.class_archive import class_archive_options, java_option
 from airflow_kconnect.local.java import java_environment
 from airflow_kconnect.local.package_archive import with_archive
 from airflow_kconnect.local.process_tree import kill_tree
@@ -37,6 +37,12 @@ _DEFAULT_CONF = {
     "spark.speculation": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
+}
+_CLUSTER_CONF = {
+    # Airflow's retries are enough, and know which failures are worth one.
+    "spark.yarn.maxAppAttempts": "1",
+    "spark.yarn.appMasterEnv.PYTHONSAFEPATH": "1",
+    "spark.kubernetes.driverEnv.PYTHONSAFEPATH": "1",
 }
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 """Environment of a Python that imports nothing from the folder in which it is started."""
@@ -73,13 +79,12 @@ def spark_conf(
         conf |= {"spark.python.unix.domain.socket.enabled": "true"}
     if deploy_mode != "cluster":
         conf |= _python_of_driver(master)
-    elif master == "yarn":
-        # Airflow's retries are enough, and know which failures are worth one.
-        conf["spark.yarn.maxAppAttempts"] = "1"
+    else:
+        conf |= _CLUSTER_CONF
     conf |= {key: str(value) for key, value in user.items()}
     if master.startswith("local") and spark is not None and spark.pyspark is not None:
         # Of two Java options the last one counts, so the user's win.
-        options = [*_quick_start(spark), user.get(_JAVA_OPTIONS, "")]
+        options = [*map(java_option, _quick_start(spark)), user.get(_JAVA_OPTIONS, "")]
         conf[_JAVA_OPTIONS] = " ".join(option for option in options if option)
     return conf
 

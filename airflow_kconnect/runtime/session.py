@@ -8,7 +8,7 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.runtime.progress import emit
 
@@ -29,6 +29,24 @@ _SPEED_CONF = {
 }
 
 
+def _started(builder: SparkSession.Builder) -> SparkSession:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, __version__
+
+    from airflow_kconnect.runtime.spark_jobs import cause_of
+
+    try:
+        return builder.getOrCreate()
+    except Py4JError as error:
+        master = SparkConf().get("spark.master", "") or ""
+        if master.startswith("local"):
+            raise
+        raise RetriableError(
+            f"Spark cannot start the application on {master}: {cause_of(str(error), __version__)}. Check that the"
+            f" master can be reached and runs Spark {__version__}, as the driver does; Spark's log may say more"
+        ) from error
+
+
 class LazySession:
     """Starts Spark on first use: a run that finds nothing new is over before Spark would be up.
 
@@ -41,7 +59,11 @@ class LazySession:
 
     @cached_property
     def spark(self) -> SparkSession:
-        """The session. :raises ConfigError: when it is set up in a way that would double data."""
+        """The session.
+
+        :raises ConfigError: when it is set up in a way that would double data.
+        :raises RetriableError: the master cannot be reached, or does not take the application.
+        """
         from pyspark.sql import SparkSession
 
         # On a local master the workers are this Python, whatever `python3` is first on the PATH.
@@ -49,7 +71,7 @@ class LazySession:
         builder = SparkSession.builder.appName(self._app_name)
         for key, value in START_CONF.items():
             builder = builder.config(key, value)
-        spark = self._given or builder.getOrCreate()
+        spark = self._given or _started(builder)
         if self._given is None and (url := spark.sparkContext.uiWebUrl):
             emit("spark_ui", url=url)
         for key, value in (SESSION_CONF | _SPEED_CONF).items():

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+# Objects of one version of Spark that another one cannot read.
+_OTHER_VERSION = re.compile(r"InvalidClassException|local class incompatible|NoSuchMethodError|NoClassDefFoundError")
 _SMALL_RECORD_BYTES = 4096
 _SMALL_RECORDS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
@@ -62,7 +64,17 @@ def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:
     try:
         return reported.collect()
     except (PySparkException, Py4JError) as error:
-        raise RetriableError(f"the Spark job failed: {_cause(str(error))}") from error
+        raise RetriableError(f"the Spark job failed: {cause_of(str(error), spark.version)}") from error
+
+
+def cause_of(text: str, version: str) -> str:
+    """What a Spark error says in one line.
+
+    :param version: of the driver's Spark: named where executors or the master seem to have another one.
+    """
+    if not _OTHER_VERSION.search(text):
+        return _cause(text)
+    return f"{_cause(text)}. The driver has Spark {version}: master and executors must have the same version"
 
 
 def _cause(text: str) -> str:

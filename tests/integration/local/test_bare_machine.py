@@ -50,13 +50,22 @@ def kconnect_run(folder: Path, worker_file: Path) -> Command:
     """Run a connector's configuration in that folder, with a home that cannot be written; the JSON that is printed."""
 
     def run(config: Mapping[str, str], *arguments: str, **environment: str) -> dict[str, Any]:
+        (folder / "for now").mkdir(exist_ok=True)
         (folder / "connector.json").write_text(json.dumps({"name": config["name"], "config": config}))
         bare = {name: value for name, value in os.environ.items() if name not in _PREPARED}
         command = [sys.executable, "-P", "-m", "airflow_kconnect.cli", "run", "connector.json", "--json"]
         done = subprocess.run(
             [*command, "--worker", str(worker_file), "--master", "local[2]", *arguments],
             cwd=folder,
-            env={**bare, "PYTHONPATH": str(REPOSITORY), "HOME": "/dev/null", "LC_ALL": "C", **environment},
+            env={
+                **bare,
+                "PYTHONPATH": str(REPOSITORY),
+                "HOME": "/dev/null",
+                "TMPDIR": str(folder / "for now"),
+                "LC_ALL": "C",
+                **environment,
+            },
+            umask=0o077,
             capture_output=True,
             text=True,
             check=False,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.local.cache import cache_folder
+from airflow_kconnect.local.cache import cache_folder, expanded
 from airflow_kconnect.local.errors import SetupError
 
 
@@ -60,3 +60,8 @@ def test_a_folder_that_others_can_have_made_is_refused(temporary: Path, kind: st
 
     with pytest.raises(SetupError, match="KCONNECT_CACHE"):
         cache_folder()
+
+
+def test_a_path_below_a_home_that_does_not_exist_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SetupError, match="~nobody-has-this-name/x is below a home folder"):
+        expanded("~nobody-has-this-name/x")

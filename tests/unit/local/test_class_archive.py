@@ -18,13 +18,13 @@ from airflow_kconnect.local.spark import SparkSubmit
 # Stands for spark-submit: writes the archive that its Java options ask for.
 _WRITES = """#!{python}
 import pathlib, re, sys
-pathlib.Path(re.search(r"ArchiveClassesAtExit=(\\S+)", " ".join(sys.argv))[1]).write_text("classes")
+pathlib.Path(re.search(r'"-XX:ArchiveClassesAtExit=([^"]+)"', " ".join(sys.argv))[1]).write_text("classes")
 """
 
 
 @pytest.fixture
 def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkSubmit:
-    monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path / "my cache"))
     (tmp_path / "jars").mkdir()
     (tmp_path / "java").touch()
     return SparkSubmit(tmp_path / "spark-submit", Java(tmp_path / "java", 17), tmp_path)
@@ -77,7 +77,7 @@ class TestClassArchive:
 
         assert make_class_archive(spark) is None
         assert _options(spark) == []
-        assert not list((tmp_path / "cache").rglob("*.jsa*"))
+        assert not list((tmp_path / "my cache").rglob("*.jsa*"))
 
     def test_is_not_made_for_a_distribution(self, spark: SparkSubmit) -> None:
         assert make_class_archive(SparkSubmit(spark.program, spark.java, None)) is None

@@ -85,10 +85,18 @@ class TestFindSparkSubmit:
             find_spark_submit()
 
     def test_pips_copy_beside_python_stands_for_that_of_pyspark(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("SPARK_HOME", raising=False)
         scripts = Path(sys.executable).parent
         monkeypatch.setenv("PATH", f"{scripts}:/usr/bin:/bin")
 
         assert find_spark_submit().program.parent.name == "bin"
+        assert find_spark_submit().pyspark is not None
+
+    def test_pips_copy_is_known_by_another_path_too(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("SPARK_HOME", raising=False)
+        (tmp_path / "venv").symlink_to(Path(sys.executable).parents[1])
+        monkeypatch.setenv("PATH", f"{tmp_path}/venv/bin:/usr/bin:/bin")
+
         assert find_spark_submit().pyspark is not None
 
     def test_another_name_is_looked_for(self, path: Path) -> None:

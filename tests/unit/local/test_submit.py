@@ -15,8 +15,10 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import event_line
+from airflow_kconnect.local import submit as module
 from airflow_kconnect.local.java import Java
 from airflow_kconnect.local.spark import SparkSubmit, job_path
+from airflow_kconnect.local.spark_home import install_folder
 from airflow_kconnect.local.submit import spark_conf, submit, submit_command, submit_environment
 
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -67,6 +69,23 @@ class TestSparkConf:
         assert conf[JAVA_OPTIONS].startswith("-XX:")
         assert conf[JAVA_OPTIONS].endswith(" -Duser=1")
 
+    def test_java_options_with_a_blank_are_one_option(
+        self, spark: SparkSubmit, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(
+            module, "class_archive_options", lambda java, pyspark: ["-XX:SharedArchiveFile=/my cache/a"]
+        )
+
+        conf = spark_conf({}, master="local[2]", spark=spark)
+
+        assert conf[JAVA_OPTIONS].startswith('"-XX:SharedArchiveFile=/my cache/a" -XX:')
+
+    @pytest.mark.parametrize("place", ["yarn.appMasterEnv", "kubernetes.driverEnv", "executorEnv"])
+    def test_no_process_on_a_cluster_imports_from_its_working_folder(self, place: str) -> None:
+        conf = spark_conf({}, master="yarn", deploy_mode="cluster")
+
+        assert conf[f"spark.{place}.PYTHONSAFEPATH"] == "1"
+
     def test_java_options_are_left_alone_on_a_cluster(self, spark: SparkSubmit) -> None:
         assert JAVA_OPTIONS not in spark_conf({}, master="yarn", spark=spark)
 
@@ -103,6 +122,14 @@ class TestSubmitCommand:
         monkeypatch.setenv("SPARK_LAUNCHER_OPTS", "-Xmx1g")
 
         assert submit_environment("local[2]")["SPARK_LAUNCHER_OPTS"] == "-Xmx1g"
+
+    def test_an_installed_spark_brings_its_packages(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path))
+        monkeypatch.setenv("PYTHONPATH", "/mine")
+        (install_folder() / "pyspark" / "jars").mkdir(parents=True)
+        monkeypatch.setenv("SPARK_HOME", str(install_folder() / "pyspark"))
+
+        assert submit_environment("local[2]")["PYTHONPATH"] == f"/mine{os.pathsep}{install_folder()}"
 
 
 def _python(script: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.runtime.spark_jobs import _cause
+from airflow_kconnect.runtime.spark_jobs import cause_of
 
 _AT_START = """An error occurred while calling o77.collectToPython.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 0.0 failed 1 times:
@@ -22,7 +22,7 @@ Caused by: java.io.EOFException: none
 
 class TestCause:
     def test_the_last_words_of_a_python_worker_come_first(self) -> None:
-        assert _cause(_AT_START) == (
+        assert cause_of(_AT_START, "4.3.0") == (
             "a Python worker ended at its start: ModuleNotFoundError: No module named 'does_not_exist'"
             ' (File "/home/ann/grp.py", line 1, in <module>)'
         )
@@ -30,4 +30,12 @@ class TestCause:
     def test_a_worker_that_said_nothing_leaves_sparks_own_error(self) -> None:
         silent = _AT_START.replace(_AT_START[_AT_START.index("  Trace") : _AT_START.index("PYTHONPATH")], "")
 
-        assert "EOFException" in _cause(silent)
+        assert "EOFException" in cause_of(silent, "4.3.0")
+
+    def test_executors_of_another_version_are_named_as_the_reason(self) -> None:
+        text = (
+            "Job aborted due to stage failure\njava.io.InvalidClassException: org.apache.spark.scheduler.Task; local"
+            " class incompatible: stream classdesc serialVersionUID = 1, local class serialVersionUID = 2\n"
+        )
+
+        assert "The driver has Spark 4.3.0: master and executors must have the same version" in cause_of(text, "4.3.0")
