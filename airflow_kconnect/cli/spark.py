@@ -31,7 +31,7 @@ def install(
     """
     try:
         found = None if force else spark_home()
-        if found is not None:
+        if found is not None and (found / "jars").is_dir():
             typer.echo(f"Spark is in {found} already.")
             return
         typer.echo("Installing Spark: a download of about 450 MB, and a minute of unpacking.")

@@ -6,6 +6,8 @@ import importlib.util
 import os
 import sys
 import zipfile
+from collections.abc import Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from airflow_kconnect.local.cache import cache_folder
@@ -68,23 +70,35 @@ def use_whole_pyspark() -> None:
     Nothing happens if PySpark has been imported already.
     """
     home = spark_home()
-    if home is None or "pyspark" in sys.modules or _is_intact(home):
+    archives = python_path(home) if home is not None else []
+    if home is None or "pyspark" in sys.modules or archives[0] in sys.path or _is_intact(home, sys.path):
         return
-    sys.path[:0] = python_path(home)
+    sys.path[:0] = archives
     importlib.invalidate_caches()
     os.environ.setdefault("SPARK_HOME", str(home))
 
 
-def _is_intact(home: Path) -> bool:
-    """Whether the Python files beside Spark's jars are those of its archive."""
-    spec = importlib.util.find_spec("pyspark")
-    location = Path(next(iter((spec and spec.submodule_search_locations) or [""])))
-    if location.parent.is_file():
-        return True
-    if location != home:
+def use_installed_pyspark() -> None:
+    """Have a job import PySpark's installed files where they are those of Spark's archive.
+
+    Python keeps them compiled. What it imports from the archive, it compiles in each process.
+    """
+    home = spark_home()
+    if home is None or "pyspark" in sys.modules:
+        return
+    others = [entry for entry in sys.path if Path(entry) != home / ARCHIVE]
+    if _is_intact(home, others):
+        sys.path[:] = others
+
+
+def _is_intact(home: Path, path: Sequence[str]) -> bool:
+    """Whether a Python path finds the files beside Spark's jars, and they are those of its archive."""
+    spec = PathFinder.find_spec("pyspark", path)
+    found = next(iter((spec and spec.submodule_search_locations) or []), None)
+    if found is None or Path(found).resolve() != home.resolve():
         return False
     with zipfile.ZipFile(home / ARCHIVE) as archive:
-        # Their lengths tell, but for the file that holds the version.
+        # Their sizes tell, but for the file that holds the version.
         return archive.read(_VERSION_FILE) == _content(home.parent / _VERSION_FILE) and all(
             _size(home.parent / info.filename) == info.file_size
             for info in archive.infolist()

@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import gc
 
-import pandas  # type: ignore[import-untyped]  # noqa: F401  (the Arrow path of PySpark imports it in each worker)
-from pyspark.daemon import manager
+from airflow_kconnect.local.spark_home import use_installed_pyspark
 
-import airflow_kconnect.connectors.directory.writers
-import airflow_kconnect.connectors.file.reading
-import airflow_kconnect.connectors.file.segments
-import airflow_kconnect.runtime.plain_sink
-import airflow_kconnect.runtime.split_writer  # noqa: F401
-from airflow_kconnect.runtime.memory import use_few_arenas
 
-if __name__ == "__main__":
+def main() -> None:
+    """Import what workers need, and fork them when Spark asks for it."""
+    use_installed_pyspark()
+    import pandas  # type: ignore[import-untyped]  # noqa: F401  (the Arrow path of PySpark imports it in each worker)
+    from pyspark.daemon import manager
+
+    import airflow_kconnect.connectors.directory.writers
+    import airflow_kconnect.connectors.file.reading
+    import airflow_kconnect.connectors.file.segments
+    import airflow_kconnect.runtime.plain_sink
+    import airflow_kconnect.runtime.split_writer  # noqa: F401
+    from airflow_kconnect.runtime.memory import use_few_arenas
+
     use_few_arenas()
     # What is there now lives as long as the workers: none of them has to look through it again.
     gc.freeze()
     manager()
+
+
+if __name__ == "__main__":
+    main()

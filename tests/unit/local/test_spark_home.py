@@ -139,3 +139,29 @@ class TestUseWholePyspark:
         module.use_whole_pyspark()
 
         assert sys.path == before
+
+
+_INSTALLED = (
+    "from airflow_kconnect.local.spark_home import use_installed_pyspark; use_installed_pyspark();"
+    " import pyspark; print('.zip' in pyspark.__file__)"
+)
+
+
+class TestUseInstalledPyspark:
+    def _in_a_job(self, home: Path) -> str:
+        return _said([home / "python" / "lib" / "pyspark.zip", home.parent], _INSTALLED)
+
+    def test_intact_files_are_imported_as_they_are_compiled(self, tmp_path: Path) -> None:
+        assert self._in_a_job(_spark(tmp_path / "pyspark")) == "False"
+
+    def test_with_files_of_another_version_the_archive_stays(self, tmp_path: Path) -> None:
+        home = _spark(tmp_path / "pyspark")
+        (home / "version.py").write_text("__version__: str = '4.2.0'\n")
+
+        assert self._in_a_job(home) == "True"
+
+    def test_with_another_pyspark_on_the_path_the_archive_stays(self, tmp_path: Path) -> None:
+        home = _spark(tmp_path / "spark" / "pyspark")
+        other = _spark(tmp_path / "other" / "pyspark")
+
+        assert _said([home / "python" / "lib" / "pyspark.zip", other.parent], _INSTALLED) == "True"
