@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.local.demo_airflow import report_of
 from tests.support import unique
-from tests.support.airflow_dags import add_dag
+from tests.support.airflow_dags import add_dag, report_of
 from tests.support.databases import SqliteDatabase
 from tests.support.postgres import PostgresServer
 
