@@ -58,7 +58,8 @@ class Demo:
     ) -> None:
         self._folder, self._console, self._keep = DemoFolder(folder), console, keep
         self._pipelines = [kind(self._folder.data) for kind in kinds]
-        self._broker = EmbeddedBroker(self._folder.broker)
+        self._narrator = Narrator(console)
+        self._broker = EmbeddedBroker(self._folder.broker, progress=self._narrator)
 
     def run(self) -> None:
         """Announce, prepare, run each DAG, add to its input, run it again, check and show what has happened.
@@ -83,8 +84,8 @@ class Demo:
         """Everything for which servers are needed."""
         completed = False
         try:
-            with Narrator(self._console) as narrator:
-                runs = self._runs(narrator)
+            with self._narrator, Airflow(self._folder, self._narrator, self._task_done) as airflow:
+                runs = self._runs(airflow)
             tables.show_runs(self._console, runs)
             read = [tables.Offsets.read(self._broker.bootstrap, *pipeline.connectors) for pipeline in self._pipelines]
             tables.show_offsets(self._console, read)
@@ -95,22 +96,20 @@ class Demo:
             if not (self._keep and completed):
                 self._broker.stop()
 
-    def _runs(self, narrator: Narrator) -> list[Run]:
-        def task_done(task: str, report: dict[str, Any]) -> None:
-            narrator.done(f"  {task}: {report['records']['written']:,} records written")
+    def _runs(self, airflow: Airflow) -> list[Run]:
+        self._broker.start()
+        self._narrator.say(f"Kafka runs at {self._broker.bootstrap}")
+        airflow.wait_until_ready()
+        self._narrator.say("Airflow is ready")
+        return [self._dag_run(airflow, pipeline, run) for pipeline in self._pipelines for run in (1, 2)]
 
-        self._broker = EmbeddedBroker(self._folder.broker, progress=narrator)
-        with Airflow(self._folder, narrator, task_done) as airflow:
-            self._broker.start()
-            narrator.done(f"Kafka runs at {self._broker.bootstrap}")
-            airflow.wait_until_ready()
-            narrator.done("Airflow is ready")
-            return [self._dag_run(airflow, pipeline, run, narrator) for pipeline in self._pipelines for run in (1, 2)]
+    def _task_done(self, task: str, report: dict[str, Any]) -> None:
+        self._narrator.say(f"  {task}: {report['records']['written']:,} records written")
 
-    def _dag_run(self, airflow: Airflow, pipeline: Pipeline, run: int, narrator: Narrator) -> Run:
+    def _dag_run(self, airflow: Airflow, pipeline: Pipeline, run: int) -> Run:
         added = pipeline.feed(run)
-        narrator.done(f"Run {run} of {pipeline.dag_id}, with {added} in {pipeline.input}")
-        narrator(f"{pipeline.dag_id}: starting the run")
+        self._narrator.say(f"Run {run} of {pipeline.dag_id}, with {added} in {pipeline.input}")
+        self._narrator(f"{pipeline.dag_id}: starting the run")
         connection = {"conn_type": "kconnect", "host": self._broker.bootstrap}
         began_s = time.monotonic()
         ended = airflow.run(pipeline.dag_id, {"AIRFLOW_CONN_KAFKA_DEFAULT": json.dumps(connection)})

@@ -32,6 +32,7 @@ class Narrator:
         if self._console.is_terminal and not self._console.record:
             self._spinner = self._console.status("")
             self._spinner.start()
+        self._began_s = self._said_s = time.monotonic()
         self._thread.start()
         return self
 
@@ -50,8 +51,8 @@ class Narrator:
             self._step_since_s = time.monotonic()
             self._show()
 
-    def done(self, text: str) -> None:
-        """Say what has been done; this line stays on a terminal too."""
+    def say(self, text: str) -> None:
+        """Say a line that stays, on a terminal too: what has been done, or what the next steps are for."""
         with self._guard:
             self._step, self._pending = "", False
             self._print(text, "green")

@@ -28,7 +28,7 @@ class TestWithoutTerminal:
     def test_what_is_done_is_said_at_once(self) -> None:
         out = io.StringIO()
         with Narrator(Console(file=out)) as narrator:
-            narrator.done("Kafka runs")
+            narrator.say("Kafka runs")
 
             assert "Kafka runs\n" in out.getvalue()
 
@@ -44,7 +44,7 @@ class TestWithoutTerminal:
         out = io.StringIO()
         with Narrator(Console(file=out), silence_s=0.1, between_s=0) as narrator:
             narrator("Downloading")
-            narrator.done("Downloaded")
+            narrator.say("Downloaded")
             time.sleep(0.5)
 
         assert out.getvalue().rstrip().endswith("Downloaded")
@@ -59,7 +59,7 @@ class TestWithoutTerminal:
     def test_a_long_line_is_not_folded(self) -> None:
         out = io.StringIO()
         with Narrator(Console(file=out, width=40)) as narrator:
-            narrator.done("x" * 100)
+            narrator.say("x" * 100)
 
         assert "x" * 100 in out.getvalue()
 
@@ -70,6 +70,6 @@ class TestOnATerminal:
         with Narrator(Console(file=out, force_terminal=True, force_interactive=True)) as narrator:
             narrator("Downloading")
             wait_for(lambda: "Downloading" in out.getvalue())
-            narrator.done("Kafka runs")
+            narrator.say("Kafka runs")
 
         assert "Kafka runs" in out.getvalue()
