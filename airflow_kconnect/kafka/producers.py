@@ -83,7 +83,8 @@ class CommittingProducer(ABC):
         # A fenced producer says so once more.
         with suppress(KafkaException), warnings.catch_warnings(action="ignore", category=RuntimeWarning):
             self._producer.purge(in_queue=True, in_flight=True, blocking=False)
-            self._producer.close(1.0)
+            # confluent-kafka below 2.13 has no close: it frees a producer that is not referenced any more.
+            getattr(self._producer, "close", self._producer.flush)(1.0)
 
 
 class TransactionalProducer(CommittingProducer):
@@ -99,7 +100,9 @@ class TransactionalProducer(CommittingProducer):
         try:
             # Asked before there is any connection, librdkafka looks for the coordinator again only 500 ms later.
             with suppress(KafkaException):  # what is wrong is said by the next call
-                self._producer.cluster_id(min(init_timeout_s, 5.0))
+                # confluent-kafka below 2.16 has no cluster_id; the metadata of all topics cost a little more.
+                connect = getattr(self._producer, "cluster_id", self._producer.list_topics)
+                connect(timeout=min(init_timeout_s, 5.0))
             self._retried(lambda: self._producer.init_transactions(init_timeout_s), attempts=3)
         except BaseException:
             self.close()

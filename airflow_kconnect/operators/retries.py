@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule
+from airflow.providers.common.compat.sdk import AirflowOptionalProviderFeatureException
 
 from airflow_kconnect.operators.errors import (
     ConnectorConfigError,
@@ -13,12 +14,15 @@ from airflow_kconnect.operators.errors import (
     ConnectorRetriableError,
 )
 
+if TYPE_CHECKING:
+    from airflow.sdk import ExceptionRetryPolicy, RetryAction
+
 
 def connector_retry_policy(
     *,
     retriable_delay: timedelta = timedelta(minutes=1),
-    fenced: RetryAction = RetryAction.FAIL,
-    internal: RetryAction = RetryAction.RETRY,
+    fenced: RetryAction | None = None,
+    internal: RetryAction | None = None,
 ) -> ExceptionRetryPolicy:
     """A `retry_policy` for operators of this package; the number of attempts remains that of `retries`.
 
@@ -32,13 +36,31 @@ def connector_retry_policy(
 
     :param retriable_delay: before the next attempt when a broker or a database was away.
     :param fenced: `RetryAction.RETRY` for a connector that only this task runs, to take over from what was left behind.
-    :param internal: about a broken promise of this package.
+        Default: `RetryAction.FAIL`.
+    :param internal: about an internal error of this package. Default: `RetryAction.RETRY`.
+    :raises AirflowOptionalProviderFeatureException: this Airflow is older than 3.3 and has no retry policies.
     """
+    try:
+        from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule
+    except ImportError as error:
+        from airflow import __version__
+
+        raise AirflowOptionalProviderFeatureException(
+            f"connector_retry_policy needs Airflow 3.3 or newer, and this is {__version__}. "
+            "Leave `retry_policy` out: errors of configuration and data are not retried in any version, and all others "
+            "follow the task's `retries` and `retry_delay`."
+        ) from error
     return ExceptionRetryPolicy(
         rules=[
             RetryRule(ConnectorConfigError, RetryAction.FAIL, reason="configuration or data are wrong"),
-            RetryRule(ConnectorFencedError, fenced, reason="a newer run of the connector has taken over"),
+            RetryRule(
+                ConnectorFencedError, fenced or RetryAction.FAIL, reason="a newer run of the connector has taken over"
+            ),
             RetryRule(ConnectorRetriableError, RetryAction.RETRY, retriable_delay, "something outside was away"),
-            RetryRule(ConnectorInternalError, internal, reason="airflow_kconnect broke a promise of its own"),
+            RetryRule(
+                ConnectorInternalError,
+                internal or RetryAction.RETRY,
+                reason="airflow_kconnect broke a promise of its own",
+            ),
         ]
     )

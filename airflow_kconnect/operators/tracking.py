@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.providers.common.compat.sdk import AirflowTaskTimeout, conf
+from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_3_PLUS
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.job_status import Outcome
@@ -68,12 +69,24 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         if self.durable and hook.in_yarn_cluster_mode and not hook.is_tracked:
             self.log.info("A retry cannot find this job again, because %s; it will fence it", UNTRACKED_YARN)
             self.durable = False
+        self._say_what_this_airflow_lacks(hook)
         try:
             super().execute(context)
         except ValueError as error:
             raise ConfigError({"spark-submit": [str(error)]}) from None
         except RuntimeError as error:
             raise _by_exit_code(driver_exit_code(str(error)), str(error)) from None
+
+    def _say_what_this_airflow_lacks(self, hook: ConnectorSparkSubmitHook) -> None:
+        if AIRFLOW_V_3_3_PLUS:
+            return
+        if hook.is_tracked:
+            self.log.info("Airflow 3.3 or newer is needed for a retry to find this job again; here it fences the job")
+        if self.deferrable:
+            self.log.warning(
+                "Airflow 3.3 or newer is needed to end the job of a task that is marked or cleared while it is "
+                "deferred; here the job continues until the next run fences it"
+            )
 
     def submit_job(self, context: Context) -> str | None:
         """Submit, and note which run the job belongs to; called where no earlier attempt's job goes on."""

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import murmur2
-
 from airflow_kconnect.connect.errors import FencedError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
+from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.records import Marker, PlanRecord, marker_key, plan_key
 
@@ -37,7 +36,7 @@ class PlanFollower:
     def __init__(self, pointer: PlanPointer, split: int, admin: KafkaAdmin, consumer_config: Mapping[str, Any]) -> None:
         self._pointer, self._split = pointer, split
         keys = (plan_key(pointer.connector), marker_key(pointer.connector, split))
-        self._partitions = sorted({murmur2(key, pointer.topic_partitions) for key in keys})
+        self._partitions = sorted({partition_of(key, pointer.topic_partitions) for key in keys})
         self._log = CompactedLog(admin, consumer_config, pointer.topic)
         self._log.positions = {p: pointer.positions[p] for p in self._partitions}
         self._view = OffsetView(pointer.connector)

@@ -142,7 +142,7 @@ def with_member(value: Column, name: str, new: Column) -> Column:
     from pyspark.sql import functions as F
 
     path = _path(name)
-    if path:
+    if path and _edits_variants():
         return F.try_variant_set(value, path, new)
     return object_of(F.map_concat(members(value), F.create_map(F.lit(name), new.cast("variant"))))
 
@@ -151,7 +151,7 @@ def without_members(value: Column, names: Iterable[str]) -> Column:
     """A VARIANT object without some members."""
     from pyspark.sql import functions as F
 
-    paths = {name: _path(name) for name in names}
+    paths = {name: _path(name) if _edits_variants() else None for name in names}
     known = [path for path in paths.values() if path]
     others = [name for name, path in paths.items() if not path]
     if known:
@@ -164,6 +164,13 @@ def or_null(value: Column) -> Column:
     from pyspark.sql import functions as F
 
     return F.when(~F.is_variant_null(value), value)
+
+
+def _edits_variants() -> bool:
+    """Whether this PySpark edits a VARIANT in place, as 4.3 does; before, it is taken apart, with the same result."""
+    from pyspark.sql import functions as F
+
+    return hasattr(F, "try_variant_set")
 
 
 def _path(name: str) -> str | None:

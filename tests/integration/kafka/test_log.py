@@ -45,7 +45,7 @@ def open_transaction(bootstrap: str, name: str) -> Iterator[Producer]:
     producer.flush(30)
     yield producer
     producer.purge()
-    producer.close(1.0)
+    producer.flush(1.0)
 
 
 def read(log: CompactedLog, partitions: tuple[int, ...] = (0, 1)) -> list[LogRecord]:
@@ -74,7 +74,7 @@ def write_aborted(bootstrap: str, name: str, count: int, partition: int = 0) -> 
         producer.produce(name, b"aborted %d" % n, b"key", partition)
     producer.flush(30)
     producer.abort_transaction(30)
-    producer.close(1.0)
+    producer.flush(1.0)
 
 
 def delete_records_before(bootstrap: str, place: TopicPartition) -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, TopicPartition, murmur2
+from confluent_kafka import Consumer, TopicPartition
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import (
     CommittingProducer,
     TransactionalProducer,
@@ -241,11 +242,11 @@ class TestPartitions:
             producer.produce(name, b"v", key)
         producer.commit()
         found = {record.key: record.partition for record in read_all(bootstrap, name)}
-        assert found == {key: murmur2(key, 7) for key in self.KEYS}
+        assert found == {key: partition_of(key, 7) for key in self.KEYS}
 
     def test_an_explicit_partition_counts_more_than_the_key(self, make: Make, topic: MakeTopic, bootstrap: str) -> None:
         producer, name = make(None), topic(partitions=7)
-        wanted = (murmur2(b"a", 7) + 1) % 7
+        wanted = (partition_of(b"a", 7) + 1) % 7
         producer.produce(name, b"v", b"a", wanted)
         producer.commit()
         assert [record.partition for record in read_all(bootstrap, name)] == [wanted]

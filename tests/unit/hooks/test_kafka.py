@@ -109,8 +109,8 @@ class TestErrors:
         ("fields", "message"),
         [
             ({"conn_type": "http", "host": "a:9092"}, "has type `http`, expected `kconnect` or `kafka`"),
-            ({"extra": "{not json"}, "has an extra that is not JSON: .*character 1"),
-            ({"extra": "[1]"}, "no JSON object"),
+            ({"extra": "{not json"}, "has an extra that is not JSON: .*character 1|does not exist"),
+            ({"extra": "[1]"}, "no JSON object|does not exist"),  # Airflow 3.1 drops such a connection
             ({"extra": {"security.protocol": "SSL"}}, "names no brokers"),
             ({}, "names no brokers"),
             ({"extra": {"bootstrap.servers": "a:9092", "oauth_cb": "my.module.token"}}, "`oauth_cb`"),
@@ -120,7 +120,7 @@ class TestErrors:
     def test_name_the_connection_and_what_is_wrong(
         self, worker_config: Any, fields: dict[str, Any], message: str
     ) -> None:
-        with pytest.raises(ConfigError, match=f"Kafka connection `my_kafka` .*{message}"):
+        with pytest.raises(ConfigError, match=f"Kafka connection `my_kafka` .*(?:{message})"):
             worker_config(**fields)
 
     def test_do_not_quote_the_extra(self, worker_config: Any) -> None:

@@ -180,7 +180,7 @@ class TestErrors:
         ("fields", "message"),
         [
             ({"host": None}, "names no brokers"),
-            ({"extra": "[1]"}, "no JSON object"),
+            ({"extra": "[1]"}, "no JSON object|does not exist"),  # Airflow 3.1 drops such a connection
             ({"extra": {"a": {"b": "s3cret-nested"}}}, "has keys in its extra that are no texts: a$"),
             ({"login": "me"}, "has a login, which security protocol PLAINTEXT does not use"),
             ({"login": "me", "extra": {"security_protocol": "SASL_SSL"}}, "has a login and no SASL mechanism"),
@@ -190,7 +190,7 @@ class TestErrors:
     def test_name_the_connection_and_what_is_wrong(
         self, worker_config: Any, fields: dict[str, Any], message: str
     ) -> None:
-        with pytest.raises(ConfigError, match=f"Kafka connection `team` .*{message}"):
+        with pytest.raises(ConfigError, match=f"Kafka connection `team` .*(?:{message})"):
             worker_config(**fields)
 
 

@@ -360,8 +360,8 @@ class TestClients:
     def test_librdkafka_takes_the_defaults_of_every_client(self) -> None:
         found = configs()
         AdminClient(found.admin())
-        Producer(found.producer(None)).close(1.0)
-        Producer(found.producer("t")).close(1.0)
+        Producer(found.producer(None))
+        Producer(found.producer("t"))
         Consumer(found.consumer("g")).close()
 
     @pytest.mark.parametrize(

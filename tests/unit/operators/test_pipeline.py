@@ -14,6 +14,7 @@ from airflow.sdk import DAG, TaskGroup
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.operators.pipeline import NewRecordsSensor, connector_pipeline
+from tests.support.versions import needs_airflow_3_2
 
 SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/in", "topic": "orders"}}
 SINK = {"name": "orders", "config": {"connector.class": "FileStreamSink", "file": "/out", "topics": "orders"}}
@@ -64,6 +65,7 @@ class TestGroup:
         assert sorted(group.children) == ["move.wait", "read", "write"]
         assert dag.get_task("move.wait").upstream_task_ids == {"read"}
 
+    @needs_airflow_3_2  # for the name of the class
     def test_a_group_with_ready_operators_can_be_serialized(self) -> None:
         from airflow.serialization.serialized_objects import DagSerialization
 

@@ -12,6 +12,7 @@ from airflow.triggers.base import BaseEventTrigger
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.triggers.lag import ConnectorLagTrigger, Crossings
+from tests.support.versions import needs_airflow_3_2
 
 SINK = {"name": "orders", "config": {"topics": "orders", "connector.class": "C", "connection.password": "db-secret-1"}}
 
@@ -80,6 +81,7 @@ class TestParameters:
         assert _trigger(connector=file).serialize() == _trigger().serialize()
 
 
+@needs_airflow_3_2  # for the name of the class
 def test_a_dag_can_be_scheduled_by_it() -> None:
     asset = Asset("orders-behind", watchers=[AssetWatcher(name="orders-lag", trigger=_trigger())])
     with DAG("write_orders", schedule=[asset]) as dag:
