@@ -1,0 +1,1 @@
+"""What `kconnect doctor` checks: this machine, Airflow's connections, Kafka and a connector's file."""

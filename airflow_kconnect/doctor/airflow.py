@@ -1,0 +1,86 @@
+"""Checks of Airflow: its version, and the connections that operators take by default.
+
+`python -m airflow_kconnect.doctor.airflow` answers in a process of its own: Airflow takes seconds to import, and logs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+
+from airflow_kconnect.doctor.findings import Checks, Finding, Status, ok, problem
+from airflow_kconnect.doctor.subject import Subject
+
+_LIMIT_S = 90.0
+_ANSWER = "kconnect-doctor: "
+_CONNECTIONS_CURE = "Needed by tasks only: `airflow db migrate` creates the database; AIRFLOW_HOME says where it is."
+
+
+def register(checks: Checks) -> None:
+    """Add the checks of this module."""
+    checks.add("Airflow")(_version)
+    checks.add("Airflow connections", limit_s=_LIMIT_S + 5)(_connections)
+
+
+def _version(_: Subject) -> Iterator[Finding]:
+    home = os.environ.get("AIRFLOW_HOME") or "~/airflow"
+    yield ok(f"{version('apache-airflow')}, AIRFLOW_HOME {home}")
+
+
+def _connections(subject: Subject) -> Iterator[Finding]:
+    if not subject.airflow:
+        yield Finding(Status.SKIPPED, "`--airflow` looks at kafka_default and spark_default")
+        return
+    command = [sys.executable, "-m", "airflow_kconnect.doctor.airflow"]
+    # Outside a task Airflow's SDK reads connections from the database only in its servers.
+    environment = {**os.environ, "_AIRFLOW_PROCESS_CONTEXT": "server"}
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, errors="replace", timeout=_LIMIT_S, check=False
+    )
+    answers = [line for line in done.stdout.splitlines() if line.startswith(_ANSWER)]
+    if done.returncode != 0 or not answers:
+        last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
+        yield problem(f"Airflow cannot be asked: {last}", _CONNECTIONS_CURE)
+        return
+    for found in json.loads(answers[-1].removeprefix(_ANSWER)):
+        yield Finding(Status(found["status"]), found["text"], found["cure"], found["name"])
+
+
+def _kafka_connection() -> Finding:
+    from airflow_kconnect.hooks.kconnect import KafkaConnectHook
+
+    name = KafkaConnectHook.default_conn_name
+    works, text = KafkaConnectHook(name).test_connection()
+    return (ok if works else problem)(text, name=f"Connection {name}")
+
+
+def _spark_connection() -> Finding:
+    from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+    from airflow.sdk import BaseHook
+    from airflow.sdk.exceptions import AirflowNotFoundException
+
+    name, wanted = SparkSubmitHook.default_conn_name, SparkSubmitHook.conn_type
+    about = f"Connection {name}"
+    create = f"airflow connections add {name} --conn-type {wanted} --conn-host 'local[*]'"
+    try:
+        found = BaseHook.get_connection(name)
+    except AirflowNotFoundException:
+        return problem("does not exist", f"Create it: {create}", name=about)
+    if found.conn_type != wanted:
+        again = f"Create it again: airflow connections delete {name}; {create}"
+        return problem(f"has type `{found.conn_type}`, expected `{wanted}`", again, name=about)
+    return ok(f"master {found.host or 'yarn'}", name=about)
+
+
+def _answer() -> None:
+    found = [_kafka_connection(), _spark_connection()]
+    lines = [{"name": f.name, "status": f.status, "text": f.text, "cure": f.cure} for f in found]
+    sys.stdout.write(f"{_ANSWER}{json.dumps(lines)}\n")
+
+
+if __name__ == "__main__":
+    _answer()

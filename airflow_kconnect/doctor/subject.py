@@ -1,0 +1,86 @@
+"""What the doctor looks at: the worker's keys, a connector's file, and what the user wants checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.providers import ConfigResolver
+from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.local.preflight import connector_config
+from airflow_kconnect.local.submit import SECRET_KEYS
+
+if TYPE_CHECKING:
+    from airflow_kconnect.doctor.inspector import Inspector
+
+_HIDDEN = "***"
+_SHORTEST = 4
+
+
+@dataclass
+class Subject:
+    """What is examined. Values are read when a check asks for them, so that each error belongs to a check.
+
+    :param read_worker: the worker's keys as they were written; None where no Kafka is named.
+    :param connector: file of a connector, or None.
+    :param airflow: whether Airflow's connections are to be checked.
+    :param transactions: whether a transactional id may be taken to see whether that is allowed.
+    :param timeout_s: how long one request to Kafka may take.
+    """
+
+    read_worker: Callable[[], Mapping[str, Any] | None]
+    connector: Path | None = None
+    airflow: bool = False
+    transactions: bool = False
+    timeout_s: float = 5.0
+
+    @cached_property
+    def worker_props(self) -> Mapping[str, Any] | None:
+        """The worker's keys as they were written."""
+        return self.read_worker()
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """The connector's keys as they were written; none without a connector."""
+        return {} if self.connector is None else connector_config(self.connector)
+
+    @cached_property
+    def resolver(self) -> ConfigResolver:
+        """Resolves the variables of both."""
+        return ConfigResolver.from_worker(self.worker_props or {})
+
+    @cached_property
+    def worker(self) -> WorkerConfig:
+        """The worker's keys, variables resolved."""
+        with self.resolver.hidden_in_errors():
+            return WorkerConfig.from_props(self.resolver.resolve(self.worker_props or {}))
+
+    @cached_property
+    def props(self) -> dict[str, str]:
+        """The connector's keys, variables resolved."""
+        return {key: str(value) for key, value in self.resolver.resolve(self.config).items()}
+
+    @cached_property
+    def kafka(self) -> Inspector:
+        """Requests to the cluster."""
+        from airflow_kconnect.doctor.inspector import Inspector
+
+        return Inspector(self.worker, self.props, timeout_s=self.timeout_s)
+
+    def without_secrets(self, text: str) -> str:
+        """A text in which no secret of worker or connector occurs."""
+        for secret in sorted(self._secrets(), key=len, reverse=True):
+            text = text.replace(secret, _HIDDEN)
+        return text
+
+    def _secrets(self) -> set[str]:
+        """Values of secret keys, and values of variables, as far as they were read."""
+        known = vars(self)
+        found = set(known["resolver"].secrets) if "resolver" in known else set()
+        for props in (known.get("worker_props") or {}, known.get("config") or {}):
+            found |= {str(value) for key, value in props.items() if re.search(SECRET_KEYS, key)}
+        return {secret for secret in found if len(secret) >= _SHORTEST and not secret.startswith("${")}
