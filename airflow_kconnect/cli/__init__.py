@@ -12,6 +12,7 @@ from airflow_kconnect.cli.demo import demo
 from airflow_kconnect.cli.dlq import app as dlq
 from airflow_kconnect.cli.doctor import doctor
 from airflow_kconnect.cli.offsets import app as offsets
+from airflow_kconnect.cli.plugins import plugins
 from airflow_kconnect.cli.preview import preview
 from airflow_kconnect.cli.reference import reference
 from airflow_kconnect.cli.run import run
@@ -32,7 +33,7 @@ app.add_typer(broker, name="broker")
 app.add_typer(dlq, name="dlq")
 app.add_typer(offsets, name="offsets")
 app.add_typer(spark, name="spark")
-for command in (demo, run, validate, preview, doctor, pause, resume, stop, reference):
+for command in (demo, run, validate, preview, doctor, pause, resume, stop, plugins, reference):
     app.command()(command)
 
 

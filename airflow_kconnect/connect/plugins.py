@@ -14,6 +14,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.foreign_classes import advice
 from airflow_kconnect.connect.validators import invalid
 
 if TYPE_CHECKING:
@@ -79,7 +80,9 @@ class PluginRegistry:
         if not self._candidates(CONNECTORS, name):
             text = "Failed to find any class that implements Connector and which name matches"
             known = ", ".join(self.names(CONNECTORS))
-            raise ConfigError({key: [f"{text} {name}, available connectors are: {known}"]})
+            more = self._advice(CONNECTORS, name)
+            separator = "." if more else ""
+            raise ConfigError({key: [f"{text} {name}, available connectors are: {known}{separator}{more}"]})
         return cast("type[Connector]", self._find(CONNECTORS, name, key))
 
     def converter(self, name: str, *, key: str = "converter") -> type[Any]:
@@ -110,7 +113,7 @@ class PluginRegistry:
         """
         candidates = self._candidates(group, name)
         if not candidates:
-            raise invalid(key, name, f"Class {name} could not be found.")
+            raise invalid(key, name, f"Class {name} could not be found.{self._advice(group, name)}")
         if len(candidates) > 1:
             found = ", ".join(sorted(candidates))
             raise invalid(key, name, f"More than one class matches; write the full name, one of: {found}")
@@ -151,6 +154,11 @@ class PluginRegistry:
         # JdbcSource is a simple name of several: then it means the one that we list under a name of our own.
         own = [full for full in found if full.startswith(_OWN)]
         return own if len(own) == 1 else found
+
+    def _advice(self, group: str, name: str) -> str:
+        others = (other for other in self._groups if other != group and self._candidates(other, name))
+        elsewhere = next((f"a {_SUFFIXES[other].lower()}" for other in others if other in _SUFFIXES), None)
+        return advice(name, self.names(group), elsewhere)
 
     def _find(self, group: str, name: str, key: str) -> type[Any]:
         full_name = self.resolve(group, name, key=key)

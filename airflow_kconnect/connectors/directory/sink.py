@@ -47,7 +47,14 @@ Results = Sequence[tuple[SinkSplit, dict[str, Any]]]
 
 
 def _absolute(name: str, value: Any) -> str | None:
-    return None if value is None or Path(value).is_absolute() else "must be the absolute path of a folder"
+    if value is None or Path(value).is_absolute():
+        return None
+    if "://" in value:
+        return (
+            "is a URL, and object stores are not supported yet: write the absolute path of a folder that all machines "
+            "of Spark see"
+        )
+    return "must be the absolute path of a folder"
 
 
 class DirectorySinkConnector(NativeSinkConnector):

@@ -72,7 +72,7 @@ def test_transformation_is_found_by_each_of_its_names(plugins: PluginRegistry, n
     assert plugins.transform(name, key="transforms.a.type") is Cast
 
 
-@pytest.mark.parametrize("name", ["os.path", "jdbcsource", "acme.JdbcSourceConnector", "", "Connector"])
+@pytest.mark.parametrize("name", ["os.path", "", "Connector"])
 def test_other_names_find_no_connector(plugins: PluginRegistry, name: str) -> None:
     with pytest.raises(ConfigError) as caught:
         plugins.connector(name)
@@ -83,6 +83,17 @@ def test_other_names_find_no_connector(plugins: PluginRegistry, name: str) -> No
             "org.one.CopyConnector, org.two.CopyConnector"
         ]
     }
+
+
+@pytest.mark.parametrize("name", ["jdbcsource", "acme.JdbcSourceConnector", "JdbcSorce"])
+def test_a_name_that_is_almost_right_gets_a_hint_after_connects_text(plugins: PluginRegistry, name: str) -> None:
+    with pytest.raises(ConfigError, match=r"org\.two\.CopyConnector\. Did you mean io\.acme\.JdbcSourceConnector\?$"):
+        plugins.connector(name)
+
+
+def test_a_class_of_another_kind_is_called_so(plugins: PluginRegistry) -> None:
+    with pytest.raises(ConfigError, match=r"Class Cast\$Value could not be found\. It is a transformation\."):
+        plugins.predicate("Cast$Value")
 
 
 def test_unknown_class_has_connects_text(plugins: PluginRegistry) -> None:

@@ -55,6 +55,10 @@ class TestConfig:
             connector(tmp_path, **{key: value})
         assert list(raised.value.errors) == [key]
 
+    def test_an_object_store_is_refused_by_name(self) -> None:
+        with pytest.raises(ConfigError, match="object stores are not supported yet"):
+            DirectorySinkConnector.config().parse({"directory": "s3a://bucket/folder"})
+
     def test_the_directory_is_required(self) -> None:
         with pytest.raises(ConfigError, match="directory"):
             DirectorySinkConnector({})
