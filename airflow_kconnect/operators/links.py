@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from airflow.sdk import BaseOperatorLink
 
+from airflow_kconnect.operators.runbooks import runbook_url
+
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import TaskInstanceKey
     from airflow.sdk import BaseOperator
 
 
 class SparkUiLink(BaseOperatorLink):
-    """Spark's own UI of the job; on YARN the application's page.
+    """Spark's own UI of the job, if it is switched on; on YARN the application's page.
 
     The task stores the address as soon as the job has said it. When the task has ended Airflow asks `get_link`, and
     stores that instead: a driver's UI is gone by then, a page of YARN stays.
@@ -22,3 +24,12 @@ class SparkUiLink(BaseOperatorLink):
 
     def get_link(self, operator: BaseOperator, *, ti_key: TaskInstanceKey) -> str:
         return getattr(operator, "tracking_url", None) or ""
+
+
+class RunbookLink(BaseOperatorLink):
+    """The page of the documentation about the error that a task has failed with; no link where there is none."""
+
+    name = "Runbook"
+
+    def get_link(self, operator: BaseOperator, *, ti_key: TaskInstanceKey) -> str:
+        return runbook_url(getattr(operator, "failure_text", None) or "") or ""

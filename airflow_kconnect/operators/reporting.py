@@ -15,7 +15,7 @@ from airflow_kconnect.operators.assets import add_topic_events, connector_alias,
 from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.errors import ConnectorConfigError, ConnectorRunError
 from airflow_kconnect.operators.lineage import DEAD_LETTER_TOPIC, kafka_namespace, lineage_of
-from airflow_kconnect.operators.links import SparkUiLink
+from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
 from airflow_kconnect.operators.metrics import report_metrics
 from airflow_kconnect.operators.notifications import Callbacks, as_list, call, dead_letters, lag
 
@@ -44,7 +44,7 @@ class ReportingOperator(ConnectorOperator):
     :param lag_threshold: records, of all topics together.
     """
 
-    operator_extra_links = (SparkUiLink(),)
+    operator_extra_links = (SparkUiLink(), RunbookLink())
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class ReportingOperator(ConnectorOperator):
         self.on_lag_callback = as_list(on_lag_callback)
         self.lag_threshold = lag_threshold
         self._report: dict[str, Any] | None = None
-        self._error: str | None = None
+        self.failure_text: str | None = None
         self.tracking_url: str | None = None
         if asset_events:
             self._declare_assets()
@@ -120,9 +120,9 @@ class ReportingOperator(ConnectorOperator):
         try:
             yield
         except (ConnectorConfigError, ConnectorRunError) as error:
-            self._error = masked(str(error))
+            self.failure_text = masked(str(error))
             name = static_config(self.connector).get("name")
-            facts = {"connector": name, "kind": self.kind, "error": type(error).__name__, "message": self._error}
+            facts = {"connector": name, "kind": self.kind, "error": type(error).__name__, "message": self.failure_text}
             _put(context, facts)
             raise
 
@@ -150,7 +150,7 @@ class ReportingOperator(ConnectorOperator):
 
     def get_openlineage_facets_on_failure(self, task_instance: Any) -> OperatorLineage[Any, Any]:
         """Datasets and the error. Called by OpenLineage's provider in the process in which the task failed."""
-        return self._lineage(error=self._error)
+        return self._lineage(error=self.failure_text)
 
     def _lineage(self, **facts: Any) -> OperatorLineage[Any, Any]:
         config = connector_config(self.connector, self._dag_folder())

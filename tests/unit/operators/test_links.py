@@ -10,7 +10,9 @@ from airflow.providers.common.compat.sdk import TaskDeferred, TaskInstanceKey
 
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.connect.run import event_line
-from airflow_kconnect.operators.links import SparkUiLink
+from airflow_kconnect.operators.errors import ConnectorFencedError
+from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
+from airflow_kconnect.operators.runbooks import FOLDER
 from tests.support.connector_tasks import SOURCE, context, fake_spark, report
 from tests.support.fake_spark import FakeSpark, printing
 
@@ -81,3 +83,22 @@ def test_a_link_that_cannot_be_stored_does_not_end_the_job(spark: FakeSpark) -> 
     given["ti"].xcom_push = refuse
 
     assert KafkaSourceOperator(task_id="t", connector=SOURCE).execute(given) == report()
+
+
+def test_a_failure_with_a_runbook_has_a_link_to_it(spark: FakeSpark) -> None:
+    message = "driver of connector lines: fenced by a newer run"
+    spark.behave(printing(event_line("error", error="FencedError", message=message, exit_code=4), exit_code=4))
+    operator = KafkaSourceOperator(task_id="t", connector=SOURCE)
+
+    with pytest.raises(ConnectorFencedError):
+        operator.execute(context())
+
+    assert RunbookLink().get_link(operator, ti_key=KEY) == f"{FOLDER}/fenced.md"
+
+
+def test_a_success_has_none(spark: FakeSpark) -> None:
+    operator = KafkaSourceOperator(task_id="t", connector=SOURCE)
+
+    operator.execute(context())
+
+    assert RunbookLink().get_link(operator, ti_key=KEY) == ""

@@ -1,0 +1,50 @@
+"""Connections that Airflow's command line stores for `--conn-type kafka`, with and without the Kafka provider."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.hooks.kconnect import KafkaConnectHook
+
+# Stands for an environment without apache-airflow-providers-apache-kafka: nothing of it can be imported.
+_WITHOUT_PROVIDER = """
+import sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("airflow.providers.apache.kafka"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+"""
+
+
+def add(conn_id: str, *options: str, blocked: bool) -> str:
+    """`airflow connections add`; returns the type that was stored."""
+    code = (_WITHOUT_PROVIDER if blocked else "") + "import sys\nfrom airflow.__main__ import main\nmain()\n"
+    command = [sys.executable, "-c", code, "connections"]
+    subprocess.run([*command, "add", conn_id, "--conn-type", "kafka", *options], check=True, capture_output=True)
+    shown = subprocess.run([*command, "get", conn_id, "--output", "json"], check=True, capture_output=True, text=True)
+    found = json.loads(shown.stdout[shown.stdout.index("[{") :])
+    return str(found[0]["conn_type"])
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(("blocked", "stored"), [(False, "kafka"), (True, "generic")], ids=["with", "without"])
+def test_are_read_whether_the_provider_is_installed_or_not(
+    airflow_database: Path, monkeypatch: pytest.MonkeyPatch, blocked: bool, stored: str
+) -> None:
+    extra = {"bootstrap.servers": "broker:9092"}
+
+    conn_type = add(f"kafka_{stored}", "--conn-extra", json.dumps(extra), blocked=blocked)
+
+    assert conn_type == stored
+    monkeypatch.setenv("AIRFLOW_CONN_KAFKA_STORED", json.dumps({"conn_type": conn_type, "extra": extra}))
+    assert KafkaConnectHook("kafka_stored").worker_config() == extra
+    assert os.environ["AIRFLOW_HOME"] == str(airflow_database)
