@@ -76,7 +76,8 @@ class ReportingOperator(ConnectorOperator):
             dag = self.get_dag()
             task = self.task_id if dag is None else f"{dag.dag_id}.{self.task_id}"
             self._alias = connector_alias(config.get("name", task))
-            self.outlets = [*self.outlets, self._alias]
+            if self._alias not in self.outlets:  # mapped tasks may have been given it by `partial`
+                self.outlets = [*self.outlets, self._alias]
         else:
             self.inlets = [*self.inlets, *topic_inlets(config, self._asset_server())]
 

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from airflow_kconnect import topic_asset
-from tests.support import unique
 from tests.support.airflow_dags import add_dag
 
-STRING = {"value.converter": "org.apache.kafka.connect.storage.StringConverter"}
-
-MAPPED = """
-from airflow.sdk import DAG
-
-from airflow_kconnect import KafkaSourceOperator
-
-with DAG({name!r}):
-    KafkaSourceOperator.partial(
-        task_id="read", worker_config={{"offset.storage.replication.factor": "-1"}}, max_active_tis_per_dagrun=1
-    ).expand(connector={connectors!r})
-"""
+DAG_ID = "example_many_connectors"
 
 CONSUMER = """
 from airflow.providers.standard.operators.empty import EmptyOperator
@@ -31,42 +18,32 @@ from airflow.sdk import DAG
 
 from airflow_kconnect import connector_alias
 
-with DAG("after_{name}", schedule=[connector_alias({name!r})], is_paused_upon_creation=False):
+with DAG("after_north", schedule=[connector_alias("example-north-source")], is_paused_upon_creation=False):
     EmptyOperator(task_id="look")
 """
-
-FOLDER = """
-from airflow.sdk import DAG, TaskGroup
+BROKEN = """
+from airflow.sdk import DAG
 
 from airflow_kconnect import connectors_from_folder
 
-with DAG({name!r}):
-    with TaskGroup("all"):
-        tasks = connectors_from_folder("connectors", worker_config={{"offset.storage.replication.factor": "-1"}})
-    tasks["{name}-source"] >> tasks["{name}-sink"]
+with DAG("broken"):
+    connectors_from_folder("connectors")
 """
 
 
-def source(name: str, folder: Path, lines: int) -> dict[str, Any]:
-    file = folder / f"{name}.txt"
-    file.write_text("".join(f"line {n}\n" for n in range(lines)))
-    return {"name": name, "config": {"connector.class": "FileStreamSource", "file": str(file), "topic": name, **STRING}}
-
-
 def events() -> dict[str, int]:
-    """Records written, by topic, of the asset events of Airflow."""
+    """Records written, by the URI of the topic's asset, of all asset events."""
     from airflow.models.asset import AssetEvent, AssetModel
     from airflow.utils.session import create_session
     from sqlalchemy import select
 
     with create_session() as session:
-        found = session.execute(
-            select(AssetModel.uri, AssetEvent).join(AssetEvent, AssetEvent.asset_id == AssetModel.id)
-        )
-        return {uri: event.extra["records"]["written"] for uri, event in found}
+        both = select(AssetModel.uri, AssetEvent).join(AssetEvent, AssetEvent.asset_id == AssetModel.id)
+        return {uri: event.extra["records"]["written"] for uri, event in session.execute(both)}
 
 
 def triggered() -> set[str]:
+    """The DAGs for which the scheduler is about to make a run because of assets."""
     from airflow.models.dag import DagModel
     from airflow.utils.session import create_session
 
@@ -74,45 +51,40 @@ def triggered() -> set[str]:
         return set(DagModel.dags_needing_dagruns(session)[1])
 
 
+def map_indexes(run_id: str) -> set[str | None]:
+    """What the UI calls the mapped tasks."""
+    from airflow.models.taskinstance import TaskInstance
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        of_run = (TaskInstance.run_id == run_id, TaskInstance.task_id == "read_region")
+        return {found.rendered_map_index for found in session.scalars(select(TaskInstance).where(*of_run))}
+
+
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
-def test_mapped_tasks_record_the_events_of_their_topics(
-    airflow_database: Path, connections: None, tmp_path: Path
+def test_files_and_mapped_tasks_move_their_records_and_record_events(
+    airflow_database: Path, connections: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = unique("mapped"), unique("mapped")
-    add_dag(tmp_path / "consumer", CONSUMER.format(name=first))
-    connectors = [source(first, tmp_path, 3), source(second, tmp_path, 5)]
+    from airflow.dag_processing.dagbag import DagBag
 
-    run = add_dag(tmp_path / "dags", MAPPED.format(name=unique("many"), connectors=connectors)).test()
+    monkeypatch.setenv("AIRFLOW_VAR_KCONNECT_EXAMPLE_FOLDER", str(tmp_path))
+    for name, count in (("cities", 4), ("north", 3), ("south", 5)):
+        (tmp_path / f"{name}.txt").write_text("".join(f"{name} {n}\n" for n in range(count)))
+    add_dag(tmp_path / "consumer", CONSUMER)
+    bag = DagBag()
+    assert bag.import_errors == {}
+
+    run = bag.dags[DAG_ID].test()
 
     assert run.state == "success"
+    lines = [line for file in (tmp_path / "cities").rglob("*.json") for line in file.read_text().splitlines()]
+    assert [json.loads(line) for line in lines] == [f"cities {n}" for n in range(4)]
     found = events()
-    assert [found[topic_asset(name).uri] for name in (first, second)] == [3, 5]
-    assert f"after_{first}" in triggered()
-
-
-@pytest.mark.spark_submit
-@pytest.mark.timeout(600)
-def test_a_folder_of_files_runs_as_tasks_of_a_group(airflow_database: Path, connections: None, tmp_path: Path) -> None:
-    name = unique("folder")
-    files = tmp_path / "dags" / "connectors"
-    (tmp_path / "dags").mkdir()
-    files.mkdir()
-    read = source(f"{name}-source", tmp_path, 4)
-    read["config"]["topic"] = name
-    (files / "source.json").write_text(json.dumps(read))
-    write = {"name": f"{name}-sink", "connector.class": "DirectorySink", "topics": name, **STRING}
-    write |= {"directory": str(tmp_path / "lake"), "format": "json"}
-    (files / "sink.properties").write_text("".join(f"{key}={value}\n" for key, value in write.items()))
-
-    dag = add_dag(tmp_path / "dags", FOLDER.format(name=name))
-    run = dag.test()
-
-    assert dag.task_ids == [f"all.{name}-sink", f"all.{name}-source"]
-    assert run.state == "success"
-    written = [line for file in (tmp_path / "lake").rglob("*.json") for line in file.read_text().splitlines()]
-    assert [json.loads(line) for line in written] == [f"line {n}" for n in range(4)]
-    assert events()[topic_asset(name).uri] == 4
+    assert [found[topic_asset(f"example-{name}").uri] for name in ("cities", "north", "south")] == [4, 3, 5]
+    assert "after_north" in triggered()
+    assert map_indexes(run.run_id) == {"example-north-source", "example-south-source"}
 
 
 def test_a_broken_file_is_an_import_error_that_names_it(airflow_database: Path, tmp_path: Path) -> None:
@@ -120,7 +92,7 @@ def test_a_broken_file_is_an_import_error_that_names_it(airflow_database: Path, 
 
     (tmp_path / "connectors").mkdir()
     (tmp_path / "connectors" / "orders.json").write_text('{"name": "orders", "config": {"topic": "x"}}')
-    (tmp_path / "dag.py").write_text(FOLDER.format(name="broken"))
+    (tmp_path / "dag.py").write_text(BROKEN)
 
     (error,) = DagBag(tmp_path).import_errors.values()
 

@@ -53,6 +53,11 @@ class TestDeclared:
 
         assert KafkaSourceOperator(task_id="t", connector=SOURCE, outlets=[own]).outlets[0] == own
 
+    def test_an_alias_that_is_given_is_there_once(self) -> None:
+        given = [connector_alias("lines"), connector_alias("other")]
+
+        assert KafkaSourceOperator(task_id="t", connector=SOURCE, outlets=given).outlets == given
+
     def test_a_sink_has_the_topics_that_it_names_as_inlets(self) -> None:
         operator = KafkaSinkOperator(task_id="t", connector={**SINK, "topics": "a, b"}, inlets=[Asset("mine")])
 
