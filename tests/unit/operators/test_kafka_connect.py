@@ -189,6 +189,57 @@ class TestVariables:
             self._source(file="${airflow:nope:host}").execute(_context())
 
 
+class TestDatabase:
+    """A JDBC connector whose database is an Airflow connection."""
+
+    CONNECTOR = {
+        "name": "lines",
+        "connector.class": "io.confluent.connect.jdbc.JdbcSourceConnector",
+        "connection.url": "${airflow:warehouse:jdbc_url}",
+        "mode": "bulk",
+        "topic.prefix": "db-",
+        "table.whitelist": "orders",
+    }
+
+    @pytest.fixture
+    def warehouse(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        database = {"conn_type": "postgres", "host": "db", "schema": "shop", "login": "etl", "password": "db-pass-91"}
+        monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", json.dumps(database))
+
+    def test_reaches_the_job_as_references_and_their_values(self, spark: FakeSpark, warehouse: None) -> None:
+        _source(connector=self.CONNECTOR).execute(_context())
+
+        spec = _seen(spark)["spec"]
+        assert spec["config"] == {
+            **self.CONNECTOR,
+            "connection.user": "${airflow:warehouse:login}",
+            "connection.password": "${airflow:warehouse:password}",
+        }
+        assert spec["variables"] == {
+            "airflow:warehouse:jdbc_url": "jdbc:postgresql://db:5432/shop",
+            "airflow:warehouse:login": "etl",
+            "airflow:warehouse:password": "db-pass-91",
+        }
+
+    def test_stays_a_reference_in_the_rendered_fields(self, warehouse: None) -> None:
+        operator = _source(connector=self.CONNECTOR)
+        operator.render_template_fields(_context())
+        assert operator.connector == self.CONNECTOR
+
+    def test_of_a_wrong_type_ends_the_task_before_spark_starts(
+        self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", json.dumps({"conn_type": "ftp", "password": "db-pass-91"}))
+
+        with pytest.raises(
+            ConnectorConfigError, match="`warehouse`, which is of type `ftp`, expected one of"
+        ) as caught:
+            _source(connector=self.CONNECTOR).execute(_context())
+
+        assert "db-pass-91" not in str(caught.value)
+        assert not (spark.folder / "command.json").exists()
+
+
 class TestConfigurationErrors:
     def _fails(self, operator: ConnectorOperator, spark: FakeSpark) -> str:
         with pytest.raises(AirflowFailException) as caught:

@@ -152,8 +152,20 @@ class TestFailure:
 
         sent = _sent(DefaultExtractor(operator).extract_on_failure(None))
 
-        assert sent["run_facets"]["errorMessage"]["message"] == "bad record at lines-0@3"
+        assert sent["run_facets"]["errorMessage"]["message"].startswith("bad record at lines-0@3 (runbook: ")
         assert _names(sent["inputs"]) == [KAFKA]
+
+
+def test_a_database_that_is_named_by_its_connection_is_known(spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
+    warehouse = {"conn_type": "postgres", "host": "db", "schema": "shop", "login": "etl", "password": "canary-81"}
+    monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", json.dumps(warehouse))
+    connector = {key: value for key, value in TABLES.items() if key not in ("connection.user", "connection.password")}
+    connector["connection.url"] = "${airflow:warehouse:jdbc_url}"
+
+    sent = _after_run(spark, KafkaSourceOperator(task_id="t", connector=connector), report())
+
+    assert _names(sent["inputs"]) == [_named(naming.Postgres("db", "5432", "shop", "public", "orders"))]
+    assert "canary-81" not in json.dumps(sent)
 
 
 def test_no_secret_is_sent(spark: FakeSpark) -> None:
