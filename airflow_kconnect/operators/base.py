@@ -14,7 +14,9 @@ from airflow.sdk import BaseHook
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
+from airflow_kconnect.connect.variables import has_reference
 from airflow_kconnect.hooks.driver_pod import missing_provider
+from airflow_kconnect.hooks.masking import is_secret_key
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.worker import Configurations, configurations
 from airflow_kconnect.local.heartbeat import Heartbeat
@@ -157,6 +159,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
 
     def _configuration(self, mode: RunMode) -> Configurations:
         """Configuration of connector and worker, both checked: every problem is found before Spark starts."""
+        self._refuse_stored_secrets()
         config = connector_config(self.connector, self._dag_folder())
         if mode.max_records is not None:
             config["kconnect.max.records"] = str(mode.max_records)
@@ -167,6 +170,20 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             check_replay(config)
             self.log.info("Replaying the interval %s; the live offsets stay where they are", mode.replay)
         return found
+
+    def _refuse_stored_secrets(self) -> None:
+        """Of mapped tasks Airflow stores all parameters with the DAG."""
+        dag = self.get_dag()
+        if dag is None or not dag.get_task(self.task_id).is_mapped:
+            return
+        why = "is a secret in the `worker_config` of a mapped task, which Airflow stores; use the Kafka connection"
+        errors = {
+            key: [why]
+            for key, value in (self.worker_config or {}).items()
+            if is_secret_key(key) and not has_reference(value)
+        }
+        if errors:
+            raise ConfigError(errors)
 
     def _dag_folder(self) -> Path | None:
         dag = self.get_dag()

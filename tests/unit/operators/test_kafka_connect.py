@@ -14,7 +14,7 @@ import pytest
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, redact
 from airflow.sdk import DAG
 
-from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
+from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator, connector_alias
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.local.spark import job_path
 from airflow_kconnect.operators.base import ConnectorOperator
@@ -418,6 +418,27 @@ class TestConnections:
 
         assert "local[7]" in _command(spark)
         assert _seen(spark)["spec"]["worker"] == {"bootstrap.servers": "b:9092"}
+
+
+class TestMapped:
+    def _unmapped(self, **worker: str) -> Any:
+        with DAG("d"):
+            mapped = KafkaSourceOperator.partial(task_id="read", worker_config=worker).expand(connector=[SOURCE])
+        return mapped.unmap({"connector": SOURCE})
+
+    def test_has_the_alias_of_its_connector(self) -> None:
+        assert self._unmapped().outlets == [connector_alias("lines")]
+
+    def test_a_secret_that_airflow_would_store_is_refused(self, spark: FakeSpark) -> None:
+        with pytest.raises(
+            ConnectorConfigError, match=r"`sasl\.password`: is a secret in the `worker_config` of a mapped"
+        ):
+            self._unmapped(**{"sasl.password": "literal-95"}).execute(_context())
+
+    def test_a_reference_is_not(self, spark: FakeSpark, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PASSWORD", "some-95")
+
+        assert self._unmapped(**{"sasl.password": "${env:PASSWORD}"}).execute(_context()) == REPORT
 
 
 class TestErrors:
