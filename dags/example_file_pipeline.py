@@ -3,7 +3,7 @@
 What it needs:
 
 * an Airflow connection `spark_default` (type `spark`), for example with host `local[*]`;
-* an Airflow connection `kafka_default` (type `kconnect`), with host `broker:9092`;
+* an Airflow connection `kafka_default` (type `kconnect`), for example with host `broker:9092`;
 * a text file `input.csv` in the folder that the Airflow Variable `kconnect_example_folder` names (or the environment
   variable `AIRFLOW_VAR_KCONNECT_EXAMPLE_FOLDER`); without it the folder is `/tmp/kconnect-example`.
 

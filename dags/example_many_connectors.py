@@ -14,8 +14,6 @@ from airflow_kconnect import KafkaSourceOperator, connectors_from_folder
 
 FOLDER = "{{ var.value.get('kconnect_example_folder', '/tmp/kconnect-example') }}"
 REGIONS = ("north", "south")
-# Keys of a Connect worker. -1 is the broker's default; Connect's is 3 replicas, which one broker cannot hold.
-WORKER = {"offset.storage.replication.factor": "-1"}
 
 with DAG(
     dag_id="example_many_connectors",
@@ -28,12 +26,11 @@ with DAG(
     doc_md=__doc__,
 ):
     with TaskGroup("files"):
-        tasks = connectors_from_folder("connectors", worker_config=WORKER)
+        tasks = connectors_from_folder("connectors")
         tasks["example-cities-source"] >> tasks["example-cities-sink"]
 
     KafkaSourceOperator.partial(
         task_id="read_region",
-        worker_config=WORKER,
         # Each task is a Spark job: so many at a time.
         max_active_tis_per_dagrun=2,
         map_index_template="{{ task.connector.name }}",

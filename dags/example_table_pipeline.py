@@ -16,9 +16,8 @@ from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 
 FOLDER = "{{ var.value.get('kconnect_example_folder', '/tmp/kconnect-example') }}"
 
-# With user and password of a server it would be, for example:
-#   "connection.url": "jdbc:postgresql://db:5432/shop", "connection.user": "reader",
-#   "connection.password": "${env:SHOP_PASSWORD}"
+# For a database server, name an Airflow connection, which has user and password too:
+#   "connection.url": "${airflow:shop:jdbc_url}"
 SOURCE = {
     "name": "stocks-source",
     "config": {

@@ -21,8 +21,6 @@ from airflow.sdk import DAG
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 
 JSON = {{"value.converter": "org.apache.kafka.connect.json.JsonConverter", "value.converter.schemas.enable": "true"}}
-WORKER = {{"offset.storage.replication.factor": "-1"}}
-
 with DAG({name!r}):
     KafkaSourceOperator(
         task_id="read",
@@ -36,7 +34,6 @@ with DAG({name!r}):
             "topic.prefix": "{name}-",
             **JSON,
         }},
-        worker_config=WORKER,
     ) >> KafkaSinkOperator(
         task_id="write",
         connector={{
@@ -48,7 +45,6 @@ with DAG({name!r}):
             "auto.create": "true",
             **JSON,
         }},
-        worker_config=WORKER,
     )
 """
 
