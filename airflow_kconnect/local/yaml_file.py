@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,9 @@ def load_yaml_file(path: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        raise _wrong(path, f"is not YAML: {getattr(error, 'problem', None) or 'malformed'}{where}") from None
+        # What is quoted may be a value, such as a password that begins with an asterisk.
+        problem = re.sub(r" '(?!<)[^']*'", "", getattr(error, "problem", None) or "malformed")
+        raise _wrong(path, f"is not YAML: {problem}{where}") from None
     return dict(flat_content(path, content))
 
 
