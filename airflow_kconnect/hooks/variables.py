@@ -133,7 +133,10 @@ class _Lookup:
 
 def _jdbc_url(connection: Connection) -> str:
     try:
-        return jdbc_url(connection)
+        url = jdbc_url(connection)
+        if url == connection.host:  # written by hand: it may have credentials, which the connectors refuse
+            register_secret(url)
+        return url
     except ProviderProblem as problem:
         raise ProviderProblem(f"names the Airflow connection `{connection.conn_id}`, which {problem}") from None
 

@@ -137,6 +137,13 @@ class TestDatabase:
 
         assert look_up(self.URL, {}) == {"airflow:warehouse:jdbc_url": "jdbc:postgresql://db:5432/sales"}
 
+    def test_a_url_that_was_written_by_hand_is_masked(self, connection: Any) -> None:
+        connection("warehouse", conn_type="jdbc", host="jdbc:postgresql://etl:canary-47@db/sales")
+
+        (url,) = look_up(self.URL, {}).values()
+
+        assert redact(f"a {url}") == "a ***"
+
     def test_brings_user_and_password_by_reference(self) -> None:
         assert with_login(self.URL, {}) == {
             **self.URL,
