@@ -57,8 +57,8 @@ _DOCS = {
     "errors.retry.delay.max.ms": "Longest pause between two such retries, in ms.",
     "errors.tolerance": "`none`: the first bad record fails the run; `all`: bad records are skipped.",
     "errors.log.enable": "Whether tolerated errors are logged.",
-    "errors.log.include.messages": "Whether these log lines name the record: topic, partition, offset, timestamp. "
-    "Contents are never logged.",
+    "errors.log.include.messages": "Whether these log lines name the record: topic, partition, offset, timestamp. Keys "
+    "and values are not logged, except where the text of an error quotes them.",
     "errors.deadletterqueue.topic.name": "Topic for the records that failed; empty: none.",
     "errors.deadletterqueue.topic.replication.factor": "Replication factor of that topic when it is created; -1 is the "
     "broker's default. If it is not set, a cluster of fewer than 3 brokers uses the broker's default, where Connect "
