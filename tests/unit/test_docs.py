@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -115,6 +118,26 @@ def test_the_example_connector_polls_from_its_offset_until_it_has_caught_up(
     assert task.poll() is None
     task.stop()
     assert {shape.schema for shape in connector.shapes().values} == {notes["ROW"]}
+
+
+def test_the_package_of_the_example_connector_gives_it_its_name(tmp_path: Path) -> None:
+    pytest.importorskip("setuptools", reason="the page's build backend")
+    page = [block for block in BLOCKS if block.page.name == "writing-connectors.md"]
+    (code,) = [block.text for block in page if "class NotesSourceConnector" in block.text]
+    (project,) = [block.text for block in page if block.info == "toml"]
+    (config,) = [block.text for block in page if '"connector.class": "notes.' in block.text]
+    for name, text in (("notes_connector.py", code), ("pyproject.toml", project), ("notes.json", config)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    # What an editable installation leaves in the project's folder; needs no network.
+    _python("-c", "import setuptools; setuptools.setup()", "egg_info", folder=tmp_path)
+    _python("-m", "airflow_kconnect.cli", "validate", "notes.json", folder=tmp_path)
+
+
+def _python(*arguments: str, folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), str(folder)])}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("file", sorted((REPOSITORY / "dags").glob("*.py")), ids=lambda file: file.stem)
