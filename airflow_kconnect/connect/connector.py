@@ -160,7 +160,7 @@ class SourceConnector(Connector):
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
         """A source must know which of its data belong to an interval; most do not."""
-        return "does not know which of its data belong to an interval of time: it can only go on from its offsets"
+        return "does not know which of its data belong to an interval of time: it can only resume from its offsets"
 
     @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport | None:

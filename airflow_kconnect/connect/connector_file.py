@@ -78,7 +78,7 @@ def flat_content(path: Path, content: object) -> dict[str, str]:
     :raises ConfigError: it is neither, or has values that are not text.
     """
     if not isinstance(content, dict):
-        raise _wrong(path, "holds no map of configuration keys to values")
+        raise _wrong(path, "is not a map of configuration keys to values")
     if isinstance(content.get("config"), dict):
         content = _with_name(path, content)
     return _as_text(content)
@@ -87,15 +87,17 @@ def flat_content(path: Path, content: object) -> dict[str, str]:
 def _with_name(path: Path, content: dict[str, Any]) -> dict[str, Any]:
     """The map inside `{"name": ..., "config": {...}}`, which must agree about the name."""
     if unknown := sorted(set(content) - _MEMBERS):
-        raise _wrong(path, f"has unknown members beside `config`: {', '.join(unknown)}")
+        raise _wrong(path, f"has unknown members next to `config`: {', '.join(unknown)}")
     # A file starts a run now; any other state belongs to a registered connector.
     if content.get("initial_state", "RUNNING") != "RUNNING":
-        raise _wrong(path, "asks for another `initial_state` than RUNNING, which a file cannot set; remove it")
+        raise _wrong(
+            path, "sets `initial_state` to another value than RUNNING, which is not supported in a file; remove it"
+        )
     config: dict[str, Any] = content["config"]
     if "name" not in content:
         return config
     if config.get("name", content["name"]) != content["name"]:
-        raise _wrong(path, "has one `name` outside and another inside `config`; remove one")
+        raise _wrong(path, "has different values of `name` inside and outside `config`; remove one")
     return {**config, "name": content["name"]}
 
 
@@ -116,7 +118,7 @@ def _unique(path: Path, pairs: Iterable[tuple[str, Value]]) -> dict[str, Value]:
     result: dict[str, Value] = {}
     for key, value in pairs:
         if key in result:
-            raise _wrong(path, f"has the key `{key}` twice; which value counts is not defined, so remove one")
+            raise _wrong(path, f"has the key `{key}` twice; it is undefined which value is used, so remove one")
         result[key] = value
     return result
 

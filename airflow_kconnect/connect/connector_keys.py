@@ -72,7 +72,7 @@ _DOCS = {
     "offsets.storage.topic": "An offsets topic for this connector alone; default: the worker's.",
     "topics": "Topics to read, comma-separated.",
     "topics.regex": "Regular expression (Java's) of the topics to read; either this or `topics`.",
-    "kconnect.max.records": "Most records that one run handles; not set: all that are there.",
+    "kconnect.max.records": "Most records that one run handles; not set: all records available.",
     "kconnect.max.duration.ms": "A run stops at the next commit after this time; not set: when it has caught up.",
     "kconnect.replay.topic.suffix": "Records of replayed intervals go to topics whose names have this at their end; "
     "empty: to the same topics as always.",

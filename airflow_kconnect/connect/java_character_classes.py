@@ -120,7 +120,7 @@ def _character(found: re.Match[str], pattern: str) -> str:
         return _CONTROLS[found["control"]]
     code = int(found["octal"], 8) if found["octal"] else int(found["hex"] or found["unit"] or found["point"], 16)
     if code > 0x10FFFF:
-        raise re.error(f"{found[0]} is no character", pattern, found.start())
+        raise re.error(f"{found[0]} is not a character", pattern, found.start())
     return chr(code)
 
 

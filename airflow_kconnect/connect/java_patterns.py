@@ -119,7 +119,7 @@ class _Reader:
         if char in "*+?":
             raise self._error(f"nothing to repeat before '{char}'", start)
         if char == "{":
-            raise self._error("'{' begins no repetition", start)
+            raise self._error("'{' does not begin a repetition", start)
         if char in "^$":
             return Place(_PLACES["A" if char == "^" else "z"])
         if char == ".":
@@ -146,7 +146,7 @@ class _Reader:
         self._groups += 1
         number = self._groups
         if name and self._names.setdefault(name["name"], number) != number:
-            raise self._error(f"group {name['name']} is there twice", start)
+            raise self._error(f"group {name['name']} is defined twice", start)
         found = self._closed(start)
         return Capture(found, number) if self._captures else found
 
@@ -182,7 +182,7 @@ class _Reader:
             return part
         least, most = _SIGNS.get(found["sign"]) or _counts(found)
         if least > _COUNT_MAX or (most is not None and not least <= most <= _COUNT_MAX):
-            raise self._error(f"{found[0]} is no range")
+            raise self._error(f"{found[0]} is not a valid range")
         start, self._at = self._at, found.end()
         repeat = Repeat(part, least, most)
         if found["kind"] != "+":

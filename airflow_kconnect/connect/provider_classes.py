@@ -37,7 +37,7 @@ class _Files:
             # Kafka compares the written path, so that a symbolic link below an allowed path leads out of it.
             real = Path(path).resolve()
             if self._allowed is not None and not any(real.is_relative_to(allowed) for allowed in self._allowed):
-                raise ProviderProblem("is outside of `allowed.paths` (symbolic links are followed)")
+                raise ProviderProblem("is outside `allowed.paths` (symbolic links are followed)")
             content = _content(real)
         except OSError as error:
             raise ProviderProblem(f"cannot be read: {error.strerror or 'the file is not accessible'}") from None
@@ -57,7 +57,7 @@ def _content(path: Path) -> bytes:
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ProviderProblem("names no regular file")
+            raise ProviderProblem("does not name a regular file")
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read(MAX_BYTES + 1)
     finally:

@@ -186,7 +186,9 @@ def _own_texts(worker: Mapping[str, Any], errors: dict[str, list[str]]) -> dict[
             errors[key] = [str(error)]
             continue
         if has_reference(value):
-            errors[key] = ["has a variable; config providers are made before variables are resolved: write the value"]
+            errors[key] = [
+                "has a variable; config providers are created before variables are resolved: write the value"
+            ]
     return texts
 
 

@@ -49,7 +49,7 @@ def interval_replay(connector: str, text: str, *, again: bool = False) -> Replay
     """
     begin, slash, end = text.partition("/")
     if not slash:
-        raise ValueError(f"{text!r} is no interval; expected BEGIN/END, such as 2026-01-01/2026-01-02T12:00:00Z")
+        raise ValueError(f"{text!r} is not an interval; expected BEGIN/END, such as 2026-01-01/2026-01-02T12:00:00Z")
     start_ms, end_ms = _ms(begin), _ms(end)
     if end_ms <= start_ms:
         raise ValueError(f"the interval {text} {'is empty' if end_ms == start_ms else 'ends before it begins'}")
@@ -61,7 +61,9 @@ def _ms(text: str) -> int:
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise ValueError(f"{text!r} is no point in time such as 2026-01-31 or 2026-01-31T12:00:00Z") from None
+        raise ValueError(
+            f"{text!r} is not a point in time; expected for example 2026-01-31 or 2026-01-31T12:00:00Z"
+        ) from None
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 

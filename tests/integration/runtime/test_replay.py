@@ -155,5 +155,5 @@ class TestSource:
             "topic": "t",
             "value.converter": STRING,
         }
-        with pytest.raises(ConfigError, match="only go on from its offsets"):
+        with pytest.raises(ConfigError, match="only resume from its offsets"):
             run_here(config, interval=hour(1))

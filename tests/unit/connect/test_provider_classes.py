@@ -53,8 +53,8 @@ class TestFile:
         [
             ("", "has no path"),
             ("/nowhere/at/all", "cannot be read: No such file or directory"),
-            ("/tmp", "names no regular file"),
-            ("/dev/zero", "names no regular file"),
+            ("/tmp", "does not name a regular file"),
+            ("/dev/zero", "does not name a regular file"),
             ("/a\0b", "cannot be read: the path is not valid"),
             ("/\ud800", "cannot be read: the path is not valid"),
             ("/" + "a" * 300, "cannot be read: File name too long"),
@@ -73,7 +73,7 @@ class TestFile:
     def test_a_pipe_does_not_block(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe")
         (error,) = errors_of(resolver(), key=f"${{file:{tmp_path}/pipe:k}}")["key"]
-        assert "names no regular file" in error
+        assert "does not name a regular file" in error
 
     def test_a_long_variable_is_cut_in_the_error(self) -> None:
         (error,) = errors_of(resolver(), key=f"${{file:{'a/' * 10_000}:k}}")["key"]
@@ -155,7 +155,7 @@ class TestAllowedPaths:
         if allowed:
             assert providers.resolve(props) == {"a": "etl"}
         else:
-            assert "is outside of `allowed.paths`" in errors_of(providers, **props)["a"][0]
+            assert "is outside `allowed.paths`" in errors_of(providers, **props)["a"][0]
 
     def test_an_allowed_path_may_be_a_link(self, tmp_path: Path, secrets: Path) -> None:
         (tmp_path / "link").symlink_to(secrets)
@@ -166,4 +166,4 @@ class TestAllowedPaths:
         (tmp_path / "outside").write_text(CANARY)
         (secrets / "out").symlink_to(tmp_path / "outside")
         providers = resolver(_dir_param_allowed_paths=str(secrets))
-        assert "is outside of" in errors_of(providers, a=f"${{dir:{secrets}:out}}")["a"][0]
+        assert "is outside `allowed.paths`" in errors_of(providers, a=f"${{dir:{secrets}:out}}")["a"][0]

@@ -31,9 +31,9 @@ class TestIntervalReplay:
     @pytest.mark.parametrize(
         ("text", "problem"),
         [
-            ("2026-01-01", "is no interval"),
-            ("yesterday/today", "'yesterday' is no point in time"),
-            ("2026-01-01/", "'' is no point in time"),
+            ("2026-01-01", "is not an interval"),
+            ("yesterday/today", "'yesterday' is not a point in time"),
+            ("2026-01-01/", "'' is not a point in time"),
             ("2026-01-01/2026-01-01", "is empty"),
             ("2026-01-02/2026-01-01", "ends before it begins"),
         ],
