@@ -74,11 +74,11 @@ class DirectorySinkConnector(NativeSinkConnector):
         return (
             ConfigDef()
             .define("directory", Type.STRING, importance=Importance.HIGH, validator=LambdaValidator(_absolute),
-                    documentation="Absolute path of the folder to write to; made if it is missing. The driver and all "
-                    "executors must see the same folder.")
+                    documentation="Absolute path of the folder to write to; created if it is missing. The driver and "
+                    "all executors must see the same folder.")
             .define("format", Type.STRING, "json", Importance.HIGH, "`json` (a line per record) or `parquet`.",
                     validator=ValidString.in_("json", "parquet"))
-            .define("flush.size", Type.INT, 1_000_000, Importance.MEDIUM, "A file has at most so many records. A run "
+            .define("flush.size", Type.INT, 1_000_000, Importance.MEDIUM, "Most records per file. A run "
                     "also starts a new file at each split (100 000 to 1 000 000 offsets).", validator=Range.at_least(1))
             .define("compression", Type.STRING, None, Importance.LOW,
                     "For json: `none` (default) or `gzip`; for parquet: `snappy` (default), `zstd`, `gzip` or `none`.",
@@ -129,7 +129,7 @@ class DirectorySinkConnector(NativeSinkConnector):
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             reason = "a file is in the way" if isinstance(error, FileExistsError) else error.strerror
-            raise ConfigError({"directory": [f"cannot make the folder {directory}: {reason}"]}) from error
+            raise ConfigError({"directory": [f"cannot create the folder {directory}: {reason}"]}) from error
         if not os.access(directory, os.W_OK | os.X_OK):
             raise ConfigError({"directory": [f"the user of this job may not write to {directory}"]})
 

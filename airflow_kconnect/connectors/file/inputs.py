@@ -54,7 +54,7 @@ def open_input(key: str, name: str) -> InputFile:
     except FileNotFoundError:
         problem = "does not exist on the machine where the job runs"
     except (OSError, ValueError) as error:
-        problem = f"cannot be looked at: {getattr(error, 'strerror', error)}"
+        problem = f"cannot be examined: {getattr(error, 'strerror', error)}"
     raise ConfigError({key: [f"{name} {problem}"]})
 
 

@@ -38,7 +38,7 @@ def named_errors(path: str | Path) -> Iterator[None]:
     except OSError as error:
         text = f"cannot write {path}: {error.strerror or error}"
         if error.errno in _MAY_PASS:
-            raise RetriableError(f"{text}; free space or mend the disk, then run again") from error
+            raise RetriableError(f"{text}; free space or repair the disk, then run again") from error
         raise DataError(text) from error
 
 

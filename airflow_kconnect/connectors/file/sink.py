@@ -118,14 +118,14 @@ def _copy(source: Path, out: BinaryIO) -> None:
 def _problem_with(target: Path) -> str | None:
     """Why a file cannot be appended to."""
     if not target.parent.is_dir():
-        return f"cannot be made: there is no folder {target.parent}"
+        return f"cannot be created: there is no folder {target.parent}"
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
         writable = os.access(target.parent, os.W_OK | os.X_OK)
-        return None if writable else "cannot be made: the user of this job may not write to its folder"
+        return None if writable else "cannot be created: the user of this job may not write to its folder"
     except OSError as error:
-        return f"cannot be looked at: {error.strerror}"
+        return f"cannot be examined: {error.strerror}"
     if not stat.S_ISREG(mode):
         return "is not a regular file"
     return None if os.access(target, os.W_OK) else "may not be written by the user of this job"

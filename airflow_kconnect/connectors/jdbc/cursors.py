@@ -37,7 +37,7 @@ class Position:
         try:
             return cls(int(timestamp), int(number) if number else None)
         except ValueError:
-            raise DataError(f"{progress!r} is no position in a table; delete the connector's plan record") from None
+            raise DataError(f"{progress!r} is not a position in a table; delete the connector's plan record") from None
 
 
 @dataclass(frozen=True)

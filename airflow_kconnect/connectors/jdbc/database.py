@@ -124,7 +124,7 @@ def database_error(place: str, what: str, exception: Any) -> ConnectError:
     if state.startswith("08") and (problem := encryption_problem(message)):
         return ConfigError({"connection.url": [f"{place}: {problem}"]})
     if state.startswith(_RETRIABLE_STATES) and state != "57014":
-        return RetriableError(f"{place}: {what} failed, the database is away or busy: {message}")
+        return RetriableError(f"{place}: {what} failed, the database is unavailable or busy: {message}")
     return DataError(f"{place}: {what} failed: {message} (SQL state {state})")
 
 

@@ -158,7 +158,7 @@ def driver_jars(driver: Driver) -> Sequence[Path]:
     if driver.path:
         jar = Path(driver.path)
         if not jar.is_file():
-            raise ConfigError({PATH: [f"{jar} is no file on the machine that runs the Spark driver"]})
+            raise ConfigError({PATH: [f"{jar} is not a file on the machine that runs the Spark driver"]})
         return [jar]
     if not driver.coordinates:
         return []

@@ -52,14 +52,14 @@ def offset_of(position: Position, zone: ZoneInfo | None) -> Offset:
 def position_of(table: str, offset: Mapping[str, Any], zone: ZoneInfo | None) -> Position:
     """The position that an offset means; what it does not say is None.
 
-    :raises DataError: a member is no whole number.
+    :raises DataError: a member is not a whole number.
     """
     numbers = {}
     for name in _MEMBERS:
         value = offset.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise DataError(
-                f"the committed offset of {table} is {dict(offset)}: `{name}` is no whole number;"
+                f"the committed offset of {table} is {dict(offset)}: `{name}` is not a whole number;"
                 " alter or reset the connector's offset"
             )
         numbers[name] = value
@@ -75,14 +75,14 @@ def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> 
     problems = []
     if dict(partition) != QUERY_PARTITION and not isinstance(partition.get("table"), str):
         problems.append(
-            f"{dict(partition)} is no source partition of JDBC:"
+            f"{dict(partition)} is not a source partition of JDBC:"
             f' expected {{"protocol": "1", "table": "<schema.table>"}}, or {QUERY_PARTITION} for a `query`'
         )
     if not {"incrementing", "timestamp"} & offset.keys():
         problems.append(f"{dict(offset)} has neither `incrementing` nor `timestamp`")
     for name in _MEMBERS:
         if name in offset and (isinstance(offset[name], bool) or not isinstance(offset[name], int)):
-            problems.append(f"{dict(offset)}: `{name}` is no whole number")
+            problems.append(f"{dict(offset)}: `{name}` is not a whole number")
     return problems
 
 

@@ -217,5 +217,5 @@ def whole(text: str | None) -> int:
     """A number as the database writes it; some write whole decimals with a fraction of zeros."""
     number, _, fraction = (text or "0").partition(".")
     if fraction.strip("0"):
-        raise ValueError(f"{text} is no whole number")
+        raise ValueError(f"{text} is not a whole number")
     return int(number)

@@ -134,7 +134,7 @@ class ReadingSession:
         for table, differences in found.items():
             text = f"{self._settings.place}: table {table} changed since the last run: {'; '.join(differences)}"
             if self._settings.values["schema.change"] == "fail":
-                raise DataError(f"{text}. Set `schema.change=evolve` to go on with the new schema")
+                raise DataError(f"{text}. Set `schema.change=evolve` to continue with the new schema")
             log.warning("%s", text)
         return {"schema_changes": found} if found else {}
 

@@ -66,7 +66,7 @@ class JdbcSinkConnector(NativeSinkConnector):
         mode = props.get("insert.mode", INSERT).lower()
         if mode in (UPSERT, UPDATE):
             return None
-        return f"would add the rows of the interval once more with `insert.mode` {mode}: set upsert"
+        return f"would add the rows of the interval again with `insert.mode` {mode}: set upsert"
 
     @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:

@@ -120,7 +120,7 @@ def _plain_value(column: TableColumn, value: Column, kind: str) -> Cell:
         number = value.cast("double")
         no_number = F.isnan(number) | (F.abs(number) == F.lit(float("inf")))
         return Cell(
-            number, F.when(no_number, f"field `{column.name}` is no finite number, which the database cannot store")
+            number, F.when(no_number, f"field `{column.name}` is not a finite number, which the database cannot store")
         )
     return Cell(value)
 
@@ -133,7 +133,7 @@ def _instant(column: TableColumn, value: Column, settings: SinkSettings) -> tupl
     number = value.try_cast("bigint") if schema.type is SchemaType.STRING else value
     micros = F.call_function("div", number, F.lit(1000).cast("bigint")) if settings.nanos else number
     wrong = F.when(
-        value.isNotNull() & number.isNull(), f"field `{column.name}` is no number of `timestamp.fields.list`"
+        value.isNotNull() & number.isNull(), f"field `{column.name}` is not a number, but is in `timestamp.fields.list`"
     )
     return F.timestamp_micros(micros), wrong if schema.type is SchemaType.STRING else None
 

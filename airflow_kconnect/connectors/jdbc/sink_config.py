@@ -99,8 +99,8 @@ def common_keys() -> ConfigDef:
     _define_writing(config)
     _define_tables(config)
     config.define("offsets.table", Type.STRING, "kconnect_offsets", medium,
-                  "Table in which the offsets are stored in the transaction of the data: exactly once. Made if it is "
-                  "missing. Empty: no such table, at least once.", group=KCONNECT)  # fmt: skip
+                  "Table in which the offsets are stored in the transaction of the data: exactly once. Created if it "
+                  "is missing. Empty: no such table, at least once.", group=KCONNECT)  # fmt: skip
     for name, type_, default in _IGNORED_KEYS:
         config.define(name, type_, default, low, without_effect=_WITHOUT_EFFECT[name])
     return config
@@ -121,17 +121,17 @@ def _define_writing(config: ConfigDef) -> None:
     high, medium, low = Importance
     config.define("insert.mode", Type.STRING, INSERT, high,
                   "insert: rows are added. upsert: the row with the same primary key is replaced, the last record of a "
-                  "key wins. update: rows that are there are changed, others are ignored.",
+                  "key wins. update: existing rows are changed, other records are ignored.",
                   validator=ValidString.in_case_insensitive(INSERT, UPSERT, UPDATE))  # fmt: skip
     config.define("delete.enabled", Type.BOOLEAN, False, medium,
                   "Whether a record without value deletes the row with its key; needs pk.mode=record_key. Otherwise "
-                  "such records are passed over and counted as filtered.")  # fmt: skip
+                  "such records are skipped and counted as filtered.")  # fmt: skip
     config.define("pk.mode", Type.STRING, NONE, high,
                   "Where the primary key is from: none, kafka (topic, partition, offset), record_key, record_value.",
                   validator=ValidString.in_case_insensitive(NONE, KAFKA, RECORD_KEY, RECORD_VALUE))  # fmt: skip
     config.define("pk.fields", Type.LIST, "", medium,
                   "Columns of the primary key. kafka: three names, unless given "
-                  f"{', '.join(KAFKA_COLUMNS)}. record_key: fields of the key, or the one name of a key that is no "
+                  f"{', '.join(KAFKA_COLUMNS)}. record_key: fields of the key, or the one name of a key that is not a "
                   "struct. record_value: fields of the value. Empty: all fields.")  # fmt: skip
     config.define("fields.whitelist", Type.LIST, "", medium, "Fields of values to write; empty: all.")
     config.define("db.timezone", Type.STRING, "UTC", medium, "Zone of the texts in columns of timestamps.",
@@ -157,9 +157,9 @@ def _define_writing(config: ConfigDef) -> None:
 def _define_tables(config: ConfigDef) -> None:
     medium = Importance.MEDIUM
     config.define("table.name.format", Type.STRING, "${topic}", medium,
-                  "Name of the table, maybe with its schema before a dot; ${topic} stands for the topic.",
+                  "Name of the table, optionally with its schema before a dot; ${topic} is replaced by the topic.",
                   validator=NonEmptyString())  # fmt: skip
-    config.define("auto.create", Type.BOOLEAN, False, medium, "Whether missing tables are made.")
+    config.define("auto.create", Type.BOOLEAN, False, medium, "Whether missing tables are created.")
     config.define("auto.evolve", Type.BOOLEAN, False, medium,
                   "Whether missing columns are added, if they may be null or have a default. Nothing is ever dropped, "
                   "renamed, or given another type.")  # fmt: skip
@@ -257,7 +257,7 @@ def rule_errors(definition: ConfigDef, props: Mapping[str, str]) -> dict[str, li
             try:
                 table_name(text)
             except ValueError as error:
-                add(key, f"{text!r} is no name of a table: {error}")
+                add(key, f"{text!r} is not the name of a table: {error}")
     return errors
 
 
@@ -274,7 +274,7 @@ def _zone_problem(name: str, value: Any) -> str | None:
     try:
         ZoneInfo(value)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return "is no name of a time zone, such as UTC or Europe/Berlin"
+        return "is not the name of a time zone, such as UTC or Europe/Berlin"
     return None
 
 

@@ -112,7 +112,7 @@ def _value_columns(settings: SinkSettings, shape: Shape) -> list[TableColumn]:
     schema = shape.schema
     if schema is None:
         raise _Problem(
-            "the value has no schema, and without one nobody knows the columns: use a converter with schemas "
+            "the value has no schema, so its columns are not known: use a converter with schemas "
             "(`value.converter.schemas.enable`)"
         )
     if schema.type is SchemaType.STRUCT:
@@ -134,7 +134,7 @@ def _keys(settings: SinkSettings, key: Shape | None, value: Shape) -> Iterator[T
             yield from _record_key(settings, key)
         case mode if mode == RECORD_VALUE:
             if value.schema is None or value.schema.type is not SchemaType.STRUCT:
-                raise _Problem("the value is no struct, and `pk.mode` is record_value")
+                raise _Problem("the value is not a struct, and `pk.mode` is record_value")
             yield from _members(settings.pk_fields, value.schema, "value")
         case mode:
             assert mode == NONE

@@ -68,6 +68,6 @@ class Tables:
         if required:
             raise DataError(
                 f"connector {settings.connector}: table {shown(table)} gets no column for {', '.join(required)}: the "
-                "fields must not be null and have no default, so rows that are there could not have them"
+                "fields must not be null and have no default, so existing rows could not have them"
             )
         return [self._target.add_statement(table, column) for column in columns]

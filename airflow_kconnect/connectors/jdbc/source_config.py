@@ -43,7 +43,7 @@ _WITHOUT_EFFECT = {
     "poll.linger.ms": "a run reads what is there and ends",
     "table.poll.interval.ms": "each run looks for new tables",
     "table.monitoring.startup.polling.limit.ms": "each run looks for its tables before it starts",
-    "query.retry.attempts": "Airflow's retries of the task repeat a failed run, which goes on where it stopped",
+    "query.retry.attempts": "Airflow's retries of the task repeat a failed run, which resumes where it stopped",
     "table.names.qualify": "tables are always named with their schema",
     "dialect.name": "the URL says which database it is",
     "date.calendar.system": "dates before 1582 are always those of the proleptic Gregorian calendar",
@@ -64,7 +64,7 @@ def zone_rule(name: str, value: Any) -> str | None:
     try:
         ZoneInfo(value)
     except (KeyError, ValueError, OSError):
-        return "is no time zone; expected a name such as UTC or Europe/Berlin"
+        return "is not a time zone; expected a name such as UTC or Europe/Berlin"
     return None
 
 
@@ -76,7 +76,7 @@ def mapping_rule(name: str, value: Any) -> str | None:
         try:
             java_pattern(pattern)
         except re.error as error:
-            return f"{pattern!r} is no regular expression: {error}"
+            return f"{pattern!r} is not a regular expression: {error}"
     return None
 
 
@@ -108,9 +108,9 @@ def _define_connection(definition: ConfigDef) -> None:
            documentation="JDBC URL of the database, without user and password.", group=_CONNECTION)  # fmt: skip
     define("connection.user", Type.STRING, None, _HIGH, "User of the database.", group=_CONNECTION)
     define("connection.password", Type.PASSWORD, None, _HIGH, "Password of the user.", group=_CONNECTION)
-    define("connection.attempts", Type.INT, 3, _LOW, "How often a connection is tried.",
+    define("connection.attempts", Type.INT, 3, _LOW, "How often to try to connect.",
            validator=Range.at_least(1), group=_CONNECTION)  # fmt: skip
-    define("connection.backoff.ms", Type.LONG, 10000, _LOW, "Pause between two tries, in ms.",
+    define("connection.backoff.ms", Type.LONG, 10000, _LOW, "Pause between two attempts, in ms.",
            validator=Range.at_least(0), group=_CONNECTION)  # fmt: skip
     define("transaction.isolation.mode", Type.STRING, "DEFAULT", _LOW,
            "Isolation of the reading transactions. On PostgreSQL, DEFAULT is one snapshot for the whole run.",
@@ -143,7 +143,8 @@ def _define_mode(definition: ConfigDef, initial_key: str, initial: int | None) -
            "How old a timestamp must be before its rows are read, so that transactions can end.",
            validator=Range.at_least(0), group=_MODE)  # fmt: skip
     define("validate.non.null", Type.BOOLEAN, True, _LOW,
-           "Whether columns that say what is new must be NOT NULL. If not, rows with null in them are never read.",
+           "Whether the incrementing and timestamp columns must be NOT NULL. If not, rows with null in them are never"
+           " read.",
            group=_MODE)  # fmt: skip
     define("late.commits", Type.STRING, "wait", _MEDIUM,
            "PostgreSQL: `wait` reads only what no open transaction can still add to; `ignore` reads what is there,"
@@ -181,7 +182,8 @@ def _define_tables(definition: ConfigDef) -> None:
 def _define_records(definition: ConfigDef) -> None:
     define = definition.define
     define("topic.prefix", Type.STRING, "", _HIGH,
-           "Before the table's name it makes the topic; with `query` it is the topic.", group=_RECORDS)  # fmt: skip
+           "Prefix of the topics, followed by the table's name; with `query` it is the topic.",
+           group=_RECORDS)  # fmt: skip
     define("numeric.mapping", Type.STRING, None, _LOW,
            "How NUMERIC becomes a field: `none` Decimal, `precision_only` integers without fraction as INT8 to INT64,"
            " `best_fit` also fractions of up to 18 digits as FLOAT64, `best_fit_eager_double` all fractions.",
@@ -199,17 +201,17 @@ def _define_records(definition: ConfigDef) -> None:
            "Whether records have the primary key as their key (a struct); else the key is null, as in Connect.",
            group=KCONNECT)  # fmt: skip
     define("unsupported.columns", Type.STRING, "fail", _MEDIUM,
-           "Columns of types that Connect has no counterpart for: `fail`, read as `string`, or `skip`.",
+           "Columns of types without a counterpart in Connect: `fail`, read as `string`, or `skip`.",
            validator=ValidString.in_("fail", "string", "skip"), group=KCONNECT)  # fmt: skip
     define("schema.change", Type.STRING, "evolve", _MEDIUM,
-           "When a table's columns differ from the last run: `evolve` goes on with the new schema, `fail` stops.",
+           "When a table's columns differ from the last run: `evolve` continues with the new schema, `fail` stops.",
            validator=ValidString.in_("evolve", "fail"), group=KCONNECT)  # fmt: skip
 
 
 def _define_run(definition: ConfigDef) -> None:
     definition.define(
         "split.rows", Type.LONG, 250_000, _LOW,
-        "A run reads a table in parallel pieces of about so many rows. Within one, rows keep their order;"
+        "A run reads a table in parallel pieces of about this many rows. Within one, rows keep their order;"
         " `kconnect.splits.max=1` keeps the order of the whole table.",
         validator=Range.at_least(1), group=KCONNECT,
     )  # fmt: skip

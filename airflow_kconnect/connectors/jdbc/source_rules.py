@@ -98,4 +98,4 @@ def _late_commit_warnings(props: Mapping[str, str]) -> list[str]:
     cure = "set `timestamp.delay.interval.ms` to longer than transactions take"
     if "timestamp" not in props.get("mode", ""):
         cure = "use a mode with timestamps, and " + cure
-    return [f"`mode`: rows that this database commits later than others with higher values are passed over; {cure}"]
+    return [f"`mode`: rows that this database commits later than others with higher values are missed; {cure}"]

@@ -218,7 +218,7 @@ class _Builder:
             return counted[0]
         column = self._column(key, name)
         if column is not None and not self._is_whole(column):
-            self._problems.add(key, f"{self._table.text}.{name} is {column.type_text}, no whole number")
+            self._problems.add(key, f"{self._table.text}.{name} is {column.type_text}, not a whole number")
         return column
 
     def _is_whole(self, column: Column) -> bool:

@@ -60,7 +60,7 @@ class JdbcUrl:
         """
         match = _URL.fullmatch(text.strip())
         if match is None or not match["rest"] or _CONTROL.search(text.strip()):
-            raise ValueError("is no JDBC URL: it must look like jdbc:postgresql://host:5432/database")
+            raise ValueError("is not a JDBC URL: it must look like jdbc:postgresql://host:5432/database")
         subprotocol, rest = match["subprotocol"].lower(), match["rest"]
         _refuse(rest)
         host, port, database, params = _parts(subprotocol, rest)

@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 _MS = 1_000_000
 _REPLICA = (
     "the database is a replica, which does not know the open transactions of its primary: rows that are committed late"
-    " can be passed over. Set `timestamp.delay.interval.ms`, or read from the primary"
+    " can be missed. Set `timestamp.delay.interval.ms`, or read from the primary"
 )
 
 

@@ -175,7 +175,7 @@ class Dialect:
         """What `cursor_nanoseconds` selected, since 1970-01-01 00:00."""
         match = re.fullmatch(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?", text or "")
         if match is None:
-            raise ValueError(f"{text!r} is no timestamp")
+            raise ValueError(f"{text!r} is not a timestamp")
         moment = datetime.fromisoformat(f"{match[1]}T{match[2]}")
         return int((moment - _EPOCH).total_seconds()) * _SECOND + int((match[3] or "0").ljust(9, "0"))
 

@@ -167,7 +167,7 @@ class MySqlTarget(RowsTarget):
             unknown = f"{settings.time_zone} is not known to the database: load its time zone tables, or use UTC"
             return ConfigError({"db.timezone": [unknown]}, settings.connector)
         if code in _PASSING or 2000 <= code < 3000 or not code:
-            return RetriableError(f"the database is away or busy: {first_line(text)}")
+            return RetriableError(f"the database is unavailable or busy: {first_line(text)}")
         return (RefusedError if code in _REFUSED else DataError)(_what(code, text))
 
 
@@ -176,7 +176,7 @@ def _what(code: int, text: str) -> str:
     column = re.search(r"[Cc]olumn '([^']*)'|[Ff]ield '([^']*)'", text)
     named = f"column {column[1] or column[2]}" if column else "a column"
     if code in _DUPLICATE:
-        return "a row with that key is there already: use `insert.mode` upsert, or correct the keys"
+        return "a row with that key exists already: use `insert.mode` upsert, or correct the keys"
     if code in _NULL:
         return f"{named} must not be null, and a record has no value for it"
     if code in _MISFIT:

@@ -36,7 +36,7 @@ def translated(error: Exception, settings: SinkSettings) -> ConnectError | None:
     if code == _NO_DATABASE or (not code and "does not exist" in str(error)):
         return ConfigError({"connection.url": [f"{shown}: {_first_line(error)}"]}, settings.connector)
     if (not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)) or code.startswith(_PASSING):
-        return RetriableError(f"the database is away or busy: {_first_line(error)}")
+        return RetriableError(f"the database is unavailable or busy: {_first_line(error)}")
     return (RefusedError if code.startswith(_REFUSED) else DataError)(_what(error, code))
 
 
@@ -52,14 +52,14 @@ def _what(error: psycopg.Error, code: str) -> str:
     match code:
         case "23505":
             return (
-                f"a row with that key is there already (constraint {diag.constraint_name}): use `insert.mode` upsert, "
+                f"a row with that key exists already (constraint {diag.constraint_name}): use `insert.mode` upsert, "
                 "or correct the keys"
             )
         case "23502":
             return f"column {diag.column_name} of {diag.table_name} must not be null, and a record has no value for it"
         case "42P10":
             return (
-                "the table has no unique constraint over just the columns of the primary key: add one, or correct "
+                "the table has no unique constraint over exactly the columns of the primary key: add one, or correct "
                 "`pk.fields`"
             )
         case "42501":

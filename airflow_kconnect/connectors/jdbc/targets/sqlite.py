@@ -79,10 +79,10 @@ class SqliteTarget(RowsTarget):
             return ConfigError({"connection.url": [f"cannot use {where}: {text}"]}, self.settings.connector)
         if isinstance(error, sqlite3.IntegrityError) and "UNIQUE" in text:
             return RefusedError(
-                f"a row with that key is there already ({text}): use `insert.mode` upsert, or correct the keys"
+                f"a row with that key exists already ({text}): use `insert.mode` upsert, or correct the keys"
             )
         if isinstance(error, sqlite3.IntegrityError):
             return RefusedError(text)
         if "ON CONFLICT clause does not match" in text:
-            return DataError("the table has no primary key or unique index over just the columns of the primary key")
+            return DataError("the table has no primary key or unique index over exactly the columns of the primary key")
         return DataError(text)

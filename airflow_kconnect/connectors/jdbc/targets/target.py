@@ -253,8 +253,8 @@ class Target(ABC):
         """:raises DataError: a name is longer than the database's names, which it would cut, or has too many parts."""
         if len(table) > self.max_parts:
             raise DataError(
-                f"connector {self.settings.connector}: {shown(table)} names a table by {len(table)} parts, and this "
-                f"database knows {self.max_parts}: set `table.name.format`, or rename the topic with the RegexRouter "
+                f"connector {self.settings.connector}: {shown(table)} names a table with {len(table)} parts, and this "
+                f"database allows {self.max_parts}: set `table.name.format`, or rename the topic with the RegexRouter "
                 "transformation"
             )
         for name in (*table, *layout.names):

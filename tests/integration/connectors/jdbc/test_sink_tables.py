@@ -68,7 +68,7 @@ class TestInsert:
     def test_primary_key_of_the_value(self, sink: Any) -> None:
         to = sink(**{"auto.create": "true", "pk.mode": "record_value", "pk.fields": "id"})
         to.run(row(1, "a"))
-        with pytest.raises(DataError, match=r"table t.*a row with that key is there already"):
+        with pytest.raises(DataError, match=r"table t.*a row with that key exists already"):
             to.run(row(1, "b"), first=1)
 
     def test_a_failed_split_leaves_nothing(self, sink: Any, each_database: Database) -> None:
@@ -132,7 +132,7 @@ class TestUpsert:
         each_database.execute("CREATE TABLE t (id INT, name VARCHAR(20))")
         if each_database.url.startswith(("jdbc:mysql", "jdbc:mariadb")):
             return  # an upsert is by any key that the table has
-        with pytest.raises(DataError, match=r"table t.*over just the columns of the primary key"):
+        with pytest.raises(DataError, match=r"table t.*over exactly the columns of the primary key"):
             sink(**UPSERT).run(row(1, "a"))
 
 

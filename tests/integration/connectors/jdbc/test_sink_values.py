@@ -266,4 +266,4 @@ def test_numbers_that_a_database_does_not_have(spark: SparkSession, each_databas
         assert same(found[0][0], number)
     else:
         assert found == []
-        assert "field `real` is no finite number" in sink.errors[0]
+        assert "field `real` is not a finite number" in sink.errors[0]

@@ -99,7 +99,7 @@ class TestCheck:
     @pytest.mark.parametrize("below", ["", "folder"])
     def test_a_file_in_the_way_is_named(self, tmp_path: Path, below: str) -> None:
         (tmp_path / "file").write_text("")
-        with pytest.raises(ConfigError, match=r"`directory`: cannot make the folder .*/file"):
+        with pytest.raises(ConfigError, match=r"`directory`: cannot create the folder .*/file"):
             connector(tmp_path / "file" / below).check()
 
     def test_a_directory_that_may_not_be_written_is_named(

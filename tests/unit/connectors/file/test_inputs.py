@@ -86,17 +86,17 @@ class TestOneFile:
     def test_no_permission_on_the_folder(self, tmp_path: Path) -> None:
         folder = tmp_path / "closed"
         folder.mkdir(mode=0o000)
-        assert "cannot be looked at: Permission denied" in refusal(folder / "in.txt")
+        assert "cannot be examined: Permission denied" in refusal(folder / "in.txt")
 
     def test_a_file_where_a_folder_should_be(self, tmp_path: Path) -> None:
         (tmp_path / "in.txt").touch()
-        assert "cannot be looked at: Not a directory" in refusal(tmp_path / "in.txt" / "x")
+        assert "cannot be examined: Not a directory" in refusal(tmp_path / "in.txt" / "x")
 
     def test_a_name_that_is_too_long(self, tmp_path: Path) -> None:
-        assert "cannot be looked at: File name too long" in refusal(tmp_path / ("x" * 300))
+        assert "cannot be examined: File name too long" in refusal(tmp_path / ("x" * 300))
 
     def test_a_name_with_a_null_character(self, tmp_path: Path) -> None:
-        assert "cannot be looked at: embedded null" in refusal(f"{tmp_path}/a\0b")
+        assert "cannot be examined: embedded null" in refusal(f"{tmp_path}/a\0b")
 
 
 class TestManyFiles:

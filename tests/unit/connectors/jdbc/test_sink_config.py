@@ -64,7 +64,7 @@ class TestErrors:
         found = errors(insert_mode="merge", delete_enabled="true", db_timezone="Mars", pk_mode="record_value")
         assert set(found) == {"insert.mode", "delete.enabled", "db.timezone"}
         assert "needs `pk.mode` record_key (it is record_value)" in found["delete.enabled"][0]
-        assert "is no name of a time zone" in found["db.timezone"][0]
+        assert "is not the name of a time zone" in found["db.timezone"][0]
 
     @pytest.mark.parametrize("mode", ["upsert", "update", "UPSERT"])
     def test_modes_that_need_a_primary_key(self, mode: str) -> None:
@@ -85,7 +85,7 @@ class TestErrors:
 
     @pytest.mark.parametrize("name", ["a..b", "a.b.c.d", ".", "x\0y"])
     def test_names_of_tables(self, name: str) -> None:
-        assert "is no name of a table" in errors(table_name_format=name)["table.name.format"][0]
+        assert "is not the name of a table" in errors(table_name_format=name)["table.name.format"][0]
 
     def test_mapping(self) -> None:
         config = {**CONFIG, "connector.class": "io.aiven.connect.jdbc.JdbcSinkConnector"}
@@ -124,7 +124,7 @@ class TestConnector:
     def test_replays_of_plain_inserts_are_refused(self) -> None:
         assert ConfluentJdbcSink.replay_problem({"insert.mode": "upsert"}) is None
         text = ConfluentJdbcSink.replay_problem({})
-        assert text == "would add the rows of the interval once more with `insert.mode` insert: set upsert"
+        assert text == "would add the rows of the interval again with `insert.mode` insert: set upsert"
 
     def test_dead_letters_have_no_place_in_kafka(self) -> None:
         dead = {"errors.deadletterqueue.topic.name": "dead", "pk.mode": "kafka", "offsets.table": ""}

@@ -101,7 +101,7 @@ class TestNames:
             found.check_names(("ü" * 32,), layout(found, None))
 
     def test_too_many_parts(self) -> None:
-        with pytest.raises(DataError, match=r"a\.b\.c names a table by 3 parts, and this database knows 2"):
+        with pytest.raises(DataError, match=r"a\.b\.c names a table with 3 parts, and this database allows 2"):
             target("mysql").check_names(("a", "b", "c"), Layout())
 
 

@@ -33,7 +33,7 @@ def test_a_plain_configuration_is_valid() -> None:
         ({"query_suffix": "limit 5"}, "query.suffix", "which it would break"),
         ({"table_whitelist": "a", "table_blacklist": "b"}, "table.blacklist", "cannot be set together"),
         ({"topic_prefix": "a b"}, "topic.prefix", "may only have letters"),
-        ({"db_timezone": "Mars/Olympus"}, "db.timezone", "is no time zone"),
+        ({"db_timezone": "Mars/Olympus"}, "db.timezone", "is not a time zone"),
         ({"timestamp_columns_mapping": "nix"}, "timestamp.columns.mapping", "is not <regular expression>:<column>"),
         ({"table_include_list": "("}, "table.include.list", "regex"),
         ({"split_rows": "0"}, "split.rows", "at least 1"),

@@ -56,5 +56,5 @@ def test_progress_of_something_else_is_refused(progress: str) -> None:
     if progress == "1":
         assert Position.of(progress) == Position(1)
         return
-    with pytest.raises(DataError, match="no position in a table"):
+    with pytest.raises(DataError, match="is not a position in a table"):
         Position.of(progress)

@@ -61,7 +61,7 @@ def test_timestamp_without_nanoseconds_is_milliseconds() -> None:
 
 @pytest.mark.parametrize("offset", [{"incrementing": "7"}, {"timestamp": 1.5}, {"timestamp": True}])
 def test_offset_that_makes_no_sense_names_table_and_member(offset: dict[str, Any]) -> None:
-    with pytest.raises(DataError, match=r"public\.t is .*no whole number"):
+    with pytest.raises(DataError, match=r"public\.t is .*not a whole number"):
         position_of("public.t", offset, None)
 
 
@@ -109,9 +109,9 @@ class TestOffsetProblems:
     @pytest.mark.parametrize(
         ("partition", "offset", "text"),
         [
-            ({"tabel": "t"}, {"incrementing": 5}, "is no source partition of JDBC"),
+            ({"tabel": "t"}, {"incrementing": 5}, "is not a source partition of JDBC"),
             ({"table": "t"}, {"position": 5}, "has neither `incrementing` nor `timestamp`"),
-            ({"table": "t"}, {"timestamp": "2026-01-01"}, "`timestamp` is no whole number"),
+            ({"table": "t"}, {"timestamp": "2026-01-01"}, "`timestamp` is not a whole number"),
         ],
     )
     def test_what_is_wrong(self, partition: dict[str, Any], offset: dict[str, Any], text: str) -> None:

@@ -56,7 +56,7 @@ def test_is_shown_without_parameters() -> None:
     ["", "jdbc:", "jdbc:postgresql", "jdbc:postgresql:", "postgresql://h/db", "http://h/db", "jdbc:sqlite:/a\nb"],
 )
 def test_no_jdbc_url(text: str) -> None:
-    with pytest.raises(ValueError, match="is no JDBC URL"):
+    with pytest.raises(ValueError, match="is not a JDBC URL"):
         JdbcUrl.parse(text)
 
 
