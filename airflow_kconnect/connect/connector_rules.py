@@ -236,7 +236,7 @@ def _warn_of_other_meaning(inspection: Inspection, plugin: type[Connector]) -> N
     """Keys that do something, but not what they do in Connect."""
     boundary = inspection.props.get("transaction.boundary", "interval").lower()
     if inspection.kind == "source" and boundary != "interval":
-        text = "a long split commits every `transaction.boundary.interval.ms`; only `interval` means that in Connect"
+        text = "a long split commits every `transaction.boundary.interval.ms`, as with `interval`"
         inspection.warnings.append(f"`transaction.boundary` {boundary} has no effect: {text}")
     most = inspection.value("tasks.max") or 1
     # 1 is the default, and stands in every sample of Connect.
