@@ -1,0 +1,45 @@
+"""The files of `docker/`, as tests need them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+from tests.support.markdown import REPOSITORY
+
+FOLDER = REPOSITORY / "docker"
+FILE = FOLDER / "compose.yaml"
+OUR_IMAGE = "airflow-kconnect:local"
+
+
+def services() -> dict[str, dict[str, Any]]:
+    """The services of compose.yaml."""
+    found: dict[str, dict[str, Any]] = yaml.safe_load(FILE.read_text())["services"]
+    return found
+
+
+def instructions(name: str) -> list[str]:
+    """The arguments of an instruction in the Dockerfile, one string for each time that it is there."""
+    text = (FOLDER / "Dockerfile").read_text()
+    joined = re.sub(r"^\s*#.*\n", "", text, flags=re.MULTILINE).replace("\\\n", " ")
+    return [line.partition(" ")[2].strip() for line in joined.splitlines() if line.startswith(f"{name} ")]
+
+
+def image_environment() -> dict[str, str]:
+    """What ENV sets in the image."""
+    return dict(pair.split("=", 1) for line in instructions("ENV") for pair in line.split())
+
+
+def kafka_properties() -> dict[str, str]:
+    """The server properties that the image of Kafka makes of its environment variables."""
+    return {
+        key.removeprefix("KAFKA_")
+        .replace("___", "-")
+        .replace("__", "\0")
+        .replace("_", ".")
+        .replace("\0", "_")
+        .lower(): str(value)
+        for key, value in services()["kafka"]["environment"].items()
+    }
