@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.newcomer import distributions_in, install_settings, repository_in
+from tests.support.newcomer import install_settings, repository_in, wheel_in
 from tests.support.reader import Readers
 
 
@@ -21,16 +21,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Settings of pip with which `pip install airflow-kconnect` installs what these sources build."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as it would be published."""
     folder = tmp_path_factory.mktemp("published")
-    wheel, _ = distributions_in(folder, repository_in(folder / "sources"))
-    return install_settings(wheel, folder)
+    return wheel_in(folder, repository_in(folder / "sources"))
 
 
 @pytest.fixture(scope="module")
-def readers(published: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Readers]:
+def readers(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Readers]:
     """The readers of the pages."""
-    found = Readers(published, tmp_path_factory.mktemp("readers"))
+    found = Readers(install_settings(wheel), tmp_path_factory.mktemp("readers"))
     yield found
     found.leave()

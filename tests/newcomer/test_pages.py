@@ -6,10 +6,14 @@ Each block of a page is a test, in the order of the page.
 
 from __future__ import annotations
 
+import zipfile
+from pathlib import Path
+
 import pytest
 
 from tests.support.airflow_ui import AirflowUi
 from tests.support.markdown import Block
+from tests.support.newcomer import recorded
 from tests.support.page_steps import OTHERWISE, QUICKSTART, README, SERVERS, first_line, steps
 from tests.support.reader import Readers
 
@@ -29,3 +33,11 @@ def test_the_page_is_right(block: Block, readers: Readers) -> None:
                 AirflowUi(reader.airflow_url, reader.home / "airflow").run("lines")
         else:
             reader.type(block.text)
+
+
+def test_what_was_installed_is_what_was_built(wheel: Path, readers: Readers) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/RECORD")]
+        built = recorded(archive.read(name).decode())
+    (installed,) = readers.venv.glob(f"lib/python*/site-packages/{name}")
+    assert recorded(installed.read_text()) == built

@@ -44,23 +44,28 @@ def repository_in(folder: Path) -> Path:
     return folder
 
 
-def distributions_in(folder: Path, source: Path) -> tuple[Path, Path]:
-    """The wheel, built from the sdist, and the sdist, built from a folder of sources."""
+def wheel_in(folder: Path, source: Path) -> Path:
+    """The wheel, built from the sdist that is built from a folder of sources."""
     tools, built = folder / "tools", folder / "dist"
     run(sys.executable, "-m", "venv", tools, cwd=folder)
     run(tools / "bin" / "pip", "install", "--quiet", "build", cwd=folder)
     run(tools / "bin" / "python", "-m", "build", "--outdir", built, source, cwd=folder)
-    (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
-    return wheel, sdist
+    (wheel,) = built.glob("*.whl")
+    return wheel
 
 
-def install_settings(wheel: Path, folder: Path) -> dict[str, str]:
-    """What makes `pip install airflow-kconnect` mean this wheel, and the versions that the tests run with."""
-    constraints = folder / "constraints.txt"
-    constraints.write_text(
-        f"{(REPOSITORY / 'constraints.txt').read_text()}\nairflow-kconnect @ {wheel.absolute().as_uri()}\n"
-    )
-    return {"PIP_CONSTRAINT": str(constraints), "PIP_CACHE_DIR": pip_cache()}
+def install_settings(wheel: Path) -> dict[str, str]:
+    """What makes `pip install airflow-kconnect` find the wheel, with the versions that the tests run with."""
+    constraints = wheel.with_name("constraints.txt")
+    version = wheel.name.split("-")[1]
+    constraints.write_text(f"{(REPOSITORY / 'constraints.txt').read_text()}\nairflow-kconnect=={version}\n")
+    links = [*os.environ.get("PIP_FIND_LINKS", "").split(), str(wheel.parent)]
+    return {"PIP_CONSTRAINT": str(constraints), "PIP_FIND_LINKS": " ".join(links), "PIP_CACHE_DIR": pip_cache()}
+
+
+def recorded(record: str) -> set[str]:
+    """The files of the package, with their checksums, in the text of a RECORD."""
+    return {line for line in record.splitlines() if line.startswith("airflow_kconnect/") and "__pycache__" not in line}
 
 
 def pip_cache() -> str:

@@ -180,7 +180,7 @@ class Readers:
     """
 
     def __init__(self, settings: Mapping[str, str], folder: Path) -> None:
-        self._folder = folder
+        self._folder, self.venv = folder, folder / QUICKSTART.stem / "work" / "venv"
         self._settings = {**settings, "KCONNECT_CACHE": str(folder / "cache")}
         self._readers: dict[Path, Reader] = {}
         self._stuck: set[Path] = set()
@@ -192,7 +192,7 @@ class Readers:
         if page not in self._readers:
             self._readers[page] = Reader(page, self._folder / page.stem, self._settings)
             if page == README:
-                self._readers[page].type(f". '{self._folder}/{QUICKSTART.stem}/work/venv/bin/activate'")
+                self._readers[page].type(f". '{self.venv}/bin/activate'")
         return self._readers[page]
 
     @contextmanager
