@@ -19,12 +19,8 @@ from airflow.sdk import DAG, CronDataIntervalTimetable
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 
-# Airflow's connection is looked up when the task runs: rendered fields and logs have the variables only.
-SHOP = {
-    "connection.url": "jdbc:postgresql://${airflow:shop:host}:${airflow:shop:port}/${airflow:shop:schema}",
-    "connection.user": "${airflow:shop:login}",
-    "connection.password": "${airflow:shop:password}",
-}
+# URL, user and password of Airflow's connection, looked up when the task runs: rendered fields and logs have only this.
+SHOP = {"connection.url": "${airflow:shop:jdbc_url}"}
 # With schemas: the sink makes columns of the fields.
 JSON = {
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
@@ -56,8 +52,6 @@ SINK = {
         **JSON,
     },
 }
-# Keys of a Connect worker. -1 is the broker's default; Connect's is 3 replicas, which one broker cannot hold.
-WORKER = {"offset.storage.replication.factor": "-1"}
 
 with DAG(
     dag_id="example_postgres_pipeline",
@@ -70,7 +64,7 @@ with DAG(
     tags=["kafka-connect", "example"],
     doc_md=__doc__,
 ) as dag:
-    read_orders = KafkaSourceOperator(task_id="read_orders", connector=SOURCE, worker_config=WORKER)
-    write_orders = KafkaSinkOperator(task_id="write_orders", connector=SINK, worker_config=WORKER)
+    read_orders = KafkaSourceOperator(task_id="read_orders", connector=SOURCE)
+    write_orders = KafkaSinkOperator(task_id="write_orders", connector=SINK)
 
     read_orders >> write_orders

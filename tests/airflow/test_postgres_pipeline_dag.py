@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from airflow_kconnect.local.demo_airflow import report_of
+from tests.support.airflow_dags import report_of
 from tests.support.markdown import REPOSITORY
 from tests.support.postgres import PostgresDatabase, PostgresServer
 
