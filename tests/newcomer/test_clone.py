@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,7 +16,7 @@ from tests.support.reader import Reader
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Reader:
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
     """A reader who has typed README's commands; Git finds the project in these sources instead of at its URL."""
     folder = tmp_path_factory.mktemp("clone")
     origin = repository_in(folder / "origin")
@@ -26,7 +28,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Reader:
     }
     reader = Reader(README, folder / "reader", environment)
     reader.type(CLONE.text)
-    return reader
+    yield reader
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def test_the_demo_ends_well(demo: Reader) -> None:

@@ -206,6 +206,7 @@ class Readers:
             raise
 
     def leave(self) -> None:
-        """End everything."""
+        """End everything, and remove it: a virtual environment has 1 GB."""
         for reader in self._readers.values():
             reader.leave()
+        shutil.rmtree(self._folder, ignore_errors=True)
