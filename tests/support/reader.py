@@ -94,13 +94,13 @@ class Reader:
     def expect(self, shown: str) -> None:
         """Compare what the page shows with what the last command printed.
 
-        The lines must have been printed one after the other. Times, dates and process ids may differ.
+        The lines must have been printed one after the other. Times and process ids may differ; `...` in a line stands
+        for any text, as a line of its own for any lines.
 
         :raises AssertionError: with both texts, if they were not.
         """
-        wanted = [_comparable(line) for line in self._here(shown).splitlines()]
-        found = [_comparable(line) for line in self.printed.splitlines()]
-        there = any(found[at : at + len(wanted)] == wanted for at in range(len(found)))
+        found = "".join(f"{_comparable(line)}\n" for line in self.printed.splitlines())
+        there = re.search("".join(_pattern(line) for line in self._here(shown).splitlines()), found, re.MULTILINE)
         assert there, f"The page shows\n\n{shown}\nbut the command has printed\n\n{self.printed}"
 
     def leave(self) -> None:
@@ -168,6 +168,13 @@ def _interrupt(shell: subprocess.Popen[bytes]) -> None:
 
 def _comparable(line: str) -> str:
     return re.sub(r"\bpid \d+", "pid N", re.sub(r"\d+\.\d+ s\b", "N s", line)).rstrip()
+
+
+def _pattern(shown: str) -> str:
+    """A regular expression of the lines that a line of a page stands for."""
+    if shown.strip() == "...":
+        return r"(?:.*\n)*?"
+    return "^" + ".*".join(re.escape(part) for part in _comparable(shown).split("...")) + r"\n"
 
 
 class Readers:

@@ -98,6 +98,19 @@ class TestOutput:
         with pytest.raises(AssertionError, match="The page shows"):
             reader.expect(shown)
 
+    def test_dots_stand_for_any_text_of_a_line(self, reader: Reader) -> None:
+        reader.type("echo '12:00 task: 3 records in 1.5 s (task.py)'")
+        reader.expect("... task: 3 records in 2.0 s ...\n")
+
+    def test_dots_alone_stand_for_any_lines(self, reader: Reader) -> None:
+        reader.type("printf 'a\\nb\\nc\\n'")
+        reader.expect("a\n...\nc\n")
+
+    def test_what_dots_do_not_stand_for_fails_the_step(self, reader: Reader) -> None:
+        reader.type("printf '12:00 task: 3\\n4 records\\n'")
+        with pytest.raises(AssertionError, match="The page shows"):
+            reader.expect("... task: ... records\n")
+
     def test_process_ids_may_differ(self, reader: Reader) -> None:
         reader.type("echo 'runs (pid 17)'")
         reader.expect("runs (pid 4711)\n")
