@@ -51,8 +51,12 @@ format: setup  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup  ## side by side with Kafka Connect
+bench: setup  ## side by side with Kafka Connect: some 20 minutes; results go to build/benchmarks and docs/benchmarks.md
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.databases
+	$(BIN)/python -m benchmarks --transforms --passes 3
+	$(BIN)/python -m benchmarks.startup
+	$(BIN)/python -m benchmarks.report
 
 clean:  ## remove what the other commands made (not the download cache)
 	rm -rf .venv .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from airflow_kconnect.local.broker import EmbeddedBroker
-from benchmarks.memory import memory_of_runs
-from benchmarks.pipelines import Bench, Measured
+from benchmarks import results
+from benchmarks.files import LINE_BYTES, FileBench
+from benchmarks.measure import CpuMeter
+from benchmarks.report import table
 
 app = typer.Typer(add_completion=False)
 
@@ -21,35 +22,29 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def main(
     lines: Annotated[int, typer.Option(help="Lines of 200 bytes to move.")] = 1_000_000,
+    passes: Annotated[int, typer.Option(help="Passes of each contender, after one that does not count.")] = 5,
     schemas: Annotated[bool, typer.Option(help="JsonConverter with the envelope (Connect's default).")] = True,
     transforms: Annotated[bool, typer.Option(help="With transformations on both ways.")] = False,
-    memory: Annotated[bool, typer.Option(help="Also compare the memory of 1x and 10x the lines.")] = False,
-    output: Annotated[Path | None, typer.Option(help="Write the figures to this JSON file too.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Results go to this JSON file.")] = None,
 ) -> None:
-    """Print records/s of both sides and their ratio; both are warm, Connect runs exactly-once."""
+    """Print records/s of both sides and their ratios; write them to build/benchmarks/files.json."""
     console = Console()
+    say = partial(console.print, soft_wrap=True, highlight=False)
     with tempfile.TemporaryDirectory(prefix="kconnect-bench-") as folder:
-        broker = EmbeddedBroker(Path(folder) / "broker", heap_mb=1024, progress=console.print)
-        broker.start()
+        broker = EmbeddedBroker(Path(folder) / "broker", heap_mb=1024, progress=say)
+        pid = broker.start().pid
+        assert pid is not None
         try:
-            bench = Bench(broker.bootstrap, Path(folder), lines, schemas, console.print, transforms=transforms)
-            measured = bench.run()
-            figures = memory_of_runs(broker.bootstrap, Path(folder), lines, console.print) if memory else {}
+            options = {"schemas": schemas, "transforms": transforms}
+            bench = FileBench(broker.bootstrap, Path(folder), CpuMeter([pid]), lines, say, **options)
+            rows = bench.run(passes)
         finally:
             broker.stop()
-    console.print(_table(measured))
-    for name, value in figures.items():
-        console.print(f"{name}: {value}")
-    if output:
-        output.write_text(json.dumps({"measured": [vars(m) for m in measured], "memory": figures}, indent=2))
-
-
-def _table(measured: list[Measured]) -> Table:
-    table = Table("path", "Kafka Connect, records/s", "airflow_kconnect, records/s", "ratio", "of a whole run")
-    for row in measured:
-        ratios = f"{row.ours / row.connect:.2f}", f"{row.whole_run:,.0f} ({row.whole_run / row.connect:.2f})"
-        table.add_row(row.path, f"{row.connect:,.0f}", f"{row.ours:,.0f}", *ratios)
-    return table
+    facts = {"lines": f"{lines:,}", "line": f"{LINE_BYTES} bytes", "passes": str(passes), "schemas": str(schemas)}
+    output = output or results.FOLDER / ("transforms.json" if transforms else "files.json")
+    results.write(output, rows, facts=facts)
+    say(table(rows))
+    say(f"Results: {output}")
 
 
 if __name__ == "__main__":

@@ -1,27 +1,73 @@
-"""Memory of a run: driver, JVM and workers of a real spark-submit, for N and 10 N lines."""
+"""``python -m benchmarks.memory``: driver, JVM and workers of a real spark-submit, for N and 10 N records."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import subprocess
+import tempfile
 import threading
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import psutil
+import typer
+from rich.console import Console
 
 from airflow_kconnect.connect.run import EVENT_PREFIX, RunSpec, run_spec_file
-from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.spark import find_spark_submit
 from airflow_kconnect.local.submit import submit_command
-from benchmarks.pipelines import write_lines
+from benchmarks.database_tables import TABLE, fill, start_postgres
+from benchmarks.files import write_lines
+from benchmarks.measure import Say
+from benchmarks.settings import our_worker
+from benchmarks.tables import MODES, sink_config, source_config
+from benchmarks.topics import Topics
+
+app = typer.Typer(add_completion=False)
 
 
-def memory_of_runs(bootstrap: str, folder: Path, lines: int, say: Callable[[str], None]) -> dict[str, Any]:
-    """Peak memory in MB by kind of process, for `lines` and ten times as many."""
-    figures: dict[str, Any] = {}
+@app.command()
+def main(
+    records: Annotated[int, typer.Option(help="Lines or rows; ten times as many follow.")] = 1_000_000,
+    tables: Annotated[bool, typer.Option("--tables", help="PostgreSQL in place of files.")] = False,
+) -> None:
+    """Print the highest resident memory of a process of each kind, in MB; it must not grow with the records."""
+    say = partial(Console().print, soft_wrap=True, highlight=False)
+    with tempfile.TemporaryDirectory(prefix="kconnect-bench-") as folder:
+        broker = EmbeddedBroker(Path(folder) / "broker", heap_mb=1024, progress=say)
+        broker.start()
+        try:
+            if tables:
+                _of_tables(broker.bootstrap, records, say)
+            else:
+                _of_files(broker.bootstrap, Path(folder), records, say)
+        finally:
+            broker.stop()
+
+
+def _of_tables(bootstrap: str, rows: int, say: Say) -> None:
+    postgres, topics = start_postgres(), Topics(bootstrap)
+    try:
+        database = postgres.create_database()
+        for times in (1, 10):
+            fill(database, rows * times)
+            source, sink = f"memory-source-{times}", f"memory_sink_{times}"
+            topic = topics.create(f"memory-{times}-{TABLE}")
+            configs = {
+                "source": source_config(source, database, f"memory-{times}-", MODES["incrementing"], schemas=True),
+                "sink": sink_config(sink, database, topic, sink),
+            }
+            for kind, config in configs.items():
+                say(f"peak memory in MB, {kind}, {rows * times:,} rows: {peak_memory(config, our_worker(bootstrap))}")
+            database.execute(f"drop table {sink}")
+    finally:
+        postgres.remove()
+
+
+def _of_files(bootstrap: str, folder: Path, lines: int, say: Say) -> None:
     for times in (1, 10):
         source = write_lines(folder / f"memory-{times}.txt", lines * times)
         topic, target = f"memory-{times}", str(folder / f"memory-{times}")
@@ -30,14 +76,13 @@ def memory_of_runs(bootstrap: str, folder: Path, lines: int, say: Callable[[str]
             "sink": {"connector.class": "DirectorySink", "topics": topic, "directory": target},
         }
         for kind, config in configs.items():
-            name = f"{kind}, {lines * times:,} lines"
-            figures[name] = peak_memory(config | {"name": f"memory-{kind}-{times}"}, worker_config(bootstrap))
-            say(f"peak memory in MB, {name}: {figures[name]}")
+            found = peak_memory(config | {"name": f"memory-{kind}-{times}"}, our_worker(bootstrap))
+            say(f"peak memory in MB, {kind}, {lines * times:,} lines: {found}")
         source.unlink()
-    return figures
 
 
 def peak_memory(config: dict[str, str], worker: dict[str, str]) -> dict[str, int]:
+    """Run a connector by spark-submit; the highest memory of a process of each kind, in MB."""
     with run_spec_file(RunSpec(config=config, worker=worker)) as spec:
         command = submit_command(find_spark_submit(), spec, master="local[*]", conf={}, name="memory")
         process = psutil.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -69,3 +114,7 @@ def _python_kind(process: psutil.Process) -> str:
     if "connector_job" in command:
         return "driver"
     return "worker" if "pyspark" in command else "other"
+
+
+if __name__ == "__main__":
+    app()

@@ -10,23 +10,24 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.local.spark import find_spark_submit
 from airflow_kconnect.local.submit import spark_conf
 from airflow_kconnect.runtime.session import START_CONF
+from benchmarks.settings import HEAP_MB
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def spark_session(folder: Path) -> SparkSession:
-    """A local session on all cores."""
+def spark_session(folder: Path, master: str = "local[*]") -> SparkSession:
+    """A local session, on all cores unless `master` says otherwise."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     own = {
-        "spark.driver.memory": "2g",
+        "spark.driver.memory": f"{HEAP_MB}m",
         "spark.log.level": "ERROR",
         "spark.local.dir": str(folder / "spark"),
         **START_CONF,
     }
-    builder = SparkSession.builder.master("local[*]").appName("benchmarks")
-    for key, value in spark_conf(own, master="local[*]", spark=find_spark_submit()).items():
+    builder = SparkSession.builder.master(master).appName("benchmarks")
+    for key, value in spark_conf(own, master=master, spark=find_spark_submit()).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -1,0 +1,58 @@
+"""Bar charts as SVG files: a panel for each path, a bar for each contender, a tick for its best pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from itertools import groupby
+
+from benchmarks.measure import CONNECT, LIMIT, OURS, Row
+
+_WIDTH, _LABELS, _VALUES = 860, 300, 120
+_BAR, _GAP, _TITLE, _MARGIN = 20, 6, 34, 16
+_COLORS = {CONNECT: "#8a8f98", OURS: "#0f766e", LIMIT: "#d4d7dc"}
+_STYLE = "text{font:13px sans-serif;fill:#24292f}.title{font-weight:bold;font-size:15px}.value{font-size:12px}"
+
+
+def bars(rows: Iterable[Row]) -> str:
+    """An SVG file of records per second: bars end at the median, thin lines at the best pass."""
+    parts: list[str] = []
+    top = _MARGIN
+    for path, found in groupby(rows, key=lambda row: row.path):
+        panel = list(found)
+        parts.append(_text(_MARGIN, top + 18, f"{path}, records/s", "title"))
+        top += _TITLE
+        most = max(row.best for row in panel)
+        for row in panel:
+            parts += _bar(row, top, most)
+            top += _BAR + _GAP
+        top += _MARGIN
+    size = f'width="{_WIDTH}" height="{top}" viewBox="0 0 {_WIDTH} {top}"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">'
+    background = f'<rect width="{_WIDTH}" height="{top}" fill="#ffffff"/>'
+    return "\n".join([head, f"<style>{_STYLE}</style>", background, *parts, "</svg>", ""])
+
+
+def _bar(row: Row, top: int, most: float) -> list[str]:
+    room = _WIDTH - _LABELS - _VALUES - _MARGIN
+    median, best = (round(room * rate / most, 1) for rate in (row.median, row.best))
+    middle = top + _BAR // 2
+    return [
+        _text(_MARGIN, middle + 4, label(row)),
+        f'<rect x="{_LABELS}" y="{top}" width="{median}" height="{_BAR}" rx="2" fill="{_COLORS[row.side]}"/>',
+        f'<path d="M{_LABELS + median} {middle}H{_LABELS + best}M{_LABELS + best} {top + 4}v{_BAR - 8}"'
+        ' stroke="#24292f" fill="none"/>',
+        _text(_LABELS + best + 8, middle + 4, f"{row.median:,.0f}".replace(",", " "), "value"),
+    ]
+
+
+def label(row: Row) -> str:
+    """A contender in words."""
+    if row.side == LIMIT:
+        return f"Limit: {row.setup}"
+    return f"{row.side}, {row.setup}"
+
+
+def _text(x: float, y: float, text: str, kind: str = "") -> str:
+    style = f' class="{kind}"' if kind else ""
+    return f'<text x="{x}" y="{y}"{style}>{escape(text)}</text>'

@@ -1,0 +1,80 @@
+"""Our side: a Spark session that stays warm, in a process of its own, and the runs in it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connect.run import RunReport, RunSpec
+from benchmarks.measure import CpuMeter, Pass
+from benchmarks.settings import our_worker
+
+_session: Any = None
+
+
+class OurSide:
+    """Runs connectors in a running session. Use it as a context manager.
+
+    :param master: `local[1]` or `local[2]`.
+    """
+
+    def __init__(self, master: str, folder: Path, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self._process = ProcessPoolExecutor(1, get_context("spawn"), _start, (master, folder / f"spark-{master[6]}"))
+        self.pid: int = self._process.submit(os.getpid).result()
+
+    def __enter__(self) -> OurSide:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.submit(_stop).result()
+        self._process.shutdown()
+
+    def run(self, config: dict[str, str], worker: Mapping[str, str] | None = None) -> RunReport:
+        """Run a connector once.
+
+        :param worker: worker properties besides `our_worker`.
+        """
+        properties = our_worker(self._bootstrap) | dict(worker or {})
+        return self._process.submit(_run, RunSpec(config=config, worker=properties)).result()
+
+    def measure(self, config: dict[str, str], records: int, meter: CpuMeter) -> Pass:
+        """From the start of the Spark job, which is before its first record, to the last commit.
+
+        CPU time is that of the whole run: connecting, fencing and planning count too.
+        """
+        before = meter.look([self.pid])
+        report = self.run(config)
+        after = meter.look([self.pid])
+        took = report.durations_s
+        assert report.records["written"] == records, report
+        moving = took["moving records"] + took["committing offsets"]
+        cpu = meter.between(before, after)
+        return Pass(records, moving, *cpu, whole_s=took["total"], splits=report.splits)
+
+
+def _start(master: str, folder: Path) -> None:
+    from benchmarks.session import spark_session
+
+    global _session
+    # Events of the runs, and warnings of Spark's about this machine's name.
+    silent = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silent, sys.stdout.fileno())
+    os.dup2(silent, sys.stderr.fileno())
+    folder.mkdir()
+    _session = spark_session(folder, master)
+
+
+def _run(spec: RunSpec) -> RunReport:
+    from airflow_kconnect.runtime.job import run
+
+    return run(spec, _session)
+
+
+def _stop() -> None:
+    _session.stop()

@@ -1,0 +1,221 @@
+"""PostgreSQL -> Kafka -> PostgreSQL: the contenders on both paths."""
+
+from __future__ import annotations
+
+import time
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from benchmarks import limits
+from benchmarks.connect import ConnectWorker, Moved, measure, worker
+from benchmarks.database_tables import TABLE, Growth, export, make_table
+from benchmarks.limits import Crew
+from benchmarks.measure import CONNECT, LIMIT, OURS, Contender, CpuMeter, Pass, Row, Say, alternate
+from benchmarks.ours import OurSide
+from benchmarks.settings import (
+    CORES,
+    PARTITIONS,
+    TUNED_DEBEZIUM_SINK,
+    TUNED_DEBEZIUM_SOURCE,
+    converters,
+    our_source,
+    tuned_sink,
+    tuned_source,
+)
+from benchmarks.topics import Topics
+from tests.support.postgres import PostgresDatabase
+
+DEBEZIUM = "3.5.0.Final"
+PLUGINS = (f"io.debezium:debezium-connector-postgres:{DEBEZIUM}", f"io.debezium:debezium-connector-jdbc:{DEBEZIUM}")
+MODES: dict[str, dict[str, str]] = {
+    "bulk": {"mode": "bulk"},
+    "incrementing": {"mode": "incrementing", "incrementing.column.name": "id"},
+}
+
+
+class TableBench:
+    """Both paths, the passes of all contenders in turns.
+
+    :param row_bytes: of a row in the table.
+    """
+
+    def __init__(
+        self,
+        bootstrap: str,
+        folder: Path,
+        database: PostgresDatabase,
+        meter: CpuMeter,
+        rows: int,
+        row_bytes: float,
+        say: Say,
+    ) -> None:
+        self._bootstrap, self._folder, self._database, self._meter = bootstrap, folder, database, meter
+        self._rows, self._row_bytes, self._say = rows, row_bytes, say
+        self._topics = Topics(bootstrap)
+        self._read = f"read-{TABLE}"
+
+    def run(self, passes: int) -> list[Row]:
+        """Measure both paths. All sinks read one topic, with Connect's schemas in it."""
+        with ExitStack() as stack:
+            stock, tuned = (
+                stack.enter_context(worker(self._folder, self._bootstrap, tuned=tuned, plugins=PLUGINS, say=self._say))
+                for tuned in (False, True)
+            )
+            ours = {master: stack.enter_context(OurSide(master, self._folder, self._bootstrap)) for master in CORES}
+            crew = stack.enter_context(Crew())
+            self._meter.contenders = [stock.pid, tuned.pid, *(side.pid for side in ours.values()), *crew.pids]
+            sources = self._sources(stock, tuned, ours, crew)
+            rows = alternate("PostgreSQL to Kafka", sources, self._row_bytes, passes, self._say)
+            self._topics.create(self._read)
+            ours["local[2]"].run(source_config("read", self._database, "read-", MODES["bulk"], schemas=True))
+            self._copies = export(self._database, self._folder, PARTITIONS)
+            sinks = self._sinks(stock, tuned, ours, crew)
+            return rows + alternate("Kafka to PostgreSQL", sinks, self._row_bytes, passes, self._say)
+
+    def _sources(
+        self, stock: ConnectWorker, tuned: ConnectWorker, ours: dict[str, OurSide], crew: Crew
+    ) -> list[Contender]:
+        tuning = tuned_source() | TUNED_DEBEZIUM_SOURCE
+        threads = tuning | {"snapshot.max.threads": "2"}
+        found = [
+            Contender(CONNECT, "as it comes", 1, partial(self._snapshot, stock, {})),
+            Contender(CONNECT, "tuned", 1, partial(self._snapshot, tuned, tuning)),
+            Contender(CONNECT, "tuned, two snapshot threads", 2, partial(self._snapshot, tuned, threads)),
+        ]
+        found += [Contender(OURS, side, CORES[side], partial(self._source_pass, ours[side])) for side in CORES]
+        return [*found, Contender(LIMIT, "COPY, reading alone", PARTITIONS, partial(self._copy_out, crew))]
+
+    def _sinks(
+        self, stock: ConnectWorker, tuned: ConnectWorker, ours: dict[str, OurSide], crew: Crew
+    ) -> list[Contender]:
+        tuning = tuned_sink() | TUNED_DEBEZIUM_SINK
+        found = [
+            Contender(CONNECT, "as it comes", 1, partial(self._upserts, stock, 1, {})),
+            Contender(CONNECT, "tuned", 1, partial(self._upserts, tuned, 1, tuning)),
+            Contender(CONNECT, "tuned, two tasks", 2, partial(self._upserts, tuned, 2, tuning)),
+        ]
+        found += [Contender(OURS, side, CORES[side], partial(self._sink_pass, ours[side])) for side in CORES]
+        return [*found, Contender(LIMIT, "COPY, writing alone", PARTITIONS, partial(self._copy_in, crew))]
+
+    def _snapshot(self, connect: ConnectWorker, tuning: dict[str, str], name: str) -> Pass:
+        slot = name.replace("-", "_")
+        config = {
+            "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
+            "tasks.max": "1",
+            "plugin.name": "pgoutput",
+            "slot.name": slot,
+            "publication.name": slot,
+            "snapshot.mode": "initial_only",
+            "table.include.list": f"public.{TABLE}",
+            "topic.prefix": name,
+            "database.hostname": "127.0.0.1",
+            "database.port": str(self._database.port),
+            "database.user": str(self._database.user),
+            "database.password": str(self._database.password),
+            "database.dbname": self._database.name,
+            # As ours: milliseconds and Connect's decimals.
+            "time.precision.mode": "connect",
+            "transforms": "unwrap",
+            "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
+            **converters(schemas=False, keys=True),
+            **tuning,
+        }
+        with self._topics.temporary(f"{name}.public.{TABLE}") as topic:
+            moved = Moved(lambda: self._topics.ends(topic), self._rows)
+            found = measure(connect, {name: config}, moved, self._meter)
+        self._forget(slot)
+        return found
+
+    def _forget(self, slot: str) -> None:
+        """Drop a replication slot once its connector has let go of it, so that the server keeps no log for it."""
+        free = f"from pg_replication_slots where slot_name = '{slot}'"
+        deadline = time.monotonic() + 10
+        while self._database.execute(f"select 1 {free} and active") and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self._database.execute(f"select pg_drop_replication_slot(slot_name) {free}")
+        self._database.execute(f"drop publication if exists {slot}")
+
+    def _upserts(self, connect: ConnectWorker, tasks: int, tuning: dict[str, str], name: str) -> Pass:
+        table = name.replace("-", "_")
+        # The driver's own setting for batches; as it comes it is off.
+        url = self._database.url + ("?reWriteBatchedInserts=true" if tuning else "")
+        config = {
+            "connector.class": "io.debezium.connector.jdbc.JdbcSinkConnector",
+            "tasks.max": str(tasks),
+            "topics": self._read,
+            "connection.url": url,
+            "connection.username": str(self._database.user),
+            "connection.password": str(self._database.password),
+            "insert.mode": "upsert",
+            "primary.key.mode": "record_key",
+            "schema.evolution": "basic",
+            "collection.name.format": table,
+            **converters(schemas=True, keys=True),
+            **tuning,
+        }
+        with Growth(self._database, table) as growth:
+            moved = Moved(growth.size, None, growth.rows_per_byte)
+            found = measure(connect, {name: config}, moved, self._meter)
+        self._database.execute(f"drop table {table}")
+        return found
+
+    def _source_pass(self, side: OurSide, name: str) -> Pass:
+        with self._topics.temporary(f"{name}-{TABLE}"):
+            config = source_config(name, self._database, f"{name}-", MODES["bulk"], schemas=False)
+            return side.measure(config, self._rows, self._meter)
+
+    def _sink_pass(self, side: OurSide, name: str) -> Pass:
+        table = name.replace("-", "_")
+        found = side.measure(sink_config(name, self._database, self._read, table), self._rows, self._meter)
+        counted = self._database.execute(f"select count(*) from {table}")[0][0]
+        assert counted == self._rows, f"{counted} rows in {table}"
+        self._database.execute(f"drop table {table}")
+        return found
+
+    def _copy_out(self, crew: Crew, name: str) -> Pass:
+        # By ranges of pages, which is the cheapest way to share a table.
+        pages = self._database.execute(f"select pg_relation_size('{TABLE}') / 8192")[0][0]
+        middle = f"'({pages // 2},0)'::tid"
+        queries = [f"select * from {TABLE} where ctid {sign} {middle}" for sign in ("<", ">=")]
+        return crew.measure(limits.copy_out, [(self._database.connect, query) for query in queries], self._meter)
+
+    def _copy_in(self, crew: Crew, name: str) -> Pass:
+        table = name.replace("-", "_")
+        make_table(self._database, table)
+        shares = [(self._database.connect, table, path) for path in self._copies]
+        found = crew.measure(limits.copy_in, shares, self._meter)
+        self._database.execute(f"drop table {table}")
+        return found
+
+
+def source_config(
+    name: str, database: PostgresDatabase, prefix: str, mode: dict[str, str], *, schemas: bool
+) -> dict[str, str]:
+    """Our source of the benchmark's table, with the primary key as key, as Debezium has it."""
+    return {
+        "name": name,
+        "connector.class": "JdbcSource",
+        "table.whitelist": TABLE,
+        "topic.prefix": prefix,
+        "key.from.primary.key": "true",
+        **mode,
+        **database.config,
+        **converters(schemas=schemas, keys=True),
+        **our_source(),
+    }
+
+
+def sink_config(name: str, database: PostgresDatabase, topic: str, table: str) -> dict[str, str]:
+    """Our sink into a table that it makes."""
+    return {
+        "name": name,
+        "connector.class": "JdbcSink",
+        "topics": topic,
+        "table.name.format": table,
+        "insert.mode": "upsert",
+        "pk.mode": "record_key",
+        "auto.create": "true",
+        **database.config,
+        **converters(schemas=True, keys=True),
+    }

@@ -1,0 +1,39 @@
+"""The benchmarks themselves, with few records: real brokers, workers of Kafka Connect, Spark and PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from benchmarks import __main__ as files
+from benchmarks import databases, results, startup
+from benchmarks.measure import Row
+
+# Fewer records come all at once, and then no rate can be measured.
+_RECORDS = "100000"
+pytestmark = [pytest.mark.connect, pytest.mark.exhaustive, pytest.mark.timeout(900)]
+
+
+def rows_of(app: object, *options: str, output: Path) -> list[Row]:
+    arguments = [*options, "--passes", "1", "--output", str(output)]
+    done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return list(results.read(output)["rows"])
+
+
+def test_files(tmp_path: Path) -> None:
+    rows = rows_of(files.app, "--lines", _RECORDS, output=tmp_path / "files.json")
+    assert {(row.path, len(row.passes)) for row in rows} == {("File to Kafka", 1), ("Kafka to files", 1)}
+
+
+def test_databases(tmp_path: Path) -> None:
+    rows = rows_of(databases.app, "--rows", _RECORDS, output=tmp_path / "databases.json")
+    assert {(row.path, len(row.passes)) for row in rows} == {("PostgreSQL to Kafka", 1), ("Kafka to PostgreSQL", 1)}
+
+
+def test_startup(tmp_path: Path) -> None:
+    output = tmp_path / "startup.json"
+    rows_of(startup.app, "--lines", _RECORDS, output=output)
+    assert all(seconds[0] > 0 for seconds in results.read(output)["seconds"].values())
