@@ -51,7 +51,7 @@ format: setup  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup  ## side by side with Kafka Connect: some 20 minutes; results go to build/benchmarks and docs/benchmarks.md
+bench: setup  ## side by side with Kafka Connect: some 25 minutes; into build/benchmarks and docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.databases
 	$(BIN)/python -m benchmarks --transforms --passes 3

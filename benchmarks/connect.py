@@ -12,7 +12,7 @@ from airflow_kconnect.local.connect_worker import ConnectWorker as ConnectWorker
 from benchmarks.measure import CpuMeter, Pass, Say
 from benchmarks.settings import HEAP_MB, SCRIPT_JVM, SCRIPT_WORKER, TUNED_JVM, TUNED_WORKER
 
-PASS_S = 20
+PASS_S = 15
 """A pass of Connect ends after so many seconds of moving records: what counts is the rate."""
 _QUIET_S = 3
 _START_S = 60

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from airflow_kconnect.local.broker import EmbeddedBroker
-from benchmarks import results
-from benchmarks.database_tables import fill, server_pid, start_postgres
+from benchmarks import environment, results
+from benchmarks.database_tables import fill, server_pid
 from benchmarks.measure import CpuMeter
 from benchmarks.report import table
 from benchmarks.tables import DEBEZIUM, TableBench
@@ -27,22 +23,12 @@ def main(
     output: Annotated[Path, typer.Option(help="Results go to this JSON file.")] = results.FOLDER / "databases.json",
 ) -> None:
     """Print records/s of both sides and their ratios; write them to build/benchmarks/databases.json."""
-    console = Console()
-    say = partial(console.print, soft_wrap=True, highlight=False)
-    with tempfile.TemporaryDirectory(prefix="kconnect-bench-") as folder:
-        broker = EmbeddedBroker(Path(folder) / "broker", heap_mb=1024, progress=say)
-        postgres = start_postgres()
-        try:
-            pid = broker.start().pid
-            assert pid is not None
-            database = postgres.create_database()
-            row_bytes = fill(database, rows)
-            meter = CpuMeter([pid, server_pid(database)])
-            found = TableBench(broker.bootstrap, Path(folder), database, meter, rows, row_bytes, say).run(passes)
-            server = str(database.execute("show server_version")[0][0])
-        finally:
-            broker.stop()
-            postgres.remove()
+    say = environment.console()
+    with environment.broker(say) as place, environment.database() as database:
+        row_bytes = fill(database, rows)
+        meter = CpuMeter([place.broker_pid, server_pid(database)])
+        found = TableBench(place.bootstrap, place.folder, database, meter, rows, row_bytes, say).run(passes)
+        server = str(database.execute("show server_version")[0][0])
     facts = {"rows": f"{rows:,}", "row": f"{row_bytes:.0f} bytes", "passes": str(passes)}
     facts |= {"PostgreSQL": server.split()[0], "Debezium": DEBEZIUM}
     results.write(output, found, facts=facts)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.local.broker import EmbeddedBroker
-from benchmarks.database_tables import TABLE, fill, start_postgres
+from benchmarks import environment
+from benchmarks.database_tables import TABLE, fill
 from benchmarks.measure import OURS, Contender, Pass, Row, alternate
 from benchmarks.ours import OurSide
 from benchmarks.report import number
@@ -32,25 +29,17 @@ def main(
     passes: Annotated[int, typer.Option(help="Passes with each guarantee, after one that does not count.")] = 3,
 ) -> None:
     """Print records/s exactly once and at least once, the passes in turns."""
-    say = partial(Console().print, soft_wrap=True, highlight=False)
-    with tempfile.TemporaryDirectory(prefix="kconnect-bench-") as folder:
-        broker = EmbeddedBroker(Path(folder) / "broker", heap_mb=1024, progress=say)
-        postgres = start_postgres()
-        try:
-            broker.start()
-            database = postgres.create_database()
-            size = fill(database, rows)
-            with OurSide("local[2]", Path(folder), broker.bootstrap) as side:
-                runs = _Runs(side, broker.bootstrap, database, rows)
-                found: list[Row] = []
-                for path, run in (("PostgreSQL to Kafka", runs.source), ("Kafka to PostgreSQL", runs.sink)):
-                    contenders = [
-                        Contender(OURS, name, PARTITIONS, partial(run, sure)) for name, sure in _GUARANTEES.items()
-                    ]
-                    found += alternate(path, contenders, size, passes, say)
-        finally:
-            broker.stop()
-            postgres.remove()
+    say = environment.console()
+    found: list[Row] = []
+    with environment.broker(say) as place, environment.database() as database:
+        size = fill(database, rows)
+        with OurSide("local[2]", place.folder, place.bootstrap) as side:
+            runs = _Runs(side, place.bootstrap, database, rows)
+            for path, run in (("PostgreSQL to Kafka", runs.source), ("Kafka to PostgreSQL", runs.sink)):
+                contenders = [
+                    Contender(OURS, name, PARTITIONS, partial(run, sure)) for name, sure in _GUARANTEES.items()
+                ]
+                found += alternate(path, contenders, size, passes, say)
     for sure, unsure in zip(found[::2], found[1::2], strict=True):
         middle, lowest, highest = sure.ratios(unsure)
         rates = f"{number(sure.median)} exactly once, {number(unsure.median)} at least once"

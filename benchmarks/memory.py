@@ -5,26 +5,24 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import tempfile
 import threading
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import psutil
 import typer
-from rich.console import Console
 
 from airflow_kconnect.connect.run import EVENT_PREFIX, RunSpec, run_spec_file
-from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.spark import find_spark_submit
 from airflow_kconnect.local.submit import submit_command
-from benchmarks.database_tables import TABLE, fill, start_postgres
+from benchmarks import environment
+from benchmarks.database_tables import TABLE, fill
 from benchmarks.files import write_lines
 from benchmarks.measure import Say
 from benchmarks.settings import our_worker
 from benchmarks.tables import MODES, sink_config, source_config
 from benchmarks.topics import Topics
+from tests.support.postgres import PostgresDatabase
 
 app = typer.Typer(add_completion=False)
 
@@ -35,36 +33,28 @@ def main(
     tables: Annotated[bool, typer.Option("--tables", help="PostgreSQL in place of files.")] = False,
 ) -> None:
     """Print the highest resident memory of a process of each kind, in MB; it must not grow with the records."""
-    say = partial(Console().print, soft_wrap=True, highlight=False)
-    with tempfile.TemporaryDirectory(prefix="kconnect-bench-") as folder:
-        broker = EmbeddedBroker(Path(folder) / "broker", heap_mb=1024, progress=say)
-        broker.start()
-        try:
-            if tables:
-                _of_tables(broker.bootstrap, records, say)
-            else:
-                _of_files(broker.bootstrap, Path(folder), records, say)
-        finally:
-            broker.stop()
+    say = environment.console()
+    with environment.broker(say) as place:
+        if tables:
+            with environment.database() as database:
+                _of_tables(place.bootstrap, database, records, say)
+        else:
+            _of_files(place.bootstrap, place.folder, records, say)
 
 
-def _of_tables(bootstrap: str, rows: int, say: Say) -> None:
-    postgres, topics = start_postgres(), Topics(bootstrap)
-    try:
-        database = postgres.create_database()
-        for times in (1, 10):
-            fill(database, rows * times)
-            source, sink = f"memory-source-{times}", f"memory_sink_{times}"
-            topic = topics.create(f"memory-{times}-{TABLE}")
-            configs = {
-                "source": source_config(source, database, f"memory-{times}-", MODES["incrementing"], schemas=True),
-                "sink": sink_config(sink, database, topic, sink),
-            }
-            for kind, config in configs.items():
-                say(f"peak memory in MB, {kind}, {rows * times:,} rows: {peak_memory(config, our_worker(bootstrap))}")
-            database.execute(f"drop table {sink}")
-    finally:
-        postgres.remove()
+def _of_tables(bootstrap: str, database: PostgresDatabase, rows: int, say: Say) -> None:
+    topics = Topics(bootstrap)
+    for times in (1, 10):
+        fill(database, rows * times)
+        source, sink = f"memory-source-{times}", f"memory_sink_{times}"
+        topic = topics.create(f"memory-{times}-{TABLE}")
+        configs = {
+            "source": source_config(source, database, f"memory-{times}-", MODES["incrementing"], schemas=True),
+            "sink": sink_config(sink, database, topic, sink),
+        }
+        for kind, config in configs.items():
+            say(f"peak memory in MB, {kind}, {rows * times:,} rows: {peak_memory(config, our_worker(bootstrap))}")
+        database.execute(f"drop table {sink}")
 
 
 def _of_files(bootstrap: str, folder: Path, lines: int, say: Say) -> None:

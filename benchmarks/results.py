@@ -28,7 +28,7 @@ def machine() -> dict[str, str]:
         "cores": str(os.cpu_count()),
         "processor": _processor(),
         "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GiB",
-        "system": f"{platform.system()} {platform.release()}",
+        "system": f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}",
         "Java": str(find_java().version),
         "Python": platform.python_version(),
         "airflow_kconnect": __version__,

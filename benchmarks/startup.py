@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import tempfile
 import time
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from airflow_kconnect.local.broker import EmbeddedBroker
-from benchmarks import results
+from benchmarks import environment, results
 from benchmarks.connect import worker
 from benchmarks.files import SOURCE, write_lines
 from benchmarks.measure import Say
@@ -31,19 +27,13 @@ _FEW = 10
 @app.command()
 def main(
     lines: Annotated[int, typer.Option(help="Lines of 200 bytes of a full load.")] = 1_000_000,
-    passes: Annotated[int, typer.Option(help="Passes of each, after one that does not count.")] = 3,
+    passes: Annotated[int, typer.Option(help="Passes of each.")] = 3,
     output: Annotated[Path, typer.Option(help="Results go to this JSON file.")] = results.FOLDER / "startup.json",
 ) -> None:
     """Print seconds of cold starts; write them to build/benchmarks/startup.json."""
-    console = Console()
-    say = partial(console.print, soft_wrap=True, highlight=False)
-    with tempfile.TemporaryDirectory(prefix="kconnect-bench-") as folder:
-        broker = EmbeddedBroker(Path(folder) / "broker", heap_mb=1024, progress=say)
-        broker.start()
-        try:
-            seconds = _Startups(broker.bootstrap, Path(folder), lines, say).run(passes)
-        finally:
-            broker.stop()
+    say = environment.console()
+    with environment.broker(say) as place:
+        seconds = _Startups(place.bootstrap, place.folder, lines, say).run(passes)
     found = {"seconds": seconds}
     results.write(output, [], facts={"lines": f"{lines:,}", "passes": str(passes)}, **found)
     say(startup_table(found))
@@ -61,15 +51,14 @@ class _Startups:
         self._worker.write_text("".join(f"{key}={value}\n" for key, value in our_worker(bootstrap).items()))
 
     def run(self, passes: int) -> dict[str, list[float]]:
-        """Seconds by what was done, of each pass but the first, which finds nothing in the system's caches."""
+        """Seconds by what was done, of each pass."""
         seconds: dict[str, list[float]] = {}
-        for number in range(passes + 1):
+        for number in range(passes):
             for count, path in self._inputs.items():
                 for found in (self._kconnect_run(f"ours-{count}-{number}", path, count), self._connect(number, count)):
                     for what, took in found.items():
                         self._say(f"{what}: {took:.1f} s")
-                        if number:
-                            seconds.setdefault(what, []).append(took)
+                        seconds.setdefault(what, []).append(took)
         return seconds
 
     def _kconnect_run(self, name: str, path: Path, count: int) -> dict[str, float]:
@@ -98,8 +87,9 @@ class _Startups:
             connect.create(name, config)
             first = self._seconds_until(name, 1, began)
             last = self._seconds_until(name, count, began)
-        start = {"Kafka Connect worker: answers": answers, "Kafka Connect worker: first record": first}
-        return (start if count == _FEW else {}) | {f"Kafka Connect worker, {count:,} records: last record": last}
+        if count == _FEW:
+            return {"Kafka Connect worker: answers": answers, "Kafka Connect worker: first record": first}
+        return {f"Kafka Connect worker, {count:,} records: last record": last}
 
     def _seconds_until(self, topic: str, records: int, began: float) -> float:
         while self._topics.ends(topic) < records:

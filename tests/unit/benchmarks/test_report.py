@@ -48,6 +48,12 @@ def test_the_summary_compares_both_sides_with_all_cores() -> None:
     assert summary(rows()).splitlines()[-1] == "| File to Kafka | 150 000 | 375 000 | 2.5 |"
 
 
+def test_the_summary_takes_the_faster_connect() -> None:
+    found = [*rows(), row("Kafka to files", CONNECT, "tuned", 1, 100), row("Kafka to files", CONNECT, "tuned", 2, 50)]
+    found.append(row("Kafka to files", OURS, "local[2]", 2, 200))
+    assert summary(found).splitlines()[-1] == "| Kafka to files | 100 | 200 | 2.0 |"
+
+
 def test_the_start_up_table_has_median_and_best() -> None:
     found = startup_table({"seconds": {"exit": [9.0, 7.0, 8.0]}})
     assert found.splitlines()[-1] == "| exit | 8.0 | 7.0 |"

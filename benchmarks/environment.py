@@ -1,0 +1,60 @@
+"""What every benchmark needs: a folder, a broker, a console, and an end that leaves nothing running."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from airflow_kconnect.local.broker import EmbeddedBroker
+from airflow_kconnect.local.submit import sigterm_as_exit
+from benchmarks.database_tables import start_postgres
+from benchmarks.measure import Say
+from tests.support.postgres import PostgresDatabase
+
+
+@dataclass(frozen=True)
+class Environment:
+    """Where a benchmark runs.
+
+    :param folder: removed at the end.
+    :param broker_pid: of the broker's process.
+    """
+
+    folder: Path
+    bootstrap: str
+    broker_pid: int
+
+
+def console() -> Say:
+    """Prints lines for people."""
+    return partial(Console().print, soft_wrap=True, highlight=False)
+
+
+@contextmanager
+def broker(say: Say) -> Iterator[Environment]:
+    """A broker and a folder; stopped and removed at the end, on SIGTERM too."""
+    with sigterm_as_exit(), tempfile.TemporaryDirectory(prefix="kconnect-bench-") as name:
+        folder = Path(name)
+        embedded = EmbeddedBroker(folder / "broker", heap_mb=1024, progress=say)
+        try:
+            pid = embedded.start().pid
+            assert pid is not None
+            yield Environment(folder, embedded.bootstrap, pid)
+        finally:
+            embedded.stop()
+
+
+@contextmanager
+def database() -> Iterator[PostgresDatabase]:
+    """A database of a PostgreSQL server of its own."""
+    postgres = start_postgres()
+    try:
+        yield postgres.create_database()
+    finally:
+        postgres.remove()
