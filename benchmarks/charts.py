@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from html import escape
 from itertools import groupby
 
-from benchmarks.measure import CONNECT, LIMIT, OURS, Row
+from benchmarks.measure import CONNECT, LIMIT, OURS, Row, number
 
-_WIDTH, _LABELS, _VALUES = 860, 300, 120
+_WIDTH, _LABELS, _VALUES = 900, 320, 150
 _BAR, _GAP, _TITLE, _MARGIN = 20, 6, 34, 16
+# A limit may be many times what contenders reach: its bar is cut, or theirs would be too short to compare.
+_ROOM_FOR_LIMITS = 1.25
 _COLORS = {CONNECT: "#8a8f98", OURS: "#0f766e", LIMIT: "#d4d7dc"}
 _STYLE = "text{font:13px sans-serif;fill:#24292f}.title{font-weight:bold;font-size:15px}.value{font-size:12px}"
 
@@ -22,7 +24,7 @@ def bars(rows: Iterable[Row]) -> str:
         panel = list(found)
         parts.append(_text(_MARGIN, top + 18, f"{path}, records/s", "title"))
         top += _TITLE
-        most = max(row.best for row in panel)
+        most = max(row.best for row in panel if row.side != LIMIT) * _ROOM_FOR_LIMITS
         for row in panel:
             parts += _bar(row, top, most)
             top += _BAR + _GAP
@@ -35,22 +37,16 @@ def bars(rows: Iterable[Row]) -> str:
 
 def _bar(row: Row, top: int, most: float) -> list[str]:
     room = _WIDTH - _LABELS - _VALUES - _MARGIN
-    median, best = (round(room * rate / most, 1) for rate in (row.median, row.best))
+    median, best = (round(room * min(rate / most, 1), 1) for rate in (row.median, row.best))
     middle = top + _BAR // 2
+    cut = " (bar is cut)" if row.median > most else ""
     return [
-        _text(_MARGIN, middle + 4, label(row)),
+        _text(_MARGIN, middle + 4, row.name),
         f'<rect x="{_LABELS}" y="{top}" width="{median}" height="{_BAR}" rx="2" fill="{_COLORS[row.side]}"/>',
         f'<path d="M{_LABELS + median} {middle}H{_LABELS + best}M{_LABELS + best} {top + 4}v{_BAR - 8}"'
         ' stroke="#24292f" fill="none"/>',
-        _text(_LABELS + best + 8, middle + 4, f"{row.median:,.0f}".replace(",", " "), "value"),
+        _text(_LABELS + best + 8, middle + 4, number(row.median) + cut, "value"),
     ]
-
-
-def label(row: Row) -> str:
-    """A contender in words."""
-    if row.side == LIMIT:
-        return f"Limit: {row.setup}"
-    return f"{row.side}, {row.setup}"
 
 
 def _text(x: float, y: float, text: str, kind: str = "") -> str:

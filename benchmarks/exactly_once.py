@@ -10,9 +10,8 @@ import typer
 from airflow_kconnect.connect.run import RunReport
 from benchmarks import environment
 from benchmarks.database_tables import TABLE, fill
-from benchmarks.measure import OURS, Contender, Pass, Row, alternate
+from benchmarks.measure import OURS, Contender, Pass, Row, alternate, number
 from benchmarks.ours import OurSide
-from benchmarks.report import number
 from benchmarks.settings import PARTITIONS
 from benchmarks.tables import MODES, sink_config, source_config
 from benchmarks.topics import Topics

@@ -16,7 +16,7 @@ Cpu = tuple[float, float, float]
 
 CONNECT = "Kafka Connect"
 OURS = "airflow_kconnect"
-LIMIT = "limit"
+LIMIT = "Limit"
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,11 @@ class Row:
     parallel: int
     record_bytes: float
     passes: list[Pass] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Side and settings."""
+        return f"{self.side}, {self.setup}"
 
     @property
     def median(self) -> float:
@@ -139,6 +144,12 @@ def alternate(path: str, contenders: list[Contender], record_bytes: float, passe
             cpu = f"{found.cpu_s:.1f} s of CPU, servers {found.servers_cpu_s:.1f} s, waiting {found.others_cpu_s:.1f} s"
             say(f"{path}, {what}: {who}: {found.rate:,.0f} records/s in {found.seconds:.1f} s ({cpu})")
     return rows
+
+
+def number(value: float) -> str:
+    """Three digits that count, with spaces between thousands."""
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:,.0f}".replace(",", " ")
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:

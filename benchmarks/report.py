@@ -17,7 +17,7 @@ import typer
 
 from benchmarks import results
 from benchmarks.charts import bars
-from benchmarks.measure import CONNECT, LIMIT, OURS, Row
+from benchmarks.measure import CONNECT, OURS, Row, number
 
 app = typer.Typer(add_completion=False)
 
@@ -99,10 +99,9 @@ _COLUMNS = (
 
 
 def _line(row: Row, panel: list[Row]) -> list[str]:
-    name = f"limit: {row.setup}" if row.side == LIMIT else f"{row.side}, {row.setup}"
     whole = number(row.whole_run) if row.whole_run else ""
     rate = [number(row.median), number(row.best), whole, f"{row.megabytes:.0f}"]
-    return [name, str(row.parallel), *rate, f"{row.cpu_us:.1f}", f"{row.servers_cpu_us:.1f}", _ratio(row, panel)]
+    return [row.name, str(row.parallel), *rate, f"{row.cpu_us:.1f}", f"{row.servers_cpu_us:.1f}", _ratio(row, panel)]
 
 
 def _ratio(row: Row, panel: list[Row]) -> str:
@@ -138,12 +137,6 @@ def startup_table(found: Mapping[str, Any]) -> str:
         [name, f"{statistics.median(seconds):.1f}", f"{min(seconds):.1f}"] for name, seconds in found["seconds"].items()
     ]
     return _markdown("from the start of the process", ("seconds, median", "best"), lines)
-
-
-def number(value: float) -> str:
-    """Three digits that count, with spaces between thousands."""
-    rounded = float(f"{value:.3g}")
-    return f"{rounded:,.0f}".replace(",", " ")
 
 
 def _machine(found: Iterable[Mapping[str, Any]]) -> str:

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from benchmarks.charts import bars
-from benchmarks.measure import CONNECT, LIMIT, OURS, Pass, Row
-from benchmarks.report import filled, number, sections, startup_table, summary, table
+from benchmarks.measure import CONNECT, LIMIT, OURS, Pass, Row, number
+from benchmarks.report import filled, sections, startup_table, summary, table
 
 PAGE = Path(__file__).parents[3] / "docs" / "benchmarks.md"
 
@@ -100,3 +100,9 @@ def test_no_bar_reaches_beyond_the_picture() -> None:
     image = ElementTree.fromstring(bars(rows()))
     ends = [float(bar.attrib["x"]) + float(bar.attrib["width"]) for bar in image.findall("{*}rect[@x]")]
     assert max(ends) < float(image.attrib["width"])
+
+
+def test_a_limit_far_beyond_is_cut() -> None:
+    far = row("File to Kafka", LIMIT, "plain producers", 2, 9_000_000)
+    image = ElementTree.fromstring(bars([*rows()[:-1], far]))
+    assert any(text.text == "9 000 000 (bar is cut)" for text in image.findall("{*}text"))
