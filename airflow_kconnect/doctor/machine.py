@@ -12,7 +12,7 @@ from pathlib import Path
 
 from airflow_kconnect.doctor.findings import Checks, Finding, ok, problem, warning
 from airflow_kconnect.doctor.subject import Subject
-from airflow_kconnect.local.ivy import cache_folder
+from airflow_kconnect.local.cache import cache_folder
 from airflow_kconnect.local.java import find_java
 from airflow_kconnect.local.spark import find_spark_submit
 

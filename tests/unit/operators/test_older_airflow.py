@@ -24,7 +24,7 @@ SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "fi
 
 
 def test_the_retry_policy_names_the_version_that_it_needs() -> None:
-    with pytest.raises(AirflowOptionalProviderFeatureException, match="needs Airflow 3.3 or newer"):
+    with pytest.raises(AirflowOptionalProviderFeatureException, match=r"needs Airflow 3\.3 or newer"):
         connector_retry_policy()
 
 
