@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from airflow_kconnect.local.spark_home import use_installed_pyspark
+from airflow_kconnect.local.spark_home import use_unpacked_pyspark
 
 if __name__ == "__main__":
-    use_installed_pyspark()
+    use_unpacked_pyspark(unpack=True)
     from airflow_kconnect.runtime.job import main
 
     sys.exit(main(sys.argv[1:]))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import sys
+import tempfile
 import zipfile
 from collections.abc import Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 
 from airflow_kconnect.local.cache import cache_folder
+from airflow_kconnect.local.errors import SetupError
 
 ARCHIVE = Path("python", "lib", "pyspark.zip")
 """PySpark's Python files, in Spark's folder: what jobs import, since Spark puts it first on their path."""
@@ -78,17 +81,41 @@ def use_whole_pyspark() -> None:
     os.environ.setdefault("SPARK_HOME", str(home))
 
 
-def use_installed_pyspark() -> None:
-    """Have a job import PySpark's installed files where they are those of Spark's archive.
+def use_unpacked_pyspark(*, unpack: bool) -> None:
+    """Have a job import PySpark from a copy of Spark's archive in the cache.
 
-    Python keeps them compiled. What it imports from the archive, it compiles in each process.
+    Python keeps the copy compiled. What it imports from the archive itself, it compiles in each process.
+
+    :param unpack: make the copy if there is none; else the archive is used.
     """
     home = spark_home()
     if home is None or "pyspark" in sys.modules:
         return
-    others = [entry for entry in sys.path if Path(entry) != home / ARCHIVE]
-    if _is_intact(home, others):
-        sys.path[:] = others
+    entries = [Path(entry) == home / ARCHIVE for entry in sys.path]
+    if any(entries) and (folder := _unpacked(home / ARCHIVE, unpack=unpack)) is not None:
+        # Before the archive, not in its place: it is still there if the copy cannot be read.
+        sys.path.insert(entries.index(True), str(folder))
+
+
+def _unpacked(archive: Path, *, unpack: bool) -> Path | None:
+    """The copy; None if there is none, or it cannot be made. It gets its name when it is complete."""
+    try:
+        facts = archive.stat()
+        folder = cache_folder() / "pyspark" / f"{facts.st_size:x}-{facts.st_mtime_ns:x}"
+        if unpack and not folder.is_dir():
+            _unpack(archive, folder)
+        return folder if os.access(folder, os.R_OK | os.X_OK) else None
+    except (OSError, SetupError):
+        return None
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".part-") as work, zipfile.ZipFile(archive) as files:
+        part = Path(work) / folder.name
+        files.extractall(part, [name for name in files.namelist() if "/tests/" not in name])
+        with contextlib.suppress(OSError):  # another job was faster
+            part.rename(folder)
 
 
 def _is_intact(home: Path, path: Sequence[str]) -> bool:

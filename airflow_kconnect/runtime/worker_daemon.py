@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import gc
 
-from airflow_kconnect.local.spark_home import use_installed_pyspark
+from airflow_kconnect.local.spark_home import use_unpacked_pyspark
 
 
 def main() -> None:
     """Import what workers need, and fork them when Spark asks for it."""
-    use_installed_pyspark()
+    use_unpacked_pyspark(unpack=False)
     import pandas  # type: ignore[import-untyped]  # noqa: F401  (the Arrow path of PySpark imports it in each worker)
     from pyspark.daemon import manager
 

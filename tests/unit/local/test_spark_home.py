@@ -38,7 +38,7 @@ def nothing_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _said(path: list[Path], script: str) -> str:
     """What a Python says that has these folders and archives on its path, and no PySpark elsewhere."""
     entries = [*path, REPOSITORY]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, entries))}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, entries)), "PYTHONDONTWRITEBYTECODE": ""}
     program = f"import sys; sys.path = [p for p in sys.path if 'site-packages' not in p]; {script}"
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     return done.stdout.strip()
@@ -141,27 +141,51 @@ class TestUseWholePyspark:
         assert sys.path == before
 
 
-_INSTALLED = (
-    "from airflow_kconnect.local.spark_home import use_installed_pyspark; use_installed_pyspark();"
-    " import pyspark; print('.zip' in pyspark.__file__)"
+_UNPACKED = (
+    "from airflow_kconnect.local.spark_home import use_unpacked_pyspark; use_unpacked_pyspark(unpack={});"
+    " import pyspark; print(pyspark.__file__)"
 )
 
 
-class TestUseInstalledPyspark:
-    def _in_a_job(self, home: Path) -> str:
-        return _said([home / "python" / "lib" / "pyspark.zip", home.parent], _INSTALLED)
+class TestUseUnpackedPyspark:
+    def _in_a_job(self, home: Path, *, unpack: bool) -> str:
+        return _said([home / "python" / "lib" / "pyspark.zip", home.parent], _UNPACKED.format(unpack))
 
-    def test_intact_files_are_imported_as_they_are_compiled(self, tmp_path: Path) -> None:
-        assert self._in_a_job(_spark(tmp_path / "pyspark")) == "False"
-
-    def test_with_files_of_another_version_the_archive_stays(self, tmp_path: Path) -> None:
+    def test_a_copy_of_the_archive_is_imported_from_the_cache(self, tmp_path: Path) -> None:
         home = _spark(tmp_path / "pyspark")
-        (home / "version.py").write_text("__version__: str = '4.2.0'\n")
 
-        assert self._in_a_job(home) == "True"
+        file = Path(self._in_a_job(home, unpack=True))
 
-    def test_with_another_pyspark_on_the_path_the_archive_stays(self, tmp_path: Path) -> None:
-        home = _spark(tmp_path / "spark" / "pyspark")
-        other = _spark(tmp_path / "other" / "pyspark")
+        assert file.is_relative_to(tmp_path / "cache")
+        assert file.read_text() == "whole = True"
 
-        assert _said([home / "python" / "lib" / "pyspark.zip", other.parent], _INSTALLED) == "True"
+    def test_the_copy_is_kept_compiled(self, tmp_path: Path) -> None:
+        file = Path(self._in_a_job(_spark(tmp_path / "pyspark"), unpack=True))
+
+        assert list(file.parent.glob("__pycache__/__init__.*.pyc"))
+
+    def test_others_use_the_copy_once_it_is_there(self, tmp_path: Path) -> None:
+        home = _spark(tmp_path / "pyspark")
+
+        before, made, after = (self._in_a_job(home, unpack=unpack) for unpack in (False, True, False))
+
+        assert ".zip" in before
+        assert made == after
+
+    def test_nothing_is_left_beside_the_copy(self, tmp_path: Path) -> None:
+        file = Path(self._in_a_job(_spark(tmp_path / "pyspark"), unpack=True))
+
+        assert list((tmp_path / "cache" / "pyspark").iterdir()) == [file.parents[1]]
+
+    def test_an_archive_of_another_installation_has_another_copy(self, tmp_path: Path) -> None:
+        first = self._in_a_job(_spark(tmp_path / "one" / "pyspark"), unpack=True)
+        second = self._in_a_job(_spark(tmp_path / "two" / "pyspark", "4.3.1"), unpack=True)
+
+        assert first != second
+
+    def test_a_cache_that_cannot_be_written_leaves_the_archive(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KCONNECT_CACHE", "/dev/null")
+
+        assert ".zip" in self._in_a_job(_spark(tmp_path / "pyspark"), unpack=True)
