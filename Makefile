@@ -18,7 +18,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 	$(PIP) --quiet --editable '.[dev,jdbc,spark]'
 	@# pyspark-client has put its files over PySpark's. Jobs do not import these, but the type checker reads them
 	@# (docs/decisions/0001-pyspark-and-pyspark-client.md).
-	@cd .venv/lib/python3*/site-packages && $(CURDIR)/$(BIN)/python -m zipfile -e pyspark/python/lib/pyspark.zip .
+	@cd .venv/lib/python3*/site-packages && "$(CURDIR)/$(BIN)/python" -m zipfile -e pyspark/python/lib/pyspark.zip .
 	@touch .venv/.demo-ready $@
 	@$(BIN)/python -m airflow_kconnect.local.class_archive || true
 
