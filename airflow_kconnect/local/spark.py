@@ -6,6 +6,7 @@ Nothing here imports PySpark: its files are looked at, which is all that a sched
 from __future__ import annotations
 
 import os
+import pwd
 import re
 import shutil
 import sys
@@ -44,15 +45,27 @@ def find_spark_submit(name: str = "spark-submit") -> SparkSubmit:
     """Find spark-submit on PATH, below SPARK_HOME, in PySpark's folder or in the cache; and check what it needs.
 
     :param name: name of the program; some distributions have `spark3-submit`.
-    :raises SetupError: there is no such program, or no Java that fits.
+    :raises SetupError: there is no such program, no Java that fits, or this user has no name.
     :raises ConfigError: its version of Spark is not supported, or its PySpark is of another one.
     """
+    _check_user()
     home = spark_home()
     program = _spark_submit_path(name, home)
     if (used := _home_of(program)) is not None:
         check_spark(used)
     own = home if home is not None and program.is_relative_to(home) and not (home / "RELEASE").is_file() else None
     return SparkSubmit(program, find_java(), own)
+
+
+def _check_user() -> None:
+    """Containers can run as a number that is not in the list of users: Java finds no name for it, and Spark ends."""
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError as error:
+        raise SetupError(
+            f"User id {os.getuid()} has no name on this machine, and Spark does not start without one. Add it to"
+            f" /etc/passwd (spark:x:{os.getuid()}:0::/tmp:/bin/false) or run as a user that is in it."
+        ) from error
 
 
 def _spark_submit_path(name: str, home: Path | None) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import zipfile
 from pathlib import Path
@@ -118,6 +119,12 @@ class TestFindSparkSubmit:
         monkeypatch.delenv("JAVA_HOME", raising=False)
 
         with pytest.raises(SetupError, match="No Java was found"):
+            find_spark_submit()
+
+    def test_a_user_without_a_name_learns_why_spark_would_not_start(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(os, "getuid", lambda: 45678)
+
+        with pytest.raises(SetupError, match=r"User id 45678 has no name.*Add it to /etc/passwd"):
             find_spark_submit()
 
 
