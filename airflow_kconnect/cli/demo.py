@@ -37,7 +37,7 @@ def demo(
     Lines of a CSV file go through Kafka into JSON lines, rows of a SQLite table into Parquet files. Then records are
     added, and only these are moved. The output is compared with the input: each record once, in order.
 
-    Needs Java 17 or newer and `pip install 'airflow-kconnect[spark,jdbc]'`. Takes two to three minutes; the first
+    Needs Java 17 or newer and `pip install 'airflow-kconnect[spark,jdbc]'`. Takes two to four minutes; the first
     time downloads Kafka and a JDBC driver (60 MB) into a cache. Nothing but its folder and the cache is written: not
     your Airflow, not your Kafka. Nothing is left running, unless with --keep.
 

@@ -21,7 +21,9 @@ from airflow_kconnect.demo.narrator import Narrator
 from airflow_kconnect.demo.pipelines import FilePipeline, Pipeline, TablePipeline
 from airflow_kconnect.local import ivy
 from airflow_kconnect.local.broker import KAFKA, EmbeddedBroker
+from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.local.errors import SetupError
+from airflow_kconnect.local.operations import show_offsets
 from airflow_kconnect.local.spark import find_spark_submit
 
 
@@ -87,8 +89,9 @@ class Demo:
             with self._narrator, Airflow(self._folder, self._narrator, self._task_done) as airflow:
                 runs = self._runs(airflow)
             tables.show_runs(self._console, runs)
-            read = [tables.Offsets.read(self._broker.bootstrap, *pipeline.connectors) for pipeline in self._pipelines]
-            tables.show_offsets(self._console, read)
+            worker = worker_config(self._broker.bootstrap)
+            connectors = [name for pipeline in self._pipelines for name in pipeline.connectors]
+            tables.show_offsets(self._console, {name: show_offsets(name, worker) for name in connectors})
             for pipeline in self._pipelines:
                 self._check(pipeline)
             completed = True

@@ -15,12 +15,15 @@ class Narrator:
     """Called with each new step. Use it as a context manager.
 
     :param silence_s: seconds after which a step that takes long is named again.
-    :param between_s: seconds between two steps that are named; what is quicker is left out.
+    :param between_s: seconds at least between two lines about steps.
+    :param lasting_s: seconds that a step must last to be worth a line.
     """
 
-    def __init__(self, console: Console, *, silence_s: float = 5.0, between_s: float = 1.5) -> None:
+    def __init__(
+        self, console: Console, *, silence_s: float = 5.0, between_s: float = 2.0, lasting_s: float = 0.5
+    ) -> None:
         self._console = console
-        self._silence_s, self._between_s = silence_s, between_s
+        self._silence_s, self._between_s, self._lasting_s = silence_s, between_s, lasting_s
         self._began_s = self._step_since_s = self._said_s = time.monotonic()
         self._step, self._pending = "", False
         self._spinner: Status | None = None
@@ -49,7 +52,6 @@ class Narrator:
                 return
             self._step, self._pending = step, True
             self._step_since_s = time.monotonic()
-            self._show()
 
     def say(self, text: str) -> None:
         """Say a line that stays, on a terminal too: what has been done, or what the next steps are for."""
@@ -68,9 +70,13 @@ class Narrator:
         text = f"{self._step}, for {took_s:.0f} s" if took_s >= self._silence_s else self._step
         if self._spinner is not None:
             self._spinner.update(Text(f"{now_s - self._began_s:4.0f} s  {text}"))
-        elif self._step and now_s - self._said_s >= (self._between_s if self._pending else self._silence_s):
+        elif self._step and self._is_due(now_s - self._said_s, took_s):
             self._print(text, "dim")
             self._pending = False
+
+    def _is_due(self, silent_s: float, took_s: float) -> bool:
+        lasts = self._pending and took_s >= self._lasting_s and silent_s >= self._between_s
+        return lasts or silent_s >= self._silence_s
 
     def _print(self, text: str, style: str) -> None:
         self._said_s = time.monotonic()

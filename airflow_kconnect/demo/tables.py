@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions
-from confluent_kafka.admin import AdminClient
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.demo.folder import DemoFolder
 from airflow_kconnect.demo.pipelines import Pipeline
-from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.kafka.clients import ClientConfigs
-from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 
 if TYPE_CHECKING:
     from airflow_kconnect.demo.demo import Run
 
-_OFFSET_TOPIC = "connect-offsets"
 _DOCS = "https://github.com/airflow-kconnect/airflow_kconnect/tree/main/docs"
 
 
@@ -44,49 +37,10 @@ def show_plan(console: Console, pipelines: Sequence[Pipeline], folder: DemoFolde
     sizes = " and ".join(f"{len(pipeline):,} {pipeline.unit}" for pipeline in pipelines)
     facts.add_row("Data", f"generated: {sizes}, of weather and of stock prices")
     facts.add_row("Downloads", "Kafka and SQLite's JDBC driver, 60 MB, once" if first else "none, or a JDBC driver")
-    facts.add_row("Time", "about three minutes" if first else "about two minutes")
+    facts.add_row("Time", "two to four minutes" if first else "two to three minutes")
     facts.add_row("Folder", Text(str(folder.path)))
     console.print(facts)
     console.print()
-
-
-@dataclass
-class Offsets:
-    """Committed offsets, read from Kafka itself: (place, key, value)."""
-
-    rows: list[tuple[str, str, str]]
-
-    @classmethod
-    def read(cls, bootstrap: str, source: str, sink: str) -> Self:
-        """Those of a source, from the offset topic, and of a sink, from its consumer group."""
-        rows = [
-            (f"topic {_OFFSET_TOPIC}", json.dumps(partition), json.dumps(offset))
-            for partition, offset in _source_offsets(bootstrap, source)
-        ]
-        group = f"connect-{sink}"
-        admin = AdminClient({"bootstrap.servers": bootstrap})
-        answers = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
-        for place in answers[group].result(timeout=30).topic_partitions:
-            rows.append((f"group {group}", f"{place.topic}-{place.partition}", str(place.offset)))
-        return cls(rows)
-
-
-def _source_offsets(bootstrap: str, source: str) -> list[tuple[Any, Any]]:
-    clients = ClientConfigs({"bootstrap.servers": bootstrap})
-    admin = KafkaAdmin(clients.admin())
-    newest: dict[bytes, bytes] = {}
-
-    def take(record: LogRecord) -> None:
-        if record.key is None or json.loads(record.key)[0] != source:
-            return
-        if record.value is None:
-            newest.pop(record.key, None)
-        else:
-            newest[record.key] = record.value
-
-    log = CompactedLog(admin, clients.consumer("kconnect-demo"), _OFFSET_TOPIC)
-    log.read(range(admin.partitions(_OFFSET_TOPIC)), take)
-    return [(json.loads(key)[1], json.loads(value)) for key, value in newest.items()]
 
 
 def show_runs(console: Console, runs: Sequence[Run]) -> None:
@@ -110,14 +64,18 @@ def show_runs(console: Console, runs: Sequence[Run]) -> None:
     console.print(table)
 
 
-def show_offsets(console: Console, offsets: Sequence[Offsets]) -> None:
-    """The committed offsets."""
-    table = Table(title="Offsets in Kafka, where a Connect cluster has them too", title_justify="left")
+def show_offsets(console: Console, offsets: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """The committed offsets.
+
+    :param offsets: connector -> its offsets, in the shape of Connect's REST API.
+    """
+    table = Table(title="Offsets in Kafka, kept as Kafka Connect keeps them", title_justify="left")
     table.title_style = "bold"
-    for column in ("Where", "Partition", "Offset"):
+    for column in ("Connector", "Partition", "Offset"):
         table.add_column(column, overflow="fold")
-    for row in (row for each in offsets for row in each.rows):
-        table.add_row(*(Text(cell, overflow="fold") for cell in row))
+    for connector, rows in offsets.items():
+        for row in rows:
+            table.add_row(connector, Text(json.dumps(row["partition"])), Text(json.dumps(row["offset"])))
     console.print(table)
 
 

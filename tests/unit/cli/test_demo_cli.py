@@ -19,7 +19,7 @@ class TestDemo:
 
         assert "Java 17" in text
         assert "60 MB" in text
-        assert "three minutes" in text
+        assert "four minutes" in text
 
     def test_a_folder_of_others_is_an_error_in_words(self, tmp_path: Path) -> None:
         (tmp_path / "mine").touch()

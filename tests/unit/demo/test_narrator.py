@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable
+from itertools import count
 
 from rich.console import Console
 
@@ -34,7 +35,7 @@ class TestWithoutTerminal:
 
     def test_steps_that_are_over_at_once_are_left_out(self) -> None:
         out = io.StringIO()
-        with Narrator(Console(file=out), between_s=60) as narrator:
+        with Narrator(Console(file=out), between_s=0, lasting_s=60, silence_s=60) as narrator:
             narrator("one")
             narrator("two")
 
@@ -51,10 +52,18 @@ class TestWithoutTerminal:
 
     def test_brackets_in_a_step_are_text(self) -> None:
         out = io.StringIO()
-        with Narrator(Console(file=out), between_s=0) as narrator:
+        with Narrator(Console(file=out), between_s=0, lasting_s=0) as narrator:
             narrator("[2/5] planning [/red]")
+            wait_for(lambda: "[2/5] planning [/red]" in out.getvalue())
 
-        assert "[2/5] planning [/red]" in out.getvalue()
+    def test_steps_that_change_all_the_time_are_named_now_and_then(self) -> None:
+        out = io.StringIO()
+        with Narrator(Console(file=out), silence_s=0.1) as narrator:
+            for number in count():
+                narrator(f"file {number}")
+                if "file" in out.getvalue():
+                    break
+                time.sleep(0.01)
 
     def test_a_long_line_is_not_folded(self) -> None:
         out = io.StringIO()
