@@ -110,7 +110,9 @@ def show_next(
         commands += [f"kconnect broker stop --data {data}"]
     else:
         _line(console, "Kafka has stopped; its topics are kept. To look into one:")
-        commands = [f"kconnect broker start --data {data}", f"kconnect topic tail {topic}"]
+        worker = shlex.quote(str(folder.broker / "worker.properties"))
+        start = f"kconnect broker start --data {data} --port {bootstrap.rpartition(':')[2]}"
+        commands = [start, f"kconnect topic tail {topic} --worker {worker}"]
         commands += [f"kconnect broker stop --data {data}"]
     for command in commands:
         _line(console, f"  {command}", "cyan")

@@ -6,6 +6,7 @@ import io
 import itertools
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -84,6 +85,17 @@ class TestDemo:
         times_s = [int(second) for second in re.findall(r"^ *(\d+) s  ", output, re.MULTILINE)]
 
         assert max(after - before for before, after in itertools.pairwise(times_s)) <= SILENCE_S
+
+    def test_the_commands_that_it_shows_work(self, output: str, folder: DemoFolder) -> None:
+        shown = [line.strip() for line in output.splitlines() if line.startswith("  kconnect ")]
+        start, tail, stop = ([sys.executable, "-m", "airflow_kconnect.cli", *shlex.split(line)[1:]] for line in shown)
+        try:
+            subprocess.run(start, check=True)
+            seen = subprocess.run(tail, check=True, capture_output=True, text=True)
+        finally:
+            subprocess.run(stop, check=True)
+
+        assert "2024-12-31," in seen.stdout
 
     def test_leaves_nothing_running(self, output: str, folder: DemoFolder) -> None:
         assert EmbeddedBroker(folder.broker).status().state == "stopped"
