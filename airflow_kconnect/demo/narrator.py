@@ -31,10 +31,11 @@ class Narrator:
         self._thread = threading.Thread(target=self._keep_saying, name="narrator", daemon=True)
 
     def __enter__(self) -> Self:
-        # A recording cannot show a spinner.
-        if self._console.is_terminal and not self._console.record:
+        if self._console.is_terminal:
             self._spinner = self._console.status("")
-            self._spinner.start()
+            # A recording would keep each of its pictures.
+            if not self._console.record:
+                self._spinner.start()
         self._began_s = self._said_s = time.monotonic()
         self._thread.start()
         return self

@@ -13,5 +13,5 @@ _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 
 def save_svg(console: Console, path: Path) -> None:
     """Save what a recording console has printed; the reader's own monospaced font is used, none is fetched."""
-    svg = console.export_svg(title="kconnect demo", theme=MONOKAI)
+    svg = console.export_svg(title="kconnect demo", theme=MONOKAI, unique_id="demo")
     path.write_text(_FONT_FACE.sub("", svg).replace("Fira Code", "ui-monospace"), encoding="utf-8")

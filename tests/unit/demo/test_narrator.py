@@ -82,3 +82,12 @@ class TestOnATerminal:
             narrator.say("Kafka runs")
 
         assert "Kafka runs" in out.getvalue()
+
+    def test_a_recording_keeps_only_what_stays(self) -> None:
+        console = Console(file=io.StringIO(), force_terminal=True, record=True)
+        with Narrator(console, silence_s=0.1) as narrator:
+            narrator("Downloading")
+            time.sleep(0.5)
+            narrator.say("Kafka runs")
+
+        assert console.export_text().split(maxsplit=2)[2:] == ["Kafka runs\n"]
