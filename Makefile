@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: setup demo test test-all newcomer lint format bench clean help
+.PHONY: setup demo test test-all lowest newcomer lint format bench clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -41,6 +41,17 @@ test: setup  ## the tests
 test-all: setup  ## the tests, and the exhaustive cases of killed runs
 	$(PYTEST) -m 'not newcomer'
 
+# A part of the tests: those of what Airflow, confluent-kafka and Python do for us, and one pipeline on Spark.
+LOWEST := .venv-lowest/bin
+lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions that pyproject.toml allows
+	$(LOWEST)/python -m pytest --numprocesses 2 --dist loadscope $(addprefix tests/unit/,cli connect hooks kafka local \
+	  operators sensors stores triggers test_package.py test_provider_info.py) tests/airflow/test_any_airflow.py
+
+.venv-lowest/.ready: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv .venv-lowest
+	$(LOWEST)/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[dev,jdbc,spark]'
+	@touch $@
+
 newcomer: setup  ## what README and quickstart say, typed on a machine without anything of this project
 	$(PYTEST) -m newcomer tests/newcomer
 
@@ -62,4 +73,4 @@ bench: setup  ## side by side with Kafka Connect: some 25 minutes; into build/be
 	$(BIN)/python -m benchmarks.report
 
 clean:  ## remove what the other commands made (not the download cache)
-	rm -rf .venv .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-lowest .demo dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from airflow_kconnect.local.connect_worker import ConnectWorker as ConnectWorker
+from tests.support.connect_worker import ConnectWorker as ConnectWorker
 from benchmarks.measure import CpuMeter, Pass, Say
 from benchmarks.settings import HEAP_MB, SCRIPT_JVM, SCRIPT_WORKER, TUNED_JVM, TUNED_WORKER
 

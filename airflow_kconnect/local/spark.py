@@ -19,7 +19,7 @@ from airflow_kconnect.local.errors import SetupError
 from airflow_kconnect.local.java import Java, find_java
 from airflow_kconnect.local.spark_home import ARCHIVE, spark_home
 
-SUPPORTED = ("4.3",)
+SUPPORTED = ("4.0", "4.1", "4.2", "4.3")
 """The feature releases of Spark that jobs run on, ascending."""
 
 _JAR = re.compile(r"spark-core_[\d.]+-(.+)\.jar")

@@ -1,10 +1,14 @@
-"""Marks of tests that need a newer version than the oldest supported one, and of those about the older ones."""
+"""The version of Airflow, read without importing it, and marks of tests that need one that is not the oldest."""
 
 from __future__ import annotations
 
-import pytest
-from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_2_PLUS, AIRFLOW_V_3_3_PLUS
+from importlib.metadata import version
 
-needs_airflow_3_2 = pytest.mark.skipif(not AIRFLOW_V_3_2_PLUS, reason="needs Airflow 3.2")
-needs_airflow_3_3 = pytest.mark.skipif(not AIRFLOW_V_3_3_PLUS, reason="needs Airflow 3.3")
-below_airflow_3_3 = pytest.mark.skipif(AIRFLOW_V_3_3_PLUS, reason="about Airflow below 3.3")
+import pytest
+from packaging.version import Version
+
+AIRFLOW = Version(version("apache-airflow-core")).release[:2]
+
+needs_airflow_3_2 = pytest.mark.skipif(AIRFLOW < (3, 2), reason="needs Airflow 3.2")
+needs_airflow_3_3 = pytest.mark.skipif(AIRFLOW < (3, 3), reason="needs Airflow 3.3")
+below_airflow_3_3 = pytest.mark.skipif(AIRFLOW >= (3, 3), reason="about Airflow below 3.3")

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.worker_config import WorkerConfig
-from airflow_kconnect.local.connect_worker import ConnectWorker
 from airflow_kconnect.local.operations import alter_offsets, reset_offsets
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.support import unique
+from tests.support.connect_worker import ConnectWorker
 from tests.support.kafka import create_topic, produce, read_values
 
 pytestmark = [pytest.mark.connect, pytest.mark.timeout(240)]

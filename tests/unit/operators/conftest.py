@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_3_PLUS
 
 from tests.support.airflow_home import use_own_airflow_home
+from tests.support.versions import AIRFLOW
 
 use_own_airflow_home()
 
 # Retry policies, and what the tests of metrics take of Airflow's own modules, came with 3.3.
-collect_ignore = [] if AIRFLOW_V_3_3_PLUS else ["test_retries.py", "test_metrics.py"]
+collect_ignore = [] if AIRFLOW >= (3, 3) else ["test_retries.py", "test_metrics.py"]
 
 
 @pytest.fixture(autouse=True)

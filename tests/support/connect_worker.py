@@ -14,9 +14,9 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.local import daemon, ivy, ports
 from airflow_kconnect.local.broker import KAFKA_VERSION
 from airflow_kconnect.local.broker_files import LOG4J2, properties_text, worker_config
-from airflow_kconnect.local.connect_rest import ConnectRest
 from airflow_kconnect.local.errors import SetupError, readable_os_errors
 from airflow_kconnect.local.java import find_java
+from tests.support.connect_rest import ConnectRest
 
 CONNECT = (
     *(f"org.apache.kafka:connect-{part}:{KAFKA_VERSION}" for part in ("runtime", "json", "transforms", "file")),
