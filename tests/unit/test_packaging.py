@@ -124,9 +124,11 @@ class TestWheel:
     @pytest.mark.parametrize("folder", ["dags", "jobs"])
     def test_has_the_example_dags_and_the_jobs(self, wheel: zipfile.ZipFile, folder: str) -> None:
         inside = {"dags": "example_dags"}.get(folder, folder)
-        there = {name.rpartition("/")[2] for name in wheel.namelist() if f"airflow_kconnect/{inside}/" in name}
+        prefix = f"airflow_kconnect/{inside}/"
+        there = {name.removeprefix(prefix) for name in wheel.namelist() if name.startswith(prefix)}
+        files = (path for path in (REPOSITORY / folder).rglob("*") if path.is_file() and path.suffix != ".pyc")
 
-        assert there == {path.name for path in (REPOSITORY / folder).glob("*.py")}
+        assert there == {path.relative_to(REPOSITORY / folder).as_posix() for path in files}
 
     @pytest.mark.parametrize("name", ["LICENSE", "NOTICE"])
     def test_has_the_licence_and_whose_marks_it_names(self, wheel: zipfile.ZipFile, name: str) -> None:
