@@ -75,6 +75,11 @@ class TestDependencies:
 
         assert found == set()
 
+    def test_no_module_is_imported_that_the_oldest_airflow_lacks(self) -> None:
+        newer = re.compile(r"airflow\.sdk\.(configuration|exceptions|log|observability|types)\b")
+
+        assert {module for module in _imports("airflow_kconnect") if newer.match(module)} == set()
+
     def test_the_lowest_versions_are_the_lower_bounds(self) -> None:
         lines = (REPOSITORY / "constraints-lowest.txt").read_text(encoding="utf-8").splitlines()
         pinned = dict(line.split("==") for line in lines if "==" in line and not line.startswith("#"))
