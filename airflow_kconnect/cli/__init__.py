@@ -18,12 +18,15 @@ from airflow_kconnect.cli.reference import reference
 from airflow_kconnect.cli.run import run
 from airflow_kconnect.cli.spark import app as spark
 from airflow_kconnect.cli.states import pause, resume, stop
+from airflow_kconnect.cli.status import status
+from airflow_kconnect.cli.topic import app as topic
 from airflow_kconnect.cli.validate import validate
 
 app = typer.Typer(
     name="kconnect",
     rich_markup_mode="markdown",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     # Tracebacks are for bugs; local variables in them may be secrets.
     pretty_exceptions_enable=False,
     help="Kafka Connect without a Connect cluster: run connectors on Spark, here or from Airflow.",
@@ -33,7 +36,8 @@ app.add_typer(broker, name="broker")
 app.add_typer(dlq, name="dlq")
 app.add_typer(offsets, name="offsets")
 app.add_typer(spark, name="spark")
-for command in (demo, run, validate, preview, doctor, pause, resume, stop, plugins, reference):
+app.add_typer(topic, name="topic")
+for command in (demo, run, validate, preview, doctor, status, pause, resume, stop, plugins, reference):
     app.command()(command)
 
 

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from airflow_kconnect.cli.preview_table import preview_table
+from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.connect.connector_config import load_connector_file
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, InternalError
 from airflow_kconnect.connect.run import EXIT_OK
@@ -26,11 +27,14 @@ EXIT_CONFIG = 1
 
 
 def preview(
-    config: Annotated[
-        Path, typer.Option(help="The connector: Connect's JSON or .properties.", show_default=False, metavar="FILE")
-    ],
+    connector: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="CONNECTOR_FILE", help="The connector: Connect's JSON or .properties.", show_default=False
+        ),
+    ] = None,
     records: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             "--input",
             help="Records, one JSON object per line: topic, partition, offset, timestamp, key, value, headers. "
@@ -38,12 +42,13 @@ def preview(
             show_default=False,
             metavar="FILE",
         ),
-    ],
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="The same as CONNECTOR_FILE.", hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print answers as JSON lines, also on a terminal.")] = False,
 ) -> None:
     """Show what a connector's converters and transformations make of records. No Kafka is needed.
 
-    Example: kconnect preview --config orders.json --input records.jsonl
+    Example: kconnect preview orders.json --input records.jsonl
 
     Key, value and header values are strings or null, as they lie in Kafka. Keys `preview.output.value.converter`
     (and so on) of the configuration choose other converters for the answer. On a terminal the records are shown
@@ -51,11 +56,18 @@ def preview(
 
     Exit codes: 0 done, whatever became of the records; 1 configuration or input are wrong; 5 a bug.
     """
+    file = connector or config
+    if file is None or records is None:
+        missing = "CONNECTOR_FILE" if file is None else "--input"
+        raise typer.BadParameter("is missing", param_hint=missing)
     console = Console()
     try:
         before = list(_read(records))
-        answers = _ask(load_connector_file(config), before)
+        answers = _ask(load_connector_file(file), before)
     except ConfigError as error:
+        if console.is_terminal and not as_json:
+            show_error(console, {"error": "ConfigError", "message": str(error), "errors": error.errors}, ())
+            raise typer.Exit(EXIT_CONFIG) from error
         sys.stdout.write(json.dumps(error.errors, ensure_ascii=False) + "\n")
         raise typer.Exit(EXIT_CONFIG) from error
     except ConnectError as error:

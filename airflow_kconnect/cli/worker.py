@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 
 from airflow_kconnect.cli.broker import default_data
+from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.connect import properties
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.providers import ConfigResolver
@@ -18,6 +20,7 @@ WorkerFile = Annotated[
     Path | None,
     typer.Option(
         "--worker",
+        envvar="KCONNECT_WORKER",
         help="Worker file, as connect-distributed takes it. Default: that of the broker that "
         "`kconnect broker start` has started.",
         show_default=False,
@@ -26,7 +29,10 @@ WorkerFile = Annotated[
 Servers = Annotated[
     str | None,
     typer.Option(
-        "--bootstrap-servers", help="Kafka brokers, host:port; wins over the worker file.", show_default=False
+        "--bootstrap-servers",
+        envvar="KCONNECT_BOOTSTRAP_SERVERS",
+        help="Kafka brokers, host:port; wins over the worker file.",
+        show_default=False,
     ),
 ]
 
@@ -58,11 +64,12 @@ def resolved(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[t
 
 @contextmanager
 def errors_shown() -> Iterator[None]:
-    """An error is a line on standard error and the exit code of its kind."""
+    """An error is shown on standard error, as `kconnect run` shows it, and gives the exit code of its kind."""
     try:
         yield
     except ConnectError as error:
-        typer.echo(f"Error: {error}", err=True)
+        errors = error.errors if isinstance(error, ConfigError) else None
+        show_error(Console(stderr=True), {"error": type(error).__name__, "message": str(error), "errors": errors}, ())
         raise typer.Exit(error.exit_code) from error
 
 

@@ -31,6 +31,14 @@ class OnlookerAdmin(KafkaAdmin):
                     raise translated(error, f"looking up topic {name}") from error
         return found
 
+    def groups(self) -> list[str]:
+        """The ids of all consumer groups that this principal may see, sorted."""
+        found = self._settled(
+            "listing the consumer groups",
+            lambda: self._client.list_consumer_groups(request_timeout=self._timeout_s).result(),
+        )
+        return sorted(group.group_id for group in found.valid)
+
     def bounds(self, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
         """Begin and read_committed end of partitions, of any number of topics in two requests."""
         ends = self.committed_ends(places)

@@ -23,8 +23,9 @@ OFFSETS = {"offsets": [{"partition": {"filename": "/data/in"}, "offset": {"posit
 
 
 @pytest.fixture
-def kconnect(worker_file: Path) -> Kconnect:
-    """The command: `kconnect("pause", name)`."""
+def kconnect(worker_file: Path, monkeypatch: pytest.MonkeyPatch) -> Kconnect:
+    """The command: `kconnect("pause", name)`; its tables are wide enough for whole texts."""
+    monkeypatch.setenv("COLUMNS", "500")
 
     def go(*arguments: object, stdin: str | None = None) -> Result:
         return CliRunner().invoke(app, [*map(str, arguments), "--worker", str(worker_file)], input=stdin)

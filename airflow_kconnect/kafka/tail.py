@@ -1,0 +1,106 @@
+"""Reads records of a topic to be shown: the first or the last ones, up to the read_committed end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.errors import translate
+
+_PATIENCE_S = 30.0
+# Marks of transactions take offsets too.
+_MARKS_EACH = 2
+
+
+@dataclass(frozen=True)
+class SeenRecord:
+    """A record as text; the timestamp is in epoch milliseconds."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: str | None
+    value: str | None
+    headers: list[dict[str, str | None]]
+
+
+class TopicTail:
+    """Shows records of one topic.
+
+    :param consumer_config: from `ClientConfigs.consumer`: read_committed, with the event of a partition's end.
+    :raises ConfigError: there is no such topic.
+    :raises RetriableError: the broker is unavailable.
+    """
+
+    def __init__(self, admin: KafkaAdmin, consumer_config: Mapping[str, Any], topic: str) -> None:
+        self._config, self._topic = dict(consumer_config), topic
+        existing = admin.check_reachable()
+        if topic not in existing:
+            similar = get_close_matches(topic, existing, n=1)
+            hint = f"; did you mean `{similar[0]}`?" if similar else ""
+            raise ConfigError({"TOPIC": [f"topic {topic} does not exist{hint}"]})
+        partitions = range(existing[topic])
+        self._begins = admin.begin_offsets(topic, partitions)
+        self._ends = admin.end_offsets(topic, partitions, committed=True)
+
+    def first(self, most: int | None) -> Iterator[SeenRecord]:
+        """The records from the beginning, partition by partition; as many as there are if `most` is None."""
+        return islice(self._read(self._begins), most)
+
+    def last(self, most: int) -> list[SeenRecord]:
+        """The last records of all partitions together, by their timestamps."""
+        back = most
+        while True:
+            starts = {p: max(begin, self._ends[p] - back) for p, begin in self._begins.items()}
+            found = list(self._read(starts))
+            if len(found) >= most or starts == self._begins:
+                return sorted(found, key=lambda r: (r.timestamp, r.partition, r.offset))[-most:]
+            back *= _MARKS_EACH
+
+    def _read(self, starts: Mapping[int, int]) -> Iterator[SeenRecord]:
+        for partition in sorted(starts):
+            if starts[partition] < self._ends[partition]:
+                yield from self._partition(partition, starts[partition])
+
+    def _partition(self, partition: int, start: int) -> Iterator[SeenRecord]:
+        consumer = Consumer(self._config)
+        try:
+            consumer.assign([TopicPartition(self._topic, partition, start)])
+            while True:
+                message = consumer.poll(_PATIENCE_S)
+                if message is None:
+                    raise RetriableError(f"reading {self._topic}-{partition}: nothing arrived for {_PATIENCE_S:.0f} s")
+                if (error := message.error()) is not None:
+                    if error.code() == KafkaError._PARTITION_EOF:
+                        return
+                    raise translate(error, f"reading {self._topic}-{partition}")
+                if message.offset() >= self._ends[partition]:
+                    return
+                yield _seen(message)
+        finally:
+            consumer.close()
+
+
+def _seen(message: Message) -> SeenRecord:
+    headers = [{"key": name, "value": _text(value)} for name, value in message.headers() or ()]
+    return SeenRecord(
+        message.topic(),
+        message.partition(),
+        message.offset(),
+        message.timestamp()[1],
+        _text(message.key()),
+        _text(message.value()),
+        headers,
+    )
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode(errors="backslashreplace")

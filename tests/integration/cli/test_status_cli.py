@@ -1,0 +1,99 @@
+"""`kconnect status` as a user meets it, with a real broker."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from typer.testing import CliRunner
+
+from airflow_kconnect.cli import app
+from tests.support import unique
+from tests.support.kafka import produce
+
+Status = Callable[..., Any]
+
+
+@pytest.fixture
+def worker(bootstrap: str, topic: Callable[..., str], tmp_path: Path) -> Path:
+    """A worker file with internal topics of its own."""
+    path = tmp_path / "worker.properties"
+    offsets, configs = (topic(config={"cleanup.policy": "compact"}) for _ in range(2))
+    path.write_text(f"bootstrap.servers={bootstrap}\noffset.storage.topic={offsets}\nconfig.storage.topic={configs}\n")
+    return path
+
+
+@pytest.fixture
+def status(worker: Path) -> Status:
+    """The connectors as the command prints them in JSON, by name."""
+
+    def go(*arguments: object) -> Any:
+        result = CliRunner().invoke(app, ["status", "--json", "--worker", str(worker), *map(str, arguments)])
+        assert result.exit_code == 0, result.output
+        return {connector["name"]: connector for connector in json.loads(result.stdout)["connectors"]}
+
+    return go
+
+
+def _commit(bootstrap: str, group: str, topic: str, offset: int) -> None:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+    consumer.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+    consumer.close()
+
+
+def _source_offset(worker: Path, bootstrap: str, name: str, partition: str, offset: str | None) -> None:
+    topic = worker.read_text().partition("offset.storage.topic=")[2].splitlines()[0]
+    produce(bootstrap, topic, [offset], key=f'["{name}",{partition}]')
+
+
+def test_a_source_has_its_last_offsets(status: Status, worker: Path, bootstrap: str) -> None:
+    name = unique("lines")
+    for partition, offset in (('{"f":"a"}', '{"p":1}'), ('{"f":"a"}', '{"p":2}'), ('{"f":"b"}', '{"p":5}')):
+        _source_offset(worker, bootstrap, name, partition, offset)
+    _source_offset(worker, bootstrap, name, '{"f":"b"}', None)
+    found = status()[name]
+    assert (found["kind"], found["lag"]) == ("source", None)
+    assert found["offsets"] == [{"partition": {"f": "a"}, "offset": {"p": 2}}]
+
+
+def test_a_sink_has_a_lag(status: Status, topic: Callable[..., str], bootstrap: str) -> None:
+    name, read = unique("files"), topic()
+    produce(bootstrap, read, ["a", "b", "c"])
+    _commit(bootstrap, f"connect-{name}", read, 1)
+    found = status(name)[name]
+    assert (found["kind"], found["state"], found["lag"]) == ("sink", "STARTED", 2)
+
+
+def test_all_sinks_are_found_by_their_groups(status: Status, topic: Callable[..., str], bootstrap: str) -> None:
+    name = unique("files")
+    _commit(bootstrap, f"connect-{name}", topic(), 0)
+    assert status()[name]["lag"] == 0
+
+
+def test_a_paused_connector_without_offsets_is_listed(status: Status, worker: Path) -> None:
+    name = unique("lines")
+    assert CliRunner().invoke(app, ["pause", name, "--worker", str(worker)]).exit_code == 0
+    assert status()[name] == {"name": name, "state": "PAUSED", "kind": None, "offsets": [], "lag": None}
+
+
+def test_a_file_names_the_group_of_a_sink(
+    status: Status, topic: Callable[..., str], bootstrap: str, tmp_path: Path
+) -> None:
+    name, group, read = unique("files"), unique("group"), topic()
+    _commit(bootstrap, group, read, 0)
+    file = tmp_path / "sink.json"
+    file.write_text(json.dumps({"name": name, "topics": read, "consumer.override.group.id": group}))
+    assert list(status(file)) == [name]
+    assert status(file)[name]["offsets"][0]["partition"] == {"kafka_topic": read, "kafka_partition": 0}
+
+
+def test_a_connector_without_anything_is_shown_as_started(worker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KCONNECT_WORKER", str(worker))
+    monkeypatch.setenv("COLUMNS", "150")
+    name = unique("lines")
+    result = CliRunner().invoke(app, ["status", name])
+    assert result.stdout.splitlines()[1].split() == [name, "STARTED", "none"]
