@@ -14,7 +14,7 @@ from airflow_kconnect.doctor.findings import Checks, Finding, ok, problem, warni
 from airflow_kconnect.doctor.subject import Subject
 from airflow_kconnect.local.cache import cache_folder
 from airflow_kconnect.local.java import find_java
-from airflow_kconnect.local.spark import find_spark_submit
+from airflow_kconnect.local.spark import SUPPORTED, find_spark_submit, jars_version
 
 _PACKAGE = "airflow-kconnect"
 _LEAST_FREE_BYTES = 1_000_000_000
@@ -66,13 +66,11 @@ def _java(_: Subject) -> Iterator[Finding]:
 
 def _spark(_: Subject) -> Iterator[Finding]:
     spark = find_spark_submit()
-    if spark.pyspark is None:
-        yield warning(
-            f"{spark.program} is not the one of this Python's PySpark",
-            "Its Spark and the PySpark that runs the job must be of one version.",
-        )
+    found = jars_version(spark.program.resolve().parents[1])
+    if found is None:
+        yield warning(f"the version of {spark.program} cannot be seen", f"Jobs need Spark {' or '.join(SUPPORTED)}.")
     else:
-        yield ok(f"{spark.program}, PySpark {version('pyspark')}")
+        yield ok(f"Spark {found}, {spark.program}")
 
 
 def _folder(folder: Path, variable: str) -> Iterator[Finding]:
