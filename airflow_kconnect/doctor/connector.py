@@ -37,12 +37,8 @@ def _configuration(subject: Subject) -> Iterator[Finding]:
         yield warning(text)
 
 
-def _is_sink(subject: Subject) -> bool:
-    return "topics" in subject.props or "topics.regex" in subject.props
-
-
 def _topics(subject: Subject) -> Iterator[Finding]:
-    if _is_sink(subject):
+    if subject.is_sink:
         yield from _read_topics(subject)
     elif topic := subject.props.get("topic"):
         yield _written(subject, topic, -1)
@@ -78,7 +74,7 @@ def _written(subject: Subject, topic: str, replication: int) -> Finding:
 
 
 def _group(subject: Subject) -> Iterator[Finding]:
-    if not _is_sink(subject):
+    if not subject.is_sink:
         yield ok("sources need none")
         return
     group = sink_group(subject.props)

@@ -64,6 +64,11 @@ class Subject:
         """The connector's keys, variables resolved."""
         return {key: str(value) for key, value in self.resolver.resolve(self.config).items()}
 
+    @property
+    def is_sink(self) -> bool:
+        """Whether the connector reads topics, as all sinks and no sources do."""
+        return "topics" in self.props or "topics.regex" in self.props
+
     @cached_property
     def kafka(self) -> Inspector:
         """Requests to the cluster."""

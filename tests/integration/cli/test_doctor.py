@@ -210,7 +210,7 @@ class TestRights:
         config = sink(topic)
         worker = alice()
         found = doctor(file(config), "--worker", worker)[1]
-        assert statuses(found, "Connector topics", "Consumer group") == ["ok", "problem"]
+        assert statuses(found, "Connector topics", "Consumer group", "Offset topic") == ["ok", "problem", "ok"]
         allow(ResourceType.GROUP, f"connect-{config['name']}", "READ")
         assert statuses(doctor(file(config), "--worker", worker)[1], "Consumer group") == ["ok"]
 
