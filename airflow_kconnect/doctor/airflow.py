@@ -17,7 +17,7 @@ from airflow_kconnect.doctor.subject import Subject
 
 _LIMIT_S = 90.0
 _ANSWER = "kconnect-doctor: "
-_CONNECTIONS_CURE = "Needed by tasks only: `airflow db migrate` creates the database; AIRFLOW_HOME says where it is."
+_MIGRATE = "`airflow db migrate` creates it; AIRFLOW_HOME, or AIRFLOW__DATABASE__SQL_ALCHEMY_CONN, says where it is."
 
 
 def register(checks: Checks) -> None:
@@ -44,10 +44,25 @@ def _connections(subject: Subject) -> Iterator[Finding]:
     answers = [line for line in done.stdout.splitlines() if line.startswith(_ANSWER)]
     if done.returncode != 0 or not answers:
         last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-        yield problem(f"Airflow cannot be asked: {last}", _CONNECTIONS_CURE)
+        yield problem(f"Airflow cannot be asked: {last}")
         return
     for found in json.loads(answers[-1].removeprefix(_ANSWER)):
         yield Finding(Status(found["status"]), found["text"], found["cure"], found["name"])
+
+
+def _database() -> Finding | None:
+    """What is wrong with Airflow's database; where it has no tables, Airflow says that connections do not exist."""
+    from airflow.utils.session import create_session
+    from sqlalchemy import text
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        with create_session() as session:
+            session.execute(text("SELECT 1 FROM connection WHERE 1 = 0"))
+    except SQLAlchemyError as error:
+        reason = str(getattr(error, "orig", None) or type(error).__name__).splitlines()[0]
+        return problem(f"Airflow's database has no tables, or cannot be reached: {reason}", _MIGRATE)
+    return None
 
 
 def _kafka_connection() -> Finding:
@@ -77,7 +92,8 @@ def _spark_connection() -> Finding:
 
 
 def _answer() -> None:
-    found = [_kafka_connection(), _spark_connection()]
+    wrong = _database()
+    found = [wrong] if wrong else [_kafka_connection(), _spark_connection()]
     lines = [{"name": f.name, "status": f.status, "text": f.text, "cure": f.cure} for f in found]
     sys.stdout.write(f"{_ANSWER}{json.dumps(lines)}\n")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from confluent_kafka.admin import ResourceType
 
+from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.doctor.findings import Checks, Finding, ok, problem, skipped, warning
 from airflow_kconnect.doctor.inspector import TopicFacts
 from airflow_kconnect.doctor.subject import Subject
@@ -52,7 +54,12 @@ def _worker(subject: Subject) -> Iterator[Finding]:
 
 
 def _broker(subject: Subject) -> Iterator[Finding]:
-    subject.kafka.check_reachable()
+    try:
+        subject.kafka.check_reachable()
+    except RetriableError as error:
+        here = re.search(r"localhost|127\.0\.0\.1|\[::1\]", subject.worker.props["bootstrap.servers"])
+        yield problem(str(error), "`kconnect broker start` starts one on this machine." if here else "")
+        return
     cluster, brokers = subject.kafka.cluster()
     yield ok(f"cluster {cluster} answers; it has {brokers} broker{'' if brokers == 1 else 's'}")
 

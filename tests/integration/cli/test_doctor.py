@@ -119,6 +119,7 @@ class TestNoBroker:
         code, found = doctor("--bootstrap-servers", f"127.0.0.1:{free_port()}")
         assert code == 1
         assert "Connection refused" in found["Broker"][0]["text"]
+        assert "kconnect broker start" in found["Broker"][0]["cure"]
         assert statuses(found, "Offset topic", "Transactions") == ["skipped"] * 2
 
     def test_without_a_kafka_the_machine_is_checked(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
