@@ -12,9 +12,17 @@ import pytest
 
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 
-# Stands for an environment without apache-airflow-providers-apache-kafka: nothing of it can be imported.
+# Stands for an environment without apache-airflow-providers-apache-kafka: no metadata of it, and nothing to import.
 _WITHOUT_PROVIDER = """
+import importlib
 import sys
+
+# Airflow has its choice by the version of Python.
+for name in ("importlib.metadata", "importlib_metadata"):
+    metadata = importlib.import_module(name)
+    metadata.distributions = lambda found=metadata.distributions, **search: (
+        package for package in found(**search) if package.metadata["Name"] != "apache-airflow-providers-apache-kafka"
+    )
 
 class Blocked:
     def find_spec(self, name, path=None, target=None):
