@@ -104,7 +104,7 @@ def _parsed(raw: bytes) -> Any:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _typed(schema: ConnectSchema | None, node: Any) -> tuple[ConnectSchema | None, Any]:

@@ -217,6 +217,6 @@ def _problem(schema: ConnectSchema, value: Column, rules: Rules) -> Column | Non
 def _pairs_problem(schema: ConnectSchema, pairs: Column, rules: Rules) -> Column:
     def problem(pair: Column) -> Column:
         inner = [read_problem(of, parsed, rules) for of, parsed in _parse_pair(schema, pair)]
-        return F.coalesce(F.when(F.size(pair) != 2, "Found a map entry that is no pair"), *inner)
+        return F.coalesce(F.when(F.size(pair) != 2, "Found a map entry that is not a pair"), *inner)
 
     return first_of(F.transform(pairs, problem))

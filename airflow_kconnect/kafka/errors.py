@@ -51,8 +51,9 @@ def translate(error: KafkaError, doing: str) -> ConnectError:
         )
     if code in _BAD_RECORD:
         return DataError(
-            f"{text}: the topic takes no such record. Its timestamp may be too far away (see the topic's"
-            " `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms`), or a compacted topic needs a key"
+            f"{text}: the topic does not accept the record. Its timestamp may be too old or too far in the future (see"
+            " the topic's `message.timestamp.before.max.ms` and `message.timestamp.after.max.ms`), or a compacted topic"
+            " needs a key"
         )
     if code in _BAD_VALUE:
         return ConfigError({"producer.override.*": [text]})

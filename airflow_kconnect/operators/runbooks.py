@@ -12,7 +12,7 @@ _SYMPTOMS = {
     "fenced": "fenced by a newer run|was taken over by run|commits nothing more|another run of this connector has",
     "unfinished-plan": "while a run over its bytes",
     "file-replaced": "was truncated or replaced|it was replaced\\.",
-    "records-deleted": "were deleted before they were read|the topic was made anew",
+    "records-deleted": "were deleted before they were read|the topic was created again",
     "unreadable-offset": "^offset record of connector|with different partitioners|the committed offset of file",
     "bad-record": "bad record at|: the line is (?:not valid UTF-8|longer than)|a record's value cannot be understood",
 }

@@ -131,7 +131,7 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
 def _refuse_second_attempt(attempt: int) -> None:
     """The offsets that this task was given were read before the first attempt, which may have committed since."""
     if attempt > 0:
-        raise RetriableError("Spark started a polling task again after it died; the next run goes on from its offsets")
+        raise RetriableError("Spark started a polling task again after it died; the next run resumes from its offsets")
 
 
 class _HostedTask:

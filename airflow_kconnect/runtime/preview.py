@@ -71,16 +71,16 @@ def preview(config: Mapping[str, Any], records: Sequence[Record]) -> list[Record
 def _check_record(number: int, record: Any) -> None:
     """:raises DataError: it is not of the form that `preview` wants."""
     if not isinstance(record, Mapping):
-        raise DataError(f"record {number} is no object with `topic`, `key`, `value` and so on")
+        raise DataError(f"record {number} is not an object with `topic`, `key`, `value` and so on")
     for key in ("partition", "offset", "timestamp"):
         found = record.get(key)
         if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
-            raise DataError(f"record {number}: `{key}` is no integer: {found!r}")
+            raise DataError(f"record {number}: `{key}` is not an integer: {found!r}")
     headers = record.get("headers") or []
     if not isinstance(headers, list) or any(
         not isinstance(h, Mapping) or not {"key", "value"} <= h.keys() for h in headers
     ):
-        raise DataError(f'record {number}: `headers` is no list of {{"key": ..., "value": ...}}')
+        raise DataError(f'record {number}: `headers` is not a list of {{"key": ..., "value": ...}}')
 
 
 def _inspected(config: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, list[str]]]:

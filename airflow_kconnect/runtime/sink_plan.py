@@ -33,7 +33,7 @@ def start_offset(
     :param reset: ``consumer.override.auto.offset.reset`` if the user set it. Connect's default is ``earliest``, which
         also means: go on at the beginning when retention has deleted records that were not read. Here that is said
         aloud: without the key such a loss fails the run.
-    :raises DataError: records were deleted before they were read, or the topic was made anew.
+    :raises DataError: records were deleted before they were read, or the topic was created again.
     """
     if committed is None:
         if reset == "none":
@@ -42,11 +42,11 @@ def start_offset(
     if begin <= committed <= end:
         return committed, None
     lost = f"offsets {committed} to {begin - 1}" if committed < begin else f"offset {committed} beyond the end {end}"
-    why = "were deleted before they were read" if committed < begin else "is committed: the topic was made anew"
+    why = "were deleted before they were read" if committed < begin else "is committed: the topic was created again"
     if reset in ("earliest", "latest"):
         return (begin if reset == "earliest" else end), f"{place}: {lost} {why}; going on at {reset}"
     raise DataError(
-        f"{place}: {lost} {why}. Set `consumer.override.auto.offset.reset` to earliest or latest to go on there, or"
+        f"{place}: {lost} {why}. Set `consumer.override.auto.offset.reset` to earliest or latest to resume there, or"
         " alter the group's offset"
     )
 

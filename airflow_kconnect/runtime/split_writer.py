@@ -206,8 +206,8 @@ class _ChunkedWriter:
         if isinstance(self._resume, str):
             raise RetriableError(
                 f"split {self._report.split} of connector {self._settings.pointer.connector} was committed up to"
-                f" {self._resume!r} by another attempt, and the source no longer delivers that row: the next run goes"
-                " on behind it"
+                f" {self._resume!r} by another attempt, and the source no longer delivers that row: the next run"
+                " resumes after it"
             )
 
     def _write_rows(self, rows: pa.RecordBatch) -> None:

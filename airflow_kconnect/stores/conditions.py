@@ -158,7 +158,7 @@ class SinkOffsetCondition(Condition):
         place = TopicPartition(self.topic, self.partition)
         found = {partition.place: partition for partition in connector.sink().partitions}.get(place)
         if found is None:
-            raise ConfigError({"partition": [f"{place} is no topic-partition that this sink reads"]}, connector.name)
+            raise ConfigError({"partition": [f"{place} is not a topic-partition that this sink reads"]}, connector.name)
         committed = found.committed or 0
         return Finding(committed >= self.offset, _offset_facts(connector, [found]))
 

@@ -90,7 +90,7 @@ def _entries(request: Any, errors: _Errors) -> Iterator[tuple[dict[str, Any] | N
         errors.add("Partitions / offsets need to be provided for an alter offsets request")
         return
     if not isinstance(entries, list):
-        errors.add(f"{type(entries).__name__} is no list; {_SHAPE}")
+        errors.add(f"{type(entries).__name__} is not a list; {_SHAPE}")
         return
     for number, entry in enumerate(entries, start=1):
         wrong = _problem(entry)
@@ -102,7 +102,7 @@ def _entries(request: Any, errors: _Errors) -> Iterator[tuple[dict[str, Any] | N
 
 def _problem(entry: Any) -> str | None:
     if not isinstance(entry, dict):
-        return "is no JSON object"
+        return "is not a JSON object"
     if unknown := sorted(entry.keys() - {"partition", "offset"}):
         return f'has the unknown field "{unknown[0]}"'
     if "offset" not in entry:
@@ -110,7 +110,7 @@ def _problem(entry: Any) -> str | None:
     for name in ("partition", "offset"):
         value = entry.get(name)
         if value is not None and not (isinstance(value, dict) and all(isinstance(key, str) for key in value)):
-            return f"has a value of `{name}` that is no JSON object"
+            return f"has a value of `{name}` that is not a JSON object"
     return None
 
 

@@ -171,7 +171,7 @@ class ConnectorPositions:
     def _must_be_sink(self) -> None:
         if not self.is_sink:
             text = (
-                "and `topics.regex` are missing, so it is a source: Kafka knows no lag of it. To wait for a source"
+                "and `topics.regex` are missing, so it is a source: Kafka has no lag for it. To wait for a source"
                 " use ConnectorOffsetSensor with `partition` and `offset`"
             )
             raise ConfigError({"topics": [text]}, self.name)

@@ -113,9 +113,9 @@ class SourceOffsets:
     def _check_finished(self, view: OffsetView) -> None:
         if view.plan is not None:
             raise DataError(
-                f"connector {self._name}: run {view.plan.run_id} is not finished, and its plan would overrule altered"
-                " offsets. Resume the connector and run it once more: it finishes the plan. Or reset its offsets, which"
-                " gives the plan up"
+                f"connector {self._name}: run {view.plan.run_id} is not finished, and its plan would override altered"
+                " offsets. Resume the connector and run it again: it finishes the plan. Or reset its offsets, which"
+                " removes the plan"
             )
 
     @property

@@ -181,7 +181,7 @@ class Results:
             return
         schema = case.schema_of(path)
         if schema is None or schema.type is not SchemaType.STRUCT:
-            raise DataError(f"{name} is no struct")
+            raise DataError(f"{name} is not a struct")
         for field in schema.fields:
             inner = [*path, field.name]
             yield _Member(field.name, case.column_of(inner), spark_type(field.schema), case.schema_of(inner))

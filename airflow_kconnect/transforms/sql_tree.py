@@ -174,7 +174,7 @@ class Catalyst:
         name = parts[-1].lower()
         found = self._functions.lookupFunction(self._identifier(name))
         if len(parts) > 1 or found.isEmpty():
-            raise SQLError(f"{'.'.join(parts)} is no function of Spark")
+            raise SQLError(f"{'.'.join(parts)} is not a function of Spark")
         group = found.get().getGroup()
         if name in DENIED_FUNCTIONS:
             raise SQLError(f"Function {name} is not allowed")

@@ -25,7 +25,7 @@ class TimestampRouter(Transformation):
                 Type.STRING,
                 "${topic}-${timestamp}",
                 Importance.HIGH,
-                "The new name: ${topic} stands for the old one, ${timestamp} for the time.",
+                "The new name: ${topic} is replaced by the old one, ${timestamp} by the time.",
             )
             .define(
                 "timestamp.format",

@@ -68,9 +68,9 @@ def test_all_errors_of_a_configuration_are_reported() -> None:
 @pytest.mark.parametrize(
     ("record", "text"),
     [
-        pytest.param("x", "record 1 is no object", id="no object"),
-        pytest.param({"partition": "0"}, "`partition` is no integer", id="partition"),
-        pytest.param({"headers": [{"key": "a"}]}, "`headers` is no list", id="headers"),
+        pytest.param("x", "record 1 is not an object", id="no object"),
+        pytest.param({"partition": "0"}, "`partition` is not an integer", id="partition"),
+        pytest.param({"headers": [{"key": "a"}]}, "`headers` is not a list", id="headers"),
     ],
 )
 def test_a_wrong_record_is_named(record: Any, text: str) -> None:

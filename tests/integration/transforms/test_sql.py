@@ -287,9 +287,9 @@ def test_compiled_expressions_do_not_throw_either(spark: SparkSession) -> None:
     [
         ("value.id +", "Syntax error"),
         ("value.id value.name", "Syntax error"),
-        ("no_such_function(value.id)", "no_such_function is no function of Spark"),
-        ("spark_catalog.default.f(1)", "is no function of Spark"),
-        ("system.builtin.reflect('a', 'b')", "is no function of Spark"),
+        ("no_such_function(value.id)", "no_such_function is not a function of Spark"),
+        ("spark_catalog.default.f(1)", "is not a function of Spark"),
+        ("system.builtin.reflect('a', 'b')", "is not a function of Spark"),
         ("identifier('reflect')('a', 'b')", "ExpressionWithUnresolvedIdentifier is not supported"),
         ("session_user", "Unknown name session_user; the names are key, value, topic"),
         ("vlaue.id", "Unknown name vlaue"),

@@ -46,7 +46,9 @@ class TestStartOffset:
         ("committed", "text"),
         [
             pytest.param(5, "t-0: offsets 5 to 9 were deleted before they were read", id="deleted"),
-            pytest.param(21, "t-0: offset 21 beyond the end 20 is committed: the topic was made anew", id="made anew"),
+            pytest.param(
+                21, "t-0: offset 21 beyond the end 20 is committed: the topic was created again", id="created again"
+            ),
         ],
     )
     def test_a_loss_is_an_error(self, committed: int, text: str, reset: str | None) -> None:
@@ -54,7 +56,7 @@ class TestStartOffset:
             start_offset(P, committed, 10, 20, reset)
 
     @pytest.mark.parametrize(("reset", "expected"), [("earliest", 10), ("latest", 20)])
-    @pytest.mark.parametrize("committed", [5, 21], ids=["deleted", "made anew"])
+    @pytest.mark.parametrize("committed", [5, 21], ids=["deleted", "created again"])
     def test_a_loss_that_the_user_accepts_goes_on_there(self, committed: int, reset: str, expected: int) -> None:
         assert start_offset(P, committed, 10, 20, reset)[0] == expected
 

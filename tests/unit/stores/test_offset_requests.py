@@ -105,13 +105,13 @@ class TestShape:
     @pytest.mark.parametrize(
         ("request_", "text"),
         [
-            ("text", "str is no list"),
-            ({"offsets": {}}, "dict is no list"),
-            ([1], "entry 1 is no JSON object"),
+            ("text", "str is not a list"),
+            ({"offsets": {}}, "dict is not a list"),
+            ([1], "entry 1 is not a JSON object"),
             ([{"partition": FILE, "offset": {"position": 1}, "x": 1}], 'entry 1 has the unknown field "x"'),
             ([{"partition": FILE}], "entry 1 has no offset"),
-            ([{"partition": "a", "offset": None}], "entry 1 has a value of `partition` that is no JSON object"),
-            ([{"partition": FILE, "offset": 7}], "entry 1 has a value of `offset` that is no JSON object"),
+            ([{"partition": "a", "offset": None}], "entry 1 has a value of `partition` that is not a JSON object"),
+            ([{"partition": FILE, "offset": 7}], "entry 1 has a value of `offset` that is not a JSON object"),
         ],
     )
     def test_what_is_wrong(self, request_: Any, text: str) -> None:
