@@ -87,6 +87,36 @@ def test_the_table_of_our_own_keys_has_their_defaults(row: list[str]) -> None:
     assert {row[1]} == {default_text(key) for key in KEYS[row[0].strip("`")]}
 
 
+def _tables_with_defaults() -> Iterator[tuple[str, str, str]]:
+    """Page, key and cell of the column `Default`, of every table that has one; a cell may be for several keys.
+
+    Keys without a dot are left out: parameters of operators and of backfills have such names too.
+    """
+    for page in sorted((REPOSITORY / "docs").rglob("*.md")):
+        column = None
+        for line in page.read_text(encoding="utf-8").splitlines():
+            cells = [cell.strip() for cell in line.strip("|").split(" | ")] if line.startswith("|") else []
+            if not cells:
+                column = None
+            elif "Default" in cells:
+                column = cells.index("Default")
+            elif column is not None and len(cells) > column:
+                yield from (
+                    (page.name, key, cells[column])
+                    for key in re.findall(r"`([a-z]+\.[a-z.]+)`", cells[0])
+                    if key in KEYS
+                )
+
+
+@pytest.mark.parametrize(("page", "key", "cell"), sorted(set(_tables_with_defaults())))
+def test_a_default_in_a_table_is_right(page: str, key: str, cell: str) -> None:
+    assert any(default_text(found) in cell for found in KEYS[key])
+
+
+def test_tables_state_defaults() -> None:
+    assert {"configuration.md", "errors.md"} <= {page for page, *_ in _tables_with_defaults()}
+
+
 def _stated_defaults() -> Iterator[tuple[str, str, str]]:
     """Page, key and value where a sentence has the default in brackets: ``split.bytes`` (64 MiB)."""
     for page in PAGES:
