@@ -6,6 +6,7 @@ Each block of a page is a test, in the order of the page.
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -33,6 +34,14 @@ def test_the_page_is_right(block: Block, readers: Readers) -> None:
                 AirflowUi(reader.airflow_url, reader.home / "airflow").run("lines")
         else:
             reader.type(block.text)
+
+
+def test_default_connections_of_airflow_are_replaced_as_the_quickstart_says(readers: Readers) -> None:
+    reader = readers.of(QUICKSTART)
+    delete = re.findall(r"`(airflow connections delete \w+)`", QUICKSTART.read_text(encoding="utf-8"))
+    add = [block.text for block in STEPS if block.page == QUICKSTART and "airflow connections add" in block.text]
+    reader.type("\n".join([*delete, "airflow connections create-default-connections", *delete, *add]))
+    assert reader.printed.count("Successfully added") >= len(delete) == 2
 
 
 def test_what_was_installed_is_what_was_built(wheel: Path, readers: Readers) -> None:

@@ -197,17 +197,17 @@ class Readers:
         if page in self._stuck:
             pytest.skip("an earlier step of the page has failed")
         if page not in self._readers:
-            self._readers[page] = Reader(page, self._folder / page.stem, self._settings)
+            reader = Reader(page, self._folder / page.stem, self._settings)
             if page == README:
-                self._readers[page].type(f". '{self.venv}/bin/activate'")
+                reader.type(f". '{self.venv}/bin/activate'")
+            self._readers[page] = reader
         return self._readers[page]
 
     @contextmanager
     def step(self, page: Path) -> Iterator[Reader]:
         """The reader of a page for a step without which the next ones make no sense."""
-        reader = self.of(page)
         try:
-            yield reader
+            yield self.of(page)
         except BaseException:
             self._stuck.add(page)
             raise
