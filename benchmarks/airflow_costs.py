@@ -7,16 +7,15 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from airflow_kconnect.local.broker import EmbeddedBroker
-from airflow_kconnect.local.broker_files import worker_config
+from benchmarks import environment
+from benchmarks.measure import Say
+from benchmarks.settings import our_worker
 from tests.support.airflow_home import use_own_airflow_home
 
 app = typer.Typer(add_completion=False)
@@ -56,7 +55,7 @@ for number in range(50):
 def main(repeat: Annotated[int, typer.Option(help="Passes; the median counts.")] = 5) -> None:
     """Print seconds; everything is imported and run as often as `--repeat` says."""
     use_own_airflow_home()
-    console = Console()
+    say = environment.console()
     costs = {
         name: statistics.median(_python(_IMPORT.replace("{work}", work)) for _ in range(repeat))
         for name, work in (
@@ -66,16 +65,11 @@ def main(repeat: Annotated[int, typer.Option(help="Passes; the median counts.")]
         )
     }
     provider, ours, dag_file = costs.values()
-    console.print(f"importing the Spark provider's operator, over Airflow: {provider:.2f} s")
-    console.print(f"importing our operators, over that: {ours - provider:.2f} s")
-    console.print(f"a DAG file with 100 connectors, over Airflow: {dag_file:.2f} s")
-    with tempfile.TemporaryDirectory(prefix="kconnect-bench-") as folder:
-        broker = EmbeddedBroker(Path(folder) / "broker", progress=console.print)
-        broker.start()
-        try:
-            _compare_runs(broker.bootstrap, Path(folder), repeat, console)
-        finally:
-            broker.stop()
+    say(f"importing the Spark provider's operator, over Airflow: {provider:.2f} s")
+    say(f"importing our operators, over that: {ours - provider:.2f} s")
+    say(f"a DAG file with 100 connectors, over Airflow: {dag_file:.2f} s")
+    with environment.broker(say) as place:
+        _compare_runs(place.bootstrap, place.folder, repeat, say)
 
 
 def _python(code: str) -> float:
@@ -83,7 +77,7 @@ def _python(code: str) -> float:
     return float(done.stdout.splitlines()[-1])
 
 
-def _compare_runs(bootstrap: str, folder: Path, repeat: int, console: Console) -> None:
+def _compare_runs(bootstrap: str, folder: Path, repeat: int, say: Say) -> None:
     """The same connector, one line a run: by the command line and by an operator, each in a process of its own."""
     seconds: dict[str, list[float]] = {"kconnect run": [], "operator": []}
     for number in range(repeat + 1):
@@ -99,13 +93,13 @@ def _compare_runs(bootstrap: str, folder: Path, repeat: int, console: Console) -
                 took.append(found)
     middle = {how: statistics.median(took) for how, took in seconds.items()}
     for how, value in middle.items():
-        console.print(f"{how}, one record: {value:.2f} s")
-    console.print(f"operator over kconnect run: {middle['operator'] - middle['kconnect run']:.2f} s")
+        say(f"{how}, one record: {value:.2f} s")
+    say(f"operator over kconnect run: {middle['operator'] - middle['kconnect run']:.2f} s")
 
 
 def _command_line(file: Path, bootstrap: str, folder: Path) -> float:
     worker = folder / "worker.properties"
-    worker.write_text("".join(f"{key}={value}\n" for key, value in worker_config(bootstrap).items()))
+    worker.write_text("".join(f"{key}={value}\n" for key, value in our_worker(bootstrap).items()))
     command = [str(Path(sys.executable).with_name("kconnect")), "run", str(file), "--worker", str(worker)]
     begin = time.perf_counter()
     subprocess.run(command, capture_output=True, check=True)
@@ -132,7 +126,7 @@ def _operator(file: Path, bootstrap: str, folder: Path) -> float:
     os.environ["AIRFLOW_CONN_SPARK_DEFAULT"] = json.dumps({"conn_type": "spark", "host": "local[*]"})
     kafka = {"conn_type": "kafka", "extra": {"bootstrap.servers": bootstrap}}
     os.environ["AIRFLOW_CONN_KAFKA_DEFAULT"] = json.dumps(kafka)
-    return _python(_TASK.format(file=str(file), worker=worker_config(bootstrap)))
+    return _python(_TASK.format(file=str(file), worker=our_worker(bootstrap)))
 
 
 if __name__ == "__main__":
