@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.connect_worker import ConnectWorker as ConnectWorker
 from benchmarks.measure import CpuMeter, Pass, Say
 from benchmarks.settings import HEAP_MB, SCRIPT_JVM, SCRIPT_WORKER, TUNED_JVM, TUNED_WORKER
+from tests.support.connect_worker import ConnectWorker as ConnectWorker
 
 PASS_S = 15
 """A pass of Connect ends after so many seconds of moving records: what counts is the rate."""
