@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -102,22 +105,28 @@ def show_next(
     _line(console, "The DAGs, with Kafka Connect's JSON in them; what they read and wrote; Airflow's log:")
     for path in (folder.dags, folder.data, folder.log):
         _line(console, f"  {path}", "cyan")
+    kconnect, topic = _program(), pipelines[0].topic
     data = shlex.quote(str(folder.broker))
-    topic = pipelines[0].topic
     if running:
         _line(console, f"Kafka still runs at {bootstrap}. To look into a topic, and to stop Kafka:")
-        commands = [f"kconnect topic tail {topic} --bootstrap-servers {bootstrap}"]
-        commands += [f"kconnect broker stop --data {data}"]
+        commands = [f"topic tail {topic} --bootstrap-servers {bootstrap}"]
     else:
         _line(console, "Kafka has stopped; its topics are kept. To look into one:")
         worker = shlex.quote(str(folder.broker / "worker.properties"))
-        start = f"kconnect broker start --data {data} --port {bootstrap.rpartition(':')[2]}"
-        commands = [start, f"kconnect topic tail {topic} --worker {worker}"]
-        commands += [f"kconnect broker stop --data {data}"]
-    for command in commands:
-        _line(console, f"  {command}", "cyan")
+        commands = [f"broker start --data {data} --port {bootstrap.rpartition(':')[2]}"]
+        commands += [f"topic tail {topic} --worker {worker}"]
+    for command in (*commands, f"broker stop --data {data}"):
+        _line(console, f"  {kconnect} {command}", "cyan")
     _line(console, "Your own connector, from a file, without Airflow and in a DAG:")
     _line(console, f"  {_DOCS}/quickstart.md", "cyan")
+
+
+def _program() -> str:
+    """What to type for `kconnect`: its path, from here if it is below, where its virtual environment is not active."""
+    script = Path(sys.executable).with_name("kconnect")
+    if shutil.which("kconnect") == str(script) or not script.is_file():
+        return "kconnect"
+    return shlex.quote(str(script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script))
 
 
 def _line(console: Console, text: str, style: str = "") -> None:

@@ -87,7 +87,7 @@ class TestDemo:
         assert max(after - before for before, after in itertools.pairwise(times_s)) <= SILENCE_S
 
     def test_the_commands_that_it_shows_work(self, output: str, folder: DemoFolder) -> None:
-        shown = [line.strip() for line in output.splitlines() if line.startswith("  kconnect ")]
+        shown = [line for line in output.splitlines() if re.match(r"  .*kconnect'? (broker|topic) ", line)]
         start, tail, stop = ([sys.executable, "-m", "airflow_kconnect.cli", *shlex.split(line)[1:]] for line in shown)
         try:
             subprocess.run(start, check=True)

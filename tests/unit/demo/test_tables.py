@@ -67,4 +67,17 @@ class TestNext:
         tables.show_next(narrow, folder, [FilePipeline(folder.data)], "127.0.0.1:9092", running=running)
 
         lines = [line.strip() for line in shown(narrow).splitlines()]
-        assert f"kconnect broker stop --data {shlex.quote(str(folder.broker))}" in lines
+        assert lines[-3].endswith(f"kconnect broker stop --data {shlex.quote(str(folder.broker))}")
+
+    def test_the_command_can_be_typed_where_its_environment_is_not_active(
+        self, narrow: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        script = tmp_path / "my venv" / "bin" / "kconnect"
+        script.parent.mkdir(parents=True)
+        script.touch()
+        monkeypatch.setattr("sys.executable", str(script.with_name("python")))
+        monkeypatch.chdir(tmp_path)
+
+        tables.show_next(narrow, DemoFolder(tmp_path), [FilePipeline(tmp_path)], "127.0.0.1:9092", running=True)
+
+        assert "  'my venv/bin/kconnect' broker stop" in shown(narrow)
