@@ -26,7 +26,7 @@ PROJECT: dict[str, Any] = tomllib.loads((REPOSITORY / "pyproject.toml").read_tex
 URL = "https://github.com/airflow-kconnect/airflow_kconnect"
 
 # Modules that are used only where the package which brings them along is: Airflow, its OpenLineage provider, PySpark.
-_BROUGHT_ALONG = {"jinja2", "structlog", "yaml", "attrs", "openlineage", "py4j"}
+_BROUGHT_ALONG = {"jinja2", "sqlalchemy", "structlog", "yaml", "attrs", "openlineage", "py4j"}
 
 
 def _requirements(*extras: str) -> Iterator[Requirement]:
