@@ -75,8 +75,8 @@ def _kafka_connection() -> Finding:
 
 def _spark_connection() -> Finding:
     from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
+    from airflow.providers.common.compat.sdk import AirflowNotFoundException
     from airflow.sdk import BaseHook
-    from airflow.sdk.exceptions import AirflowNotFoundException
 
     name, wanted = SparkSubmitHook.default_conn_name, SparkSubmitHook.conn_type
     about = f"Connection {name}"

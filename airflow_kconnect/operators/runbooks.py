@@ -8,6 +8,7 @@ FOLDER = "https://github.com/airflow-kconnect/airflow_kconnect/blob/main/docs/ru
 
 # The first one that is found counts. A test compares them with the symptoms that the runbooks list.
 _SYMPTOMS = {
+    "kafka-connection": "Kafka connection `[^`]*` (?:has type|names no brokers)|no Kafka broker answers at broker:29092",
     "broker-away": "no Kafka broker answers at|reading to the end is blocked at|nothing arrived for \\d+ s before",
     "fenced": "fenced by a newer run|was taken over by run|commits nothing more|another run of this connector has",
     "unfinished-plan": "while a run over its bytes",
@@ -15,6 +16,14 @@ _SYMPTOMS = {
     "records-deleted": "were deleted before they were read|the topic was created again",
     "unreadable-offset": "^offset record of connector|with different partitioners|the committed offset of file",
     "bad-record": "bad record at|: the line is (?:not valid UTF-8|longer than)|a record's value cannot be understood",
+    "access-denied": "authentication failed; check user|lacks the permission \\(ACL\\)",
+    "empty-interval": "`data_interval`: the (?:interval|run) ",
+    "java": "No Java was found|JAVA_HOME is set to|Java \\d+ was found at",
+    "no-executors": "has not accepted any resources",
+    "out-of-memory": "OutOfMemoryError|ExecutorLostFailure|exited unexpectedly \\(crashed\\)|exceeding physical memory",
+    "python-versions": "PYTHON_VERSION_MISMATCH",
+    "replication-factor": "topic \\S+ cannot be created: ",
+    "spark-version": "holds Spark \\d|no Spark jars|pyspark\\.zip is of version|`spark-submit` was not found",
 }
 
 
