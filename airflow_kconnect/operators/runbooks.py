@@ -8,22 +8,23 @@ FOLDER = "https://github.com/airflow-kconnect/airflow_kconnect/blob/main/docs/ru
 
 # The first one that is found counts. A test compares them with the symptoms that the runbooks list.
 _SYMPTOMS = {
-    "kafka-connection": "Kafka connection `[^`]*` (?:has type|names no brokers)|no Kafka broker answers at broker:29092",
-    "broker-away": "no Kafka broker answers at|reading to the end is blocked at|nothing arrived for \\d+ s before",
+    "access-denied": r"authentication failed; check user|lacks the permission \(ACL\)",
+    # The host is that of the connection which Airflow itself offers to create.
+    "kafka-connection": r"Kafka connection `[^`]+` (?:does not exist|has type|names no brokers)|at broker:29092",
+    "broker-away": r"no Kafka broker answers at|reading to the end is blocked at|nothing arrived for \d+ s before",
     "fenced": "fenced by a newer run|was taken over by run|commits nothing more|another run of this connector has",
     "unfinished-plan": "while a run over its bytes",
-    "file-replaced": "was truncated or replaced|it was replaced\\.",
-    "records-deleted": "were deleted before they were read|the topic was created again",
+    "file-replaced": r"was truncated or replaced|it was replaced\.",
+    "records-deleted": r"were deleted before they were read|offset \d+ beyond the end \d+ is committed",
     "unreadable-offset": "^offset record of connector|with different partitioners|the committed offset of file",
     "bad-record": "bad record at|: the line is (?:not valid UTF-8|longer than)|a record's value cannot be understood",
-    "access-denied": "authentication failed; check user|lacks the permission \\(ACL\\)",
-    "empty-interval": "`data_interval`: the (?:interval|run) ",
-    "java": "No Java was found|JAVA_HOME is set to|Java \\d+ was found at",
-    "no-executors": "has not accepted any resources",
-    "out-of-memory": "OutOfMemoryError|ExecutorLostFailure|exited unexpectedly \\(crashed\\)|exceeding physical memory",
+    "empty-interval": "`data_interval`: the (?:interval|run)",
+    "java": r"No Java was found|JAVA_HOME is set to|Java \d+ was found at",
+    "no-executors": "Initial job has not accepted any resources",
+    "out-of-memory": "OutOfMemoryError|ExecutorLostFailure|Python worker exited unexpectedly|physical memory limits",
     "python-versions": "PYTHON_VERSION_MISMATCH",
-    "replication-factor": "topic \\S+ cannot be created: ",
-    "spark-version": "holds Spark \\d|no Spark jars|pyspark\\.zip is of version|`spark-submit` was not found",
+    "replication-factor": r"topic \S+ cannot be created: ",
+    "spark-version": r"holds Spark [\d.]+; supported|no Spark jars|pyspark\.zip is of version|spark-submit` was not",
 }
 
 

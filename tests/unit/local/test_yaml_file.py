@@ -43,8 +43,8 @@ def test_values_are_text_as_it_is_written(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("a: [", "is not YAML: .* at line 1, column 5"),
-        ("", "the file is not a map of configuration keys"),
-        ("- a\n", "the file is not a map of configuration keys"),
+        ("", "not a map of configuration keys"),
+        ("- a\n", "not a map of configuration keys"),
         ("name: a\nname: b\n", "has the key `name` twice"),
         ("name: a\nconfig:\n  x: 1\n  x: 2\n", "has the key `x` twice"),
     ],
