@@ -82,7 +82,7 @@ def _cause(text: str) -> str:
     Python or of Java, and before it that of a library which met it."""
     if (words := _last_words(text)) is not None:
         return words
-    lines = [line.strip().removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
+    lines = [line.strip().removeprefix(": ").removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
     errors = list(dict.fromkeys(line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)))
     others = [line for line in errors if not line.startswith(("org.apache.spark.", "pyspark.", "py4j."))]
     if len(others) > 1 and errors[-1] == others[-1]:

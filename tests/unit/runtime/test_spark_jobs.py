@@ -39,3 +39,8 @@ class TestCause:
         )
 
         assert "The driver has Spark 4.3.0: master and executors must have the same version" in cause_of(text, "4.3.0")
+
+    def test_the_first_error_of_java_is_found_behind_py4js_colon(self) -> None:
+        text = "An error occurred while calling None.SparkSession.\n: java.lang.IllegalStateException: Stopped.\n\tat x"
+
+        assert cause_of(text, "4.3.0") == "java.lang.IllegalStateException: Stopped."
