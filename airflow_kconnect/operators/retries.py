@@ -50,17 +50,14 @@ def connector_retry_policy(
             "Leave `retry_policy` out: errors of configuration and data are not retried in any version, and all others "
             "follow the task's `retries` and `retry_delay`."
         ) from error
+    fenced, internal = fenced or RetryAction.FAIL, internal or RetryAction.RETRY
     return ExceptionRetryPolicy(
         rules=[
             RetryRule(ConnectorConfigError, RetryAction.FAIL, reason="configuration or data are wrong"),
+            RetryRule(ConnectorFencedError, fenced, reason="a newer run of the connector has taken over"),
             RetryRule(
-                ConnectorFencedError, fenced or RetryAction.FAIL, reason="a newer run of the connector has taken over"
+                ConnectorRetriableError, RetryAction.RETRY, retriable_delay, "an external system was unavailable"
             ),
-            RetryRule(ConnectorRetriableError, RetryAction.RETRY, retriable_delay, "something outside was away"),
-            RetryRule(
-                ConnectorInternalError,
-                internal or RetryAction.RETRY,
-                reason="airflow_kconnect broke a promise of its own",
-            ),
+            RetryRule(ConnectorInternalError, internal, reason="an internal error of airflow_kconnect"),
         ]
     )
