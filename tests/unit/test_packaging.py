@@ -154,6 +154,12 @@ class TestMetadata:
     def test_has_links(self, metadata: Message, label: str) -> None:
         assert any(link.startswith(f"{label}, {URL}") for link in metadata.get_all("Project-URL", []))
 
+    def test_the_readme_has_a_link_where_the_index_shows_no_diagram(self, metadata: Message) -> None:
+        text = str(metadata.get_payload())
+
+        assert "```mermaid" not in text
+        assert f"[A diagram of one run]({URL}#airflow_kconnect)" in text
+
     def test_links_of_the_readme_are_absolute(self, metadata: Message) -> None:
         links = re.findall(r"\]\(([^)\s]+)", str(metadata.get_payload()))
 
