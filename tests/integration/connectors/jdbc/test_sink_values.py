@@ -215,7 +215,7 @@ def test_fields_that_hold_timestamps_as_numbers(
     sink = Sink(spark, {**each_database.config, **keys})
     sink.run(Record((1, micros * factor, str(micros * factor)), schema), Record((2, 0, "noon"), schema))
     assert len(sink.errors) == 1
-    assert "field `digits` is no number" in sink.errors[0]
+    assert "field `digits` is not a number" in sink.errors[0]
     ((_, number, digits),) = each_database.execute("SELECT * FROM t")
     assert number == digits
     assert str(number).startswith(("2020-09-13 12:26:40.123", "1600000000123"))
