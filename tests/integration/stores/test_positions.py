@@ -238,7 +238,7 @@ class TestSinkOffsets:
 
     def test_a_partition_that_the_sink_does_not_read(self, topic: MakeTopic, connector: MakeConnector) -> None:
         name = topic()
-        with pytest.raises(ConfigError, match=f"{name}-7 is no topic-partition"):
+        with pytest.raises(ConfigError, match=f"{name}-7 is not a topic-partition"):
             SinkOffsetCondition(name, 7, 2).look(connector(topics=name))
 
 
