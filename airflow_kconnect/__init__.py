@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from airflow_kconnect.hooks.kconnect import KafkaConnectHook
     from airflow_kconnect.operators.assets import connector_alias, topic_asset
     from airflow_kconnect.operators.folder import connectors_from_folder
     from airflow_kconnect.operators.intervals import run_params
@@ -36,6 +37,7 @@ __all__ = [
     "ConnectorLagTrigger",
     "ConnectorOffsetSensor",
     "ConnectorStateSensor",
+    "KafkaConnectHook",
     "KafkaSinkOperator",
     "KafkaSourceOperator",
     "PauseConnectorOperator",
@@ -61,6 +63,7 @@ _MODULES = {
     "ConnectorLagTrigger": "triggers.lag",
     "ConnectorOffsetSensor": "sensors.positions",
     "ConnectorStateSensor": "sensors.states",
+    "KafkaConnectHook": "hooks.kconnect",
     "KafkaSinkOperator": "operators.kafka_connect",
     "KafkaSourceOperator": "operators.kafka_connect",
     "PauseConnectorOperator": "operators.operations",

@@ -1,63 +1,60 @@
-"""The hook of connections that say how runs reach Kafka: worker keys from types `kconnect` and `kafka`, and a test."""
+"""The hook of Kafka connections: a client, and everything that is done with a connector besides running it.
+
+The operators and `@task` functions call the same methods.
+"""
 
 from __future__ import annotations
 
-import logging
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow.providers.common.compat.sdk import AirflowNotFoundException
-from airflow.sdk import BaseHook
+from airflow.sdk import BaseHook, get_current_context
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.variables import has_reference
 from airflow_kconnect.connect.worker_config import WorkerConfig
-from airflow_kconnect.hooks.kafka import extra_of, kafka_worker_keys, login_of, servers_of, text_of, wrong
-from airflow_kconnect.hooks.masking import masked, register_secrets
+from airflow_kconnect.hooks.connections import connection_worker_keys
+from airflow_kconnect.hooks.masking import masked
+from airflow_kconnect.hooks.worker import Configurations, configurations
+from airflow_kconnect.local import operations
+from airflow_kconnect.local.preflight import connector_config
+from airflow_kconnect.operators.errors import connector_error
 
 if TYPE_CHECKING:
-    from airflow.sdk import Connection
+    from confluent_kafka.admin import AdminClient
+
+Connector = Mapping[str, Any] | str | Path
 
 TEST_TIMEOUT_S = 4.0
 
-# The form's fields and the worker keys that they set. Airflow hides values by the names of fields: those of secrets
-# have `password` or `private_key` in them, as Kafka's own `ssl.keystore.key` has not.
-_FIELDS = {
-    "group_id": "group.id",
-    "security_protocol": "security.protocol",
-    "sasl_mechanism": "sasl.mechanism",
-    "ssl_key_password": "ssl.key.password",
-    "offset_storage_topic": "offset.storage.topic",
-    "config_storage_topic": "config.storage.topic",
-}
-# Fields with a path or with PEM text: the keys for the one and for the other.
-_PEM_FIELDS = {
-    "ssl_ca": ("ssl.ca.location", "ssl.truststore.certificates"),
-    "ssl_certificate": ("ssl.certificate.location", "ssl.keystore.certificate.chain"),
-    "ssl_private_key": ("ssl.key.location", "ssl.keystore.key"),
-}
-FIELDS = (*_FIELDS, *_PEM_FIELDS)
-"""Names of the form's fields, beside Airflow's own: host, login, password."""
-
-# Fields that the form once had; nothing reads what they say.
-_WITHOUT_EFFECT = (
-    *("status_storage_topic", "schema_registry_url", "schema_registry_username", "schema_registry_password"),
-)
-
-log = logging.getLogger(__name__)
-
-_PEM = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+-----)", re.DOTALL)
-
 
 class KafkaConnectHook(BaseHook):
-    """Reads a connection of type `kconnect`, or of type `kafka`, as worker keys of a connector run.
+    """What a task can ask about a connector, and do with it, besides running it; needs neither Spark nor Connect.
 
-    Type `kconnect` has a form: host (`bootstrap.servers`), login and password (SASL), and the fields of `FIELDS`. What
-    else is in its extra are worker keys as they are (`producer.compression.type`, ...); they win over fields. For type
-    `kafka` see `airflow_kconnect.hooks.kafka`; type `generic` is read in the same way.
+    .. code-block:: python
 
-    :param kafka_conn_id: the connection.
+        @task.short_circuit
+        def enough_to_write() -> bool:
+            return KafkaConnectHook().lag("orders-sink.json")["records"] >= 10_000
+
+    There is no `run()`: a run is a Spark job with retries, progress and an end of its own, for which there are
+    `KafkaSourceOperator` and `KafkaSinkOperator`.
+
+    A `connector` is what the operators take: Connect's JSON as a dict or a text, or the path of a file, absolute or
+    relative to the DAG file. Where a method says so, its name is enough. Variables such as `${airflow:id:password}`
+    and `${env:HOME}` are resolved on this machine, and their values registered with Airflow's masker.
+
+    All methods that take a connector, and `get_conn`, raise the operators' errors:
+
+    * `ConnectorConfigError`: configuration, request or data are wrong. Airflow does not retry the task.
+    * `ConnectorRetriableError`: something outside is unavailable, or still in use.
+
+    :param kafka_conn_id: connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
+    :param worker_config: worker keys; they win over those of the connection.
+    :param folder: what relative paths are relative to. Default: the folder of the DAG whose task this is, else the
+        current directory.
     """
 
     conn_name_attr = "kafka_conn_id"
@@ -65,28 +62,124 @@ class KafkaConnectHook(BaseHook):
     conn_type = "kconnect"
     hook_name = "Kafka Connect on Spark"
 
-    def __init__(self, kafka_conn_id: str = default_conn_name) -> None:
+    def __init__(
+        self,
+        kafka_conn_id: str | None = default_conn_name,
+        worker_config: Mapping[str, Any] | None = None,
+        *,
+        folder: Path | None = None,
+    ) -> None:
         super().__init__()
         self.kafka_conn_id = kafka_conn_id
+        self._worker_config = worker_config
+        self._folder = folder
 
-    def worker_config(self) -> dict[str, str]:
-        """Worker keys of the connection. Called in a task; connects to no broker.
+    def worker_config(self) -> dict[str, Any]:
+        """Worker keys, as they were written. Called in a task; connects to no broker.
 
-        Secrets are registered with Airflow's masker before this returns.
+        Secrets of the connection are registered with Airflow's masker before this returns.
 
         :raises ConfigError: there is no such connection, or it does not say how to reach Kafka.
         """
-        try:
-            connection = self.get_connection(self.kafka_conn_id)
-        except AirflowNotFoundException:
-            raise wrong(
-                self.kafka_conn_id,
-                "does not exist. Create it: airflow connections add "
-                f"{self.kafka_conn_id} --conn-type kconnect --conn-host broker:9092",
-            ) from None
-        if connection.conn_type not in _READERS:
-            raise wrong(self.kafka_conn_id, f"has type `{connection.conn_type}`, expected `kconnect` or `kafka`")
-        return _READERS[connection.conn_type](connection)
+        connection = {} if self.kafka_conn_id is None else connection_worker_keys(self.kafka_conn_id)
+        return {**connection, **(self._worker_config or {})}
+
+    def get_conn(self) -> AdminClient:
+        """A new admin client of confluent_kafka, with the worker's `admin.*` keys. Connects on its first request."""
+        from airflow_kconnect.kafka.admin import admin_client
+        from airflow_kconnect.kafka.clients import ClientConfigs
+
+        with _operators_errors():
+            return admin_client(ClientConfigs(WorkerConfig.from_props(self._worker()).props).admin())
+
+    def state(self, connector: Connector) -> str:
+        """The target state: `STARTED`, `PAUSED` or `STOPPED`; `STARTED` if none was set. The name is enough."""
+        with _operators_errors():
+            return operations.target_state(self._name(connector), self._worker())
+
+    def pause(self, connector: Connector) -> dict[str, Any]:
+        """Pause a connector: its next runs are skipped, a run in progress is not ended. The name is enough.
+
+        :returns: `{"connector": ..., "state": "PAUSED"}`.
+        """
+        return self._set_state(connector, operations.PAUSED)
+
+    def resume(self, connector: Connector) -> dict[str, Any]:
+        """Resume a connector that was paused or stopped. The name is enough.
+
+        :returns: `{"connector": ..., "state": "STARTED"}`.
+        """
+        return self._set_state(connector, operations.STARTED)
+
+    def stop(self, connector: Connector) -> dict[str, Any]:
+        """Stop a connector: as `pause`, and its offsets may be altered and reset. The name is enough.
+
+        :returns: `{"connector": ..., "state": "STOPPED"}`.
+        """
+        return self._set_state(connector, operations.STOPPED)
+
+    def offsets(self, connector: Connector) -> list[dict[str, Any]]:
+        """Committed offsets in the shape of Connect's REST API, which `alter_offsets` takes; empty if there are none.
+
+        The name is enough, except for connectors with an offset topic or a consumer group of their own.
+
+        :returns: `[{"partition": {...}, "offset": {...}}]`.
+        """
+        with _operators_errors():
+            if isinstance(connector, str) and operations.is_name(connector):
+                return operations.show_offsets(connector.strip(), self._worker())
+            config, worker = self._configurations(connector).resolved()
+            return operations.show_offsets(config, worker)
+
+    def lag(self, connector: Connector) -> dict[str, Any]:
+        """What a sink has left to read.
+
+        By its name alone a sink is found if its consumer group is `connect-<name>` and has offsets; topics of which it
+        has committed none do not count then.
+
+        :returns: `{"connector", "records", "seconds", "topics": {topic: records}}`. `seconds` is the age of the oldest
+            unread record; of many topics the 20 with the most records are in `topics`.
+        """
+        with _operators_errors():
+            if isinstance(connector, str) and operations.is_name(connector):
+                return operations.sink_lag(connector.strip(), self._worker())
+            config, worker = self._configurations(connector).resolved()
+            return operations.sink_lag(config, worker)
+
+    def alter_offsets(
+        self, connector: Connector, offsets: Sequence[Mapping[str, Any]] | Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Replace committed offsets (KIP-875). The connector must be stopped.
+
+        :param offsets: as for `AlterOffsetsOperator`: `[{"partition": {...}, "offset": {...} or None}]`. Partitions
+            that are not named keep theirs; an offset of None resets one.
+        :returns: `{"connector": ..., "message": ...}`.
+        """
+        with _operators_errors():
+            config, worker = self._configurations(connector).resolved()
+            message = operations.alter_offsets(config, worker, offsets)
+            return {"connector": operations.connector_name(config), "message": message}
+
+    def reset_offsets(self, connector: Connector) -> dict[str, Any]:
+        """Remove all committed offsets, and an unfinished plan. The connector must be stopped.
+
+        :returns: `{"connector": ..., "message": ...}`.
+        """
+        with _operators_errors():
+            config, worker = self._configurations(connector).resolved()
+            message = operations.reset_offsets(config, worker)
+            return {"connector": operations.connector_name(config), "message": message}
+
+    def validate(self, connector: Connector) -> dict[str, Any]:
+        """Check a configuration; the error has all that is wrong. Connects to nothing.
+
+        What depends on variables is checked by the run.
+
+        :returns: `{"connector": ..., "connector_class": ..., "kind": ..., "warnings": [...]}`.
+        """
+        with _operators_errors():
+            found = self._configurations(connector)
+            return operations.validated(found.config, found.worker, found.variables)
 
     def test_connection(self) -> tuple[bool, str]:
         """Whether a broker answers, and which cluster it is of; takes a few seconds if none does.
@@ -106,8 +199,45 @@ class KafkaConnectHook(BaseHook):
             return False, masked(str(error))
         return True, f"Kafka cluster {cluster} answers; it has {brokers} broker{'' if brokers == 1 else 's'}"
 
+    def _set_state(self, connector: Connector, state: str) -> dict[str, Any]:
+        with _operators_errors():
+            name = self._name(connector)
+            operations.set_target_state(name, state, self._worker())
+        return {"connector": name, "state": state}
 
-def _literal(worker: Mapping[str, str]) -> Mapping[str, str]:
+    def _name(self, connector: Connector) -> str:
+        return operations.connector_name(connector, self._paths_from())
+
+    def _worker(self) -> dict[str, Any]:
+        return configurations({}, self._worker_config, self.kafka_conn_id).resolved()[1]
+
+    def _configurations(self, connector: Connector) -> Configurations:
+        folder = self._paths_from()
+        if operations.is_name(connector) and not (folder or Path()).joinpath(str(connector)).exists():
+            text = f"is `{connector}`, expected a configuration or the path of a file: its name is not enough here"
+            raise ConfigError({"connector": [text]})
+        config = connector_config(connector, folder)
+        return configurations(config, self._worker_config, self.kafka_conn_id)
+
+    def _paths_from(self) -> Path | None:
+        if self._folder is not None:
+            return self._folder
+        try:
+            return Path(get_current_context()["dag"].folder)
+        except RuntimeError:  # not in a task
+            return None
+
+
+@contextmanager
+def _operators_errors() -> Iterator[None]:
+    """A `ConnectError` becomes the operators' error, by which Airflow decides on a retry."""
+    try:
+        yield
+    except ConnectError as error:
+        raise connector_error(error.exit_code, str(error)) from None
+
+
+def _literal(worker: Mapping[str, Any]) -> Mapping[str, Any]:
     errors = {
         key: ["is a variable, which a task resolves; run a task to test it"]
         for key, value in worker.items()
@@ -116,87 +246,3 @@ def _literal(worker: Mapping[str, str]) -> Mapping[str, str]:
     if errors:
         raise ConfigError(errors)
     return worker
-
-
-def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
-    """Worker keys of a connection of type `kconnect`; its secrets are registered with Airflow's masker.
-
-    :raises ConfigError: it names no brokers, has a login that would not be used, or an extra that is not flat.
-    """
-    extra = {key: value for key, value in extra_of(connection).items() if value not in (None, "")}
-    register_secrets(extra)
-    if nested := sorted(key for key, value in extra.items() if isinstance(value, dict)):
-        raise wrong(connection.conn_id, f"has keys in its extra that are no texts: {', '.join(nested)}")
-    if ignored := [key for key in _WITHOUT_EFFECT if extra.pop(key, None) is not None]:
-        log.warning("Connection %s has fields without effect; remove them: %s", connection.conn_id, ", ".join(ignored))
-    fields = {key: text_of(extra.pop(key)) for key in FIELDS if key in extra}
-    keys = {
-        "bootstrap.servers": servers_of(connection, extra.pop("bootstrap.servers", None)),
-        **login_of(connection),
-        **{_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS},
-        **_ssl(fields),
-        **{key: text_of(value) for key, value in extra.items()},
-    }
-    _refuse_unused_login(connection, keys)
-    return keys
-
-
-def _refuse_unused_login(connection: Connection, keys: Mapping[str, str]) -> None:
-    """The client would connect without the login, and a broker without authentication would let it."""
-    if not connection.login:
-        return
-    protocol = keys.get("security.protocol", "PLAINTEXT")
-    if not protocol.upper().startswith("SASL_"):
-        what = f"has a login, which security protocol {protocol} does not use; choose SASL_SSL, or remove the login"
-        raise wrong(connection.conn_id, what)
-    if "sasl.mechanism" not in keys:
-        raise wrong(connection.conn_id, "has a login and no SASL mechanism; choose one, such as SCRAM-SHA-512")
-
-
-def _ssl(fields: Mapping[str, str]) -> dict[str, str]:
-    keys: dict[str, str] = {}
-    for name, (for_path, for_text) in _PEM_FIELDS.items():
-        if name in fields:
-            is_text = "-----BEGIN" in fields[name]
-            keys[for_text if is_text else for_path] = _lines(fields[name]) if is_text else fields[name].strip()
-    if private_key := keys.get("ssl.keystore.key"):
-        # With its line ends mended it is not the text that was registered.
-        register_secrets({"ssl_private_key": private_key})
-    return keys
-
-
-def _lines(pem: str) -> str:
-    r"""PEM with its line ends, which a password field takes away and an environment variable may write as `\n`."""
-
-    def block(match: re.Match[str]) -> str:
-        begin, body, end = match.groups()
-        if ":" in body:  # headers of an old encrypted key, whose lines matter
-            return match[0]
-        base64 = re.sub(r"\\n|\\r|\s", "", body)
-        lines = (base64[at : at + 64] for at in range(0, len(base64), 64))
-        return "\n".join((begin, *lines, end))
-
-    return "\n".join(block(match) for match in _PEM.finditer(pem)) + "\n"
-
-
-def _generic_worker_keys(connection: Connection) -> dict[str, str]:
-    """Airflow's command line stores type `generic` for `--conn-type kafka` where the Kafka provider is not installed.
-
-    :raises ConfigError: it does not say how to reach Kafka.
-    """
-    try:
-        return kafka_worker_keys(connection)
-    except ConfigError as error:
-        (problem,) = error.errors["kafka_conn_id"]
-        cure = (
-            "It has type `generic`, which `airflow connections add --conn-type kafka` stores where the Kafka provider "
-            "is not installed; use `--conn-type kconnect`"
-        )
-        raise ConfigError({"kafka_conn_id": [f"{problem}. {cure}"]}) from None
-
-
-_READERS: dict[Any, Callable[[Connection], dict[str, str]]] = {
-    "kconnect": kconnect_worker_keys,
-    "kafka": kafka_worker_keys,
-    "generic": _generic_worker_keys,
-}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.providers import ConfigResolver
-from airflow_kconnect.hooks.kconnect import KafkaConnectHook
+from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import register_secret, register_secrets
 from airflow_kconnect.hooks.variables import look_up, with_login
 
@@ -51,7 +51,7 @@ def configurations(
     :param kafka_conn_id: a connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
     :raises ConfigError: the connection is missing or wrong, or variables have no value.
     """
-    connection = {} if kafka_conn_id is None else KafkaConnectHook(kafka_conn_id).worker_config()
+    connection = {} if kafka_conn_id is None else connection_worker_keys(kafka_conn_id)
     worker: dict[str, Any] = {**connection, **(worker_config or {})}
     register_secrets(config)
     register_secrets(worker)

@@ -16,7 +16,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition as Place
 from airflow_kconnect.kafka.errors import error_of, translate, translated
 
@@ -39,6 +39,20 @@ _UNSETTLED = (
 _AUTHENTICATION = (KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED)
 
 
+def admin_client(config: Mapping[str, Any]) -> AdminClient:
+    """A client of confluent_kafka; connects on the first request.
+
+    :param config: librdkafka configuration.
+    :raises ConfigError: the client refuses it.
+    """
+    try:
+        # The broker would create topics that are only described, with settings that no one has chosen.
+        return AdminClient({**config, "allow.auto.create.topics": False})
+    except KafkaException as error:
+        text = f"the Kafka client refuses its configuration: {error_of(error).str()}"
+        raise ConfigError({"bootstrap.servers": [text]}) from error
+
+
 class KafkaAdmin:
     """Admin requests against one cluster; connects on the first request.
 
@@ -50,12 +64,7 @@ class KafkaAdmin:
         self._servers = str(config.get("bootstrap.servers", ""))
         self._timeout_s = timeout_s
         self._errors: list[KafkaError] = []
-        try:
-            # The broker would make topics that are only asked about, and with settings that nobody wants.
-            quiet = {"allow.auto.create.topics": False, "error_cb": self._errors.append}
-            self._client = AdminClient({**config, **quiet})
-        except KafkaException as error:
-            raise _bad_client_config(error) from error
+        self._client = admin_client({**config, "error_cb": self._errors.append})
 
     def check_reachable(self) -> dict[str, int]:
         """Wait until a broker answers; returns every topic with its number of partitions.
@@ -243,10 +252,6 @@ def _refused(topic: str, replication: int, prefix: str | None, error: KafkaError
         text = f"{text}; set a replication factor that the cluster has brokers for{default}"
     key = "topic.creation" if prefix is None else f"{prefix}.{_KEY_OF.get(error.code(), '*')}"
     return ConfigError({key: [text]})
-
-
-def _bad_client_config(error: KafkaException) -> ConnectError:
-    return ConfigError({"bootstrap.servers": [f"the Kafka client refuses its configuration: {error_of(error).str()}"]})
 
 
 def ensure_compacted(

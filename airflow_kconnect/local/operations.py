@@ -14,14 +14,15 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.unresolved import inspect_without_references
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.local.preflight import check_configuration, connector_config
+from airflow_kconnect.local.yaml_file import YAML_SUFFIXES
 
 STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
 
-_FILES = (".json", ".properties")
+_FILES = (".json", ".properties", *YAML_SUFFIXES)
 
 
 def is_name(connector: Mapping[str, Any] | str | Path) -> bool:
-    """Whether a connector is given by its name: a text that is no JSON, and does not end in .json or .properties."""
+    """Whether a connector is given by its name: a text that is not JSON, and does not end as connector files do."""
     return isinstance(connector, str) and not connector.lstrip().startswith("{") and not connector.endswith(_FILES)
 
 
@@ -72,6 +73,31 @@ def show_offsets(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) 
     if isinstance(connector, str):
         return connector_offsets.read_named(connector, known)
     return connector_offsets.read(validate_connector(connector, worker=known), known)
+
+
+def sink_lag(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> dict[str, Any]:
+    """What a sink has left to read: connector, records, seconds, topics.
+
+    :param connector: the configuration, or the name alone: then the topics are those whose offsets its consumer group
+        `connect-<name>` has committed.
+    :raises ConfigError: the connector is not a sink, or a topic does not exist.
+    :raises RetriableError: the broker is unavailable.
+    """
+    from airflow_kconnect.stores.conditions import current_lag
+    from airflow_kconnect.stores.positions import ConnectorPositions
+
+    config = _sink_of_group(connector, worker) if isinstance(connector, str) else connector
+    return current_lag(ConnectorPositions(config, worker))
+
+
+def _sink_of_group(name: str, worker: Mapping[str, Any]) -> dict[str, str]:
+    partitions = [entry["partition"] for entry in show_offsets(name, worker)]
+    topics = sorted({partition["kafka_topic"] for partition in partitions if "kafka_topic" in partition})
+    if not topics:
+        what = "is a source, and only sinks have a lag" if partitions else "has committed no offsets"
+        text = f"{name} {what}. For a sink that has not run yet, give its configuration or its file, not its name"
+        raise ConfigError({"connector": [text]}, name)
+    return {"name": name, "topics": ",".join(topics)}
 
 
 def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request: Any) -> str:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.hooks.worker import Configurations, configurations
-from airflow_kconnect.local import operations
-from airflow_kconnect.local.preflight import connector_config
-from airflow_kconnect.operators.errors import connector_error
+from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator
 from airflow_kconnect.operators.rendering import RendersConnector
 
@@ -46,72 +43,59 @@ class ConnectorOperationOperator(RendersConnector):
         self.worker_config = worker_config
         self.kafka_conn_id = kafka_conn_id
 
+    @cached_property
+    def hook(self) -> KafkaConnectHook:
+        """What does the work, from the rendered parameters."""
+        dag = self.get_dag()
+        folder = None if dag is None else Path(dag.folder)
+        return KafkaConnectHook(self.kafka_conn_id, self.worker_config, folder=folder)
+
     def execute(self, context: Context) -> dict[str, Any]:
         """Do it; returns what was done.
 
         :raises ConnectorConfigError: configuration, request or data are wrong; a retry would not help.
-        :raises ConnectorRetriableError: something outside is away, or still in use.
+        :raises ConnectorRetriableError: something outside is unavailable, or still in use.
         """
-        try:
-            done = self._operate()
-        except ConnectError as error:
-            raise connector_error(error.exit_code, str(error)) from None
+        done = self._operate()
         self.log.info("%s", done)
         return done
 
     @abstractmethod
     def _operate(self) -> dict[str, Any]:
-        """:raises ConnectError: whatever went wrong."""
-
-    def _configurations(self) -> Configurations:
-        config = connector_config(self.connector, self._dag_folder())
-        return configurations(config, self.worker_config, self.kafka_conn_id)
-
-    def _dag_folder(self) -> Path | None:
-        dag = self.get_dag()
-        return None if dag is None else Path(dag.folder)
+        """Errors as in `execute`."""
 
 
-class _TargetStateOperator(ConnectorOperationOperator):
-    """Sets the target state; `connector` may be the name alone."""
-
-    state: ClassVar[str]
-
-    def _operate(self) -> dict[str, Any]:
-        name = operations.connector_name(self.connector, self._dag_folder())
-        _, worker = configurations({}, self.worker_config, self.kafka_conn_id).resolved()
-        operations.set_target_state(name, self.state, worker)
-        return {"connector": name, "state": self.state}
-
-
-class PauseConnectorOperator(_TargetStateOperator):
+class PauseConnectorOperator(ConnectorOperationOperator):
     """Pauses a connector: its next runs are skipped. One that goes on is not ended. Replays run as before.
 
     Parameters: see `ConnectorOperationOperator`; `connector` may be the name alone.
     Returns `{"connector": ..., "state": "PAUSED"}`.
     """
 
-    state = operations.PAUSED
+    def _operate(self) -> dict[str, Any]:
+        return self.hook.pause(self.connector)
 
 
-class ResumeConnectorOperator(_TargetStateOperator):
+class ResumeConnectorOperator(ConnectorOperationOperator):
     """Resumes a connector that was paused or stopped: its next run goes on from the committed offsets.
 
     Parameters: see `ConnectorOperationOperator`; `connector` may be the name alone.
     Returns `{"connector": ..., "state": "STARTED"}`.
     """
 
-    state = operations.STARTED
+    def _operate(self) -> dict[str, Any]:
+        return self.hook.resume(self.connector)
 
 
-class StopConnectorOperator(_TargetStateOperator):
+class StopConnectorOperator(ConnectorOperationOperator):
     """Stops a connector: as if paused, and its offsets may be altered and reset.
 
     Parameters: see `ConnectorOperationOperator`; `connector` may be the name alone.
     Returns `{"connector": ..., "state": "STOPPED"}`.
     """
 
-    state = operations.STOPPED
+    def _operate(self) -> dict[str, Any]:
+        return self.hook.stop(self.connector)
 
 
 class AlterOffsetsOperator(ConnectorOperationOperator):
@@ -140,9 +124,7 @@ class AlterOffsetsOperator(ConnectorOperationOperator):
         self.offsets = offsets
 
     def _operate(self) -> dict[str, Any]:
-        config, worker = self._configurations().resolved()
-        message = operations.alter_offsets(config, worker, self.offsets)
-        return {"connector": operations.connector_name(config), "message": message}
+        return self.hook.alter_offsets(self.connector, self.offsets)
 
 
 class ResetOffsetsOperator(ConnectorOperationOperator):
@@ -153,9 +135,7 @@ class ResetOffsetsOperator(ConnectorOperationOperator):
     """
 
     def _operate(self) -> dict[str, Any]:
-        config, worker = self._configurations().resolved()
-        message = operations.reset_offsets(config, worker)
-        return {"connector": operations.connector_name(config), "message": message}
+        return self.hook.reset_offsets(self.connector)
 
 
 class ValidateConnectorOperator(ConnectorOperationOperator):
@@ -166,8 +146,7 @@ class ValidateConnectorOperator(ConnectorOperationOperator):
     """
 
     def _operate(self) -> dict[str, Any]:
-        found = self._configurations()
-        return operations.validated(found.config, found.worker, found.variables)
+        return self.hook.validate(self.connector)
 
 
 class ReplayDeadLettersOperator(KafkaSinkOperator):

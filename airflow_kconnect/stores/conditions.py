@@ -223,6 +223,16 @@ _CONDITIONS: dict[str, type[Condition]] = {
 }
 
 
+def current_lag(connector: ConnectorPositions) -> dict[str, Any]:
+    """What a sink has left to read: connector, records, seconds, topics.
+
+    :raises ConfigError: it is a source, or a topic does not exist. :raises RetriableError: the broker is unavailable.
+    """
+    position = connector.sink(timestamps=True)
+    _refuse_missing(connector, position)
+    return _lag_facts(connector, position, position.seconds())
+
+
 def condition_to_dict(condition: Condition) -> dict[str, Any]:
     """Plain JSON data, for `condition_from_dict`."""
     fields = asdict(condition)

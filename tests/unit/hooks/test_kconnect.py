@@ -1,197 +1,91 @@
-"""Connections of type `kconnect` as worker keys."""
+"""The hook of Kafka connections, as far as it needs no broker; the rest is in tests/integration/hooks."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from airflow.providers.common.compat.sdk import redact
 from confluent_kafka.admin import AdminClient
 
-from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker_config import WorkerConfig
-from airflow_kconnect.hooks.kconnect import FIELDS, KafkaConnectHook
-from airflow_kconnect.kafka.clients import ClientConfigs
-from airflow_kconnect.provider_info import get_provider_info
-from tests.support.certificates import self_signed
+from airflow_kconnect import KafkaConnectHook
+from airflow_kconnect.operators.errors import ConnectorConfigError
+
+WORKER = {"bootstrap.servers": "broker:9092"}
+SOURCE = {"name": "lines", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}
 
 
 @pytest.fixture
-def worker_config(connection: Callable[..., None]) -> Any:
-    """Worker keys of a connection with the given fields; its host is a:9092."""
-
-    def read(extra: Any = None, **fields: Any) -> dict[str, str]:
-        connection("team", **{"conn_type": "kconnect", "host": "a:9092", "extra": extra or {}} | fields)
-        return KafkaConnectHook("team").worker_config()
-
-    return read
-
-
-@pytest.fixture(scope="session")
-def pem() -> tuple[str, str]:
-    """A certificate and its key, as PEM."""
-    return self_signed()
+def hook(tmp_path: Path) -> KafkaConnectHook:
+    """A hook without a connection, whose files are in `tmp_path`."""
+    return KafkaConnectHook(None, WORKER, folder=tmp_path)
 
 
 class TestWorkerConfig:
-    def test_host_names_the_brokers(self, worker_config: Any) -> None:
-        assert worker_config(host="a:9092,b:9092") == {"bootstrap.servers": "a:9092,b:9092"}
+    def test_given_keys_win_over_those_of_the_connection(self, connection: Any) -> None:
+        connection("team", conn_type="kconnect", host="a:9092", extra={"group_id": "connection"})
 
-    def test_a_port_belongs_to_the_host(self, worker_config: Any) -> None:
-        assert worker_config(host="a", port=9093) == {"bootstrap.servers": "a:9093"}
+        found = KafkaConnectHook("team", {"group.id": "given"}).worker_config()
 
-    def test_fields_of_the_form_become_worker_keys(self, worker_config: Any) -> None:
-        extra = {
-            "group_id": "connect-cluster",
-            "security_protocol": "SASL_SSL",
-            "sasl_mechanism": "PLAIN",
-            "ssl_ca": "/etc/ca.pem",
-            "ssl_certificate": "/etc/client.pem",
-            "ssl_private_key": "/etc/client.key",
-            "ssl_key_password": "kpass-1",
-            "offset_storage_topic": "offsets",
-            "config_storage_topic": "configs",
+        assert found == {"bootstrap.servers": "a:9092", "group.id": "given"}
+
+    def test_no_connection_is_needed(self, hook: KafkaConnectHook) -> None:
+        assert hook.worker_config() == WORKER
+
+
+class TestGetConn:
+    def test_is_a_client_of_confluent_kafka(self, hook: KafkaConnectHook) -> None:
+        assert isinstance(hook.get_conn(), AdminClient)
+
+    def test_values_of_variables_are_masked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("KC_PASSWORD", "hook-pass-71")
+        login = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.username": "etl"}
+
+        KafkaConnectHook(None, {**WORKER, **login, "sasl.password": "${env:KC_PASSWORD}"}).get_conn()
+
+        assert redact("hook-pass-71") == "***"
+
+    def test_what_the_client_refuses_is_not_retried(self) -> None:
+        with pytest.raises(ConnectorConfigError, match="the Kafka client refuses its configuration"):
+            KafkaConnectHook(None, {**WORKER, "admin.reconnect.backoff.ms": "-5"}).get_conn()
+
+
+class TestValidate:
+    def test_a_valid_one_is_described(self, hook: KafkaConnectHook) -> None:
+        assert hook.validate(SOURCE) == {
+            "connector": "lines",
+            "connector_class": "org.apache.kafka.connect.file.FileStreamSourceConnector",
+            "kind": "source",
+            "warnings": [],
         }
 
-        assert worker_config(extra, login="user", password="login-pass-1") == {
-            "bootstrap.servers": "a:9092",
-            "group.id": "connect-cluster",
-            "security.protocol": "SASL_SSL",
-            "sasl.mechanism": "PLAIN",
-            "sasl.username": "user",
-            "sasl.password": "login-pass-1",
-            "ssl.ca.location": "/etc/ca.pem",
-            "ssl.certificate.location": "/etc/client.pem",
-            "ssl.key.location": "/etc/client.key",
-            "ssl.key.password": "kpass-1",
-            "offset.storage.topic": "offsets",
-            "config.storage.topic": "configs",
-        }
+    def test_relative_paths_are_relative_to_the_folder(self, hook: KafkaConnectHook, tmp_path: Path) -> None:
+        (tmp_path / "lines.json").write_text(json.dumps(SOURCE))
 
-    def test_empty_fields_are_not_set(self, worker_config: Any) -> None:
-        assert worker_config({"group_id": "", "ssl_ca": None}) == {"bootstrap.servers": "a:9092"}
+        assert hook.validate("lines.json")["connector"] == "lines"
 
-    def test_fields_without_effect_are_named_in_a_warning(
-        self, worker_config: Any, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        with caplog.at_level(logging.WARNING):
-            found = worker_config({"schema_registry_url": "http://r", "schema_registry_password": "registry-pass-1"})
+    def test_all_errors_come_at_once_and_are_not_retried(self, hook: KafkaConnectHook) -> None:
+        with pytest.raises(ConnectorConfigError) as caught:
+            hook.validate({"name": "lines", "connector.class": "FileStreamSource", "batch.size": "x"})
 
-        assert found == {"bootstrap.servers": "a:9092"}
-        assert "fields without effect; remove them: schema_registry_url, schema_registry_password" in caplog.text
+        assert all(f"`{key}`" in str(caught.value) for key in ("batch.size", "file", "topic"))
 
-    def test_other_keys_of_the_extra_are_worker_keys(self, worker_config: Any) -> None:
-        extra = {"offset.storage.replication.factor": 1, "topic.creation.enable": False, "producer.linger.ms": "5"}
-
-        found = worker_config(extra)
-
-        assert found["offset.storage.replication.factor"] == "1"
-        assert found["topic.creation.enable"] == "false"
-        assert found["producer.linger.ms"] == "5"
-
-    def test_worker_keys_win_over_fields(self, worker_config: Any) -> None:
-        extra = {"group_id": "field", "group.id": "key", "bootstrap.servers": "b:9092"}
-
-        assert worker_config(extra) == {"bootstrap.servers": "b:9092", "group.id": "key"}
-
-    def test_all_keys_are_known_to_the_worker(self, worker_config: Any) -> None:
-        extra = dict.fromkeys(FIELDS, "x") | {"security_protocol": "SASL_SSL"}
-
-        assert WorkerConfig.from_props(worker_config(extra, login="u", password="p")).warnings == ()
-
-    def test_the_form_has_the_fields_that_are_read(self) -> None:
-        (declared,) = get_provider_info()["connection-types"]
-
-        assert set(declared["conn-fields"]) == set(FIELDS)
+    def test_a_missing_connection_is_named_with_its_runbook(self) -> None:
+        with pytest.raises(ConnectorConfigError, match=r"`nope` does not exist.*runbook: .*kafka-connection"):
+            KafkaConnectHook("nope").validate(SOURCE)
 
 
-class TestPem:
-    @pytest.mark.parametrize(
-        "written",
-        [
-            lambda text: text,
-            lambda text: text.replace("\n", " "),
-            lambda text: text.replace("\n", ""),
-            lambda text: text.replace("\n", "\\n"),
-            lambda text: text.replace("\n", "\r\n"),
-        ],
-        ids=["lines", "password field", "one line", "escaped", "windows"],
-    )
-    def test_text_is_what_the_client_takes(self, worker_config: Any, pem: tuple[str, str], written: Any) -> None:
-        certificate, key = pem
-        extra = {
-            "security_protocol": "SSL",
-            "ssl_ca": written(certificate + certificate),
-            "ssl_certificate": written(certificate),
-            "ssl_private_key": written(key),
-        }
-
-        found = worker_config(extra)
-
-        assert found["ssl.truststore.certificates"] == certificate + certificate
-        assert found["ssl.keystore.certificate.chain"] == certificate
-        assert found["ssl.keystore.key"] == key
-        AdminClient(ClientConfigs(found).admin())
-
-    def test_an_old_encrypted_key_keeps_its_headers(self, worker_config: Any) -> None:
-        key = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"
-
-        assert worker_config({"ssl_private_key": key})["ssl.keystore.key"] == key
+@pytest.mark.parametrize("method", ["validate", "reset_offsets"])
+def test_a_name_where_the_configuration_is_needed_is_an_error(hook: KafkaConnectHook, method: str) -> None:
+    with pytest.raises(ConnectorConfigError, match=r"`connector`: is `lines`, expected .*: its name is not enough"):
+        getattr(hook, method)("lines")
 
 
-class TestSecrets:
-    def test_all_are_masked_from_here_on(self, worker_config: Any, pem: tuple[str, str]) -> None:
-        extra = {
-            "security_protocol": "SASL_SSL",
-            "sasl_mechanism": "PLAIN",
-            "ssl_key_password": "key-pass-21",
-            "schema_registry_password": "registry-pass-22",
-            "producer.sasl.jaas.config": "jaas-entry-23",
-        }
-        worker_config(extra, login="user", password="sasl-login-24")
-
-        text = "key-pass-21 registry-pass-22 jaas-entry-23 sasl-login-24"
-        assert redact(text) == "*** *** *** ***"
-
-    def test_a_private_key_is_masked_line_by_line(self, worker_config: Any, pem: tuple[str, str]) -> None:
-        key = pem[1]
-        worker_config({"ssl_private_key": key.replace("\n", " ")})
-
-        assert redact(key.splitlines()[1]) == "***"
-
-    def test_fields_of_secrets_are_password_fields(self) -> None:
-        (declared,) = get_provider_info()["connection-types"]
-        hidden = {
-            name for name, field in declared["conn-fields"].items() if field["schema"].get("format") == "password"
-        }
-
-        assert hidden == {"ssl_private_key", "ssl_key_password"}
-
-    def test_airflow_hides_them_by_their_names(self) -> None:
-        extra = {"ssl_private_key": "abc-1", "ssl_key_password": "abc-2"}
-
-        assert redact(extra) == dict.fromkeys(extra, "***")
-
-
-class TestErrors:
-    @pytest.mark.parametrize(
-        ("fields", "message"),
-        [
-            ({"host": None}, "names no brokers"),
-            ({"extra": "[1]"}, "no JSON object|does not exist"),  # Airflow 3.1 drops such a connection
-            ({"extra": {"a": {"b": "s3cret-nested"}}}, "has keys in its extra that are no texts: a$"),
-            ({"login": "me"}, "has a login, which security protocol PLAINTEXT does not use"),
-            ({"login": "me", "extra": {"security_protocol": "SASL_SSL"}}, "has a login and no SASL mechanism"),
-        ],
-        ids=["no-servers", "no-object", "nested", "no-protocol", "no-mechanism"],
-    )
-    def test_name_the_connection_and_what_is_wrong(
-        self, worker_config: Any, fields: dict[str, Any], message: str
-    ) -> None:
-        with pytest.raises(ConfigError, match=f"Kafka connection `team` .*(?:{message})"):
-            worker_config(**fields)
+def test_a_connector_without_name_cannot_be_paused(hook: KafkaConnectHook) -> None:
+    with pytest.raises(ConnectorConfigError, match='Missing required configuration "name"'):
+        hook.pause({"topic": "t"})
 
 
 class TestTestConnection:

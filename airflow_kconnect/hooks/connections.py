@@ -1,0 +1,153 @@
+"""Worker keys of the Airflow connection that says how runs reach Kafka, and the form of its type `kconnect`.
+
+Type `kconnect` has a form: host (`bootstrap.servers`), login and password (SASL), and the fields of `FIELDS`. What else
+is in its extra are worker keys as they are (`producer.compression.type`, ...); they win over fields. For type `kafka`
+see `airflow_kconnect.hooks.kafka`; type `generic` is read in the same way.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from airflow.providers.common.compat.sdk import AirflowNotFoundException
+from airflow.sdk import BaseHook
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.hooks.kafka import extra_of, kafka_worker_keys, login_of, servers_of, text_of, wrong
+from airflow_kconnect.hooks.masking import register_secrets
+
+if TYPE_CHECKING:
+    from airflow.sdk import Connection
+
+# The form's fields and the worker keys that they set. Airflow hides values by the names of fields: those of secrets
+# have `password` or `private_key` in them, as Kafka's own `ssl.keystore.key` has not.
+_FIELDS = {
+    "group_id": "group.id",
+    "security_protocol": "security.protocol",
+    "sasl_mechanism": "sasl.mechanism",
+    "ssl_key_password": "ssl.key.password",
+    "offset_storage_topic": "offset.storage.topic",
+    "config_storage_topic": "config.storage.topic",
+}
+# Fields with a path or with PEM text: the keys for the one and for the other.
+_PEM_FIELDS = {
+    "ssl_ca": ("ssl.ca.location", "ssl.truststore.certificates"),
+    "ssl_certificate": ("ssl.certificate.location", "ssl.keystore.certificate.chain"),
+    "ssl_private_key": ("ssl.key.location", "ssl.keystore.key"),
+}
+FIELDS = (*_FIELDS, *_PEM_FIELDS)
+"""Names of the form's fields, beside Airflow's own: host, login, password."""
+
+# Fields that the form once had; nothing reads what they say.
+_WITHOUT_EFFECT = (
+    *("status_storage_topic", "schema_registry_url", "schema_registry_username", "schema_registry_password"),
+)
+
+log = logging.getLogger(__name__)
+
+_PEM = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+-----)", re.DOTALL)
+
+
+def connection_worker_keys(conn_id: str) -> dict[str, str]:
+    """Worker keys of a connection; its secrets are registered with Airflow's masker. Connects to no broker.
+
+    :raises ConfigError: there is no such connection, or it does not say how to reach Kafka.
+    """
+    try:
+        connection = BaseHook.get_connection(conn_id)
+    except AirflowNotFoundException:
+        raise wrong(
+            conn_id,
+            "does not exist. Create it: airflow connections add "
+            f"{conn_id} --conn-type kconnect --conn-host broker:9092",
+        ) from None
+    if connection.conn_type not in _READERS:
+        raise wrong(conn_id, f"has type `{connection.conn_type}`, expected `kconnect` or `kafka`")
+    return _READERS[connection.conn_type](connection)
+
+
+def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
+    """Worker keys of a connection of type `kconnect`; its secrets are registered with Airflow's masker.
+
+    :raises ConfigError: it names no brokers, has a login that would not be used, or an extra that is not flat.
+    """
+    extra = {key: value for key, value in extra_of(connection).items() if value not in (None, "")}
+    register_secrets(extra)
+    if nested := sorted(key for key, value in extra.items() if isinstance(value, dict)):
+        raise wrong(connection.conn_id, f"has keys in its extra that are no texts: {', '.join(nested)}")
+    if ignored := [key for key in _WITHOUT_EFFECT if extra.pop(key, None) is not None]:
+        log.warning("Connection %s has fields without effect; remove them: %s", connection.conn_id, ", ".join(ignored))
+    fields = {key: text_of(extra.pop(key)) for key in FIELDS if key in extra}
+    keys = {
+        "bootstrap.servers": servers_of(connection, extra.pop("bootstrap.servers", None)),
+        **login_of(connection),
+        **{_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS},
+        **_ssl(fields),
+        **{key: text_of(value) for key, value in extra.items()},
+    }
+    _refuse_unused_login(connection, keys)
+    return keys
+
+
+def _refuse_unused_login(connection: Connection, keys: Mapping[str, str]) -> None:
+    """The client would connect without the login, and a broker without authentication would let it."""
+    if not connection.login:
+        return
+    protocol = keys.get("security.protocol", "PLAINTEXT")
+    if not protocol.upper().startswith("SASL_"):
+        what = f"has a login, which security protocol {protocol} does not use; choose SASL_SSL, or remove the login"
+        raise wrong(connection.conn_id, what)
+    if "sasl.mechanism" not in keys:
+        raise wrong(connection.conn_id, "has a login and no SASL mechanism; choose one, such as SCRAM-SHA-512")
+
+
+def _ssl(fields: Mapping[str, str]) -> dict[str, str]:
+    keys: dict[str, str] = {}
+    for name, (for_path, for_text) in _PEM_FIELDS.items():
+        if name in fields:
+            is_text = "-----BEGIN" in fields[name]
+            keys[for_text if is_text else for_path] = _lines(fields[name]) if is_text else fields[name].strip()
+    if private_key := keys.get("ssl.keystore.key"):
+        # With its line ends mended it is not the text that was registered.
+        register_secrets({"ssl_private_key": private_key})
+    return keys
+
+
+def _lines(pem: str) -> str:
+    r"""PEM with its line ends, which a password field takes away and an environment variable may write as `\n`."""
+
+    def block(match: re.Match[str]) -> str:
+        begin, body, end = match.groups()
+        if ":" in body:  # headers of an old encrypted key, whose lines matter
+            return match[0]
+        base64 = re.sub(r"\\n|\\r|\s", "", body)
+        lines = (base64[at : at + 64] for at in range(0, len(base64), 64))
+        return "\n".join((begin, *lines, end))
+
+    return "\n".join(block(match) for match in _PEM.finditer(pem)) + "\n"
+
+
+def _generic_worker_keys(connection: Connection) -> dict[str, str]:
+    """Airflow's command line stores type `generic` for `--conn-type kafka` where the Kafka provider is not installed.
+
+    :raises ConfigError: it does not say how to reach Kafka.
+    """
+    try:
+        return kafka_worker_keys(connection)
+    except ConfigError as error:
+        (problem,) = error.errors["kafka_conn_id"]
+        cure = (
+            "It has type `generic`, which `airflow connections add --conn-type kafka` stores where the Kafka provider "
+            "is not installed; use `--conn-type kconnect`"
+        )
+        raise ConfigError({"kafka_conn_id": [f"{problem}. {cure}"]}) from None
+
+
+_READERS: dict[Any, Callable[[Connection], dict[str, str]]] = {
+    "kconnect": kconnect_worker_keys,
+    "kafka": kafka_worker_keys,
+    "generic": _generic_worker_keys,
+}
