@@ -12,6 +12,7 @@ import pytest
 
 from airflow_kconnect import KafkaConnectHook
 from tests.support import unique
+from tests.support.airflow_dags import add_dag
 from tests.support.kafka import produce
 from tests.support.markdown import REPOSITORY, blocks
 from tests.support.positions import commit, produce_at
@@ -36,13 +37,8 @@ def sink(bootstrap: str, topic: MakeTopic, tmp_path: Path, connections: None) ->
 
 def dag_of_the_guide(dag_id: str, folder: Path) -> Any:
     """A DAG as it is on the page, from a file in a folder."""
-    from airflow.dag_processing.dagbag import DagBag
-
     (block,) = [block for block in blocks(PAGE) if block.info == "python" and f'DAG("{dag_id}"' in block.text]
-    (folder / f"{dag_id}.py").write_text(block.text)
-    bag = DagBag(str(folder))
-    assert bag.import_errors == {}
-    return bag.dags[dag_id]
+    return add_dag(folder, block.text)
 
 
 @pytest.mark.timeout(300)
@@ -73,7 +69,7 @@ def test_a_sink_with_little_to_write_is_skipped(
 
 
 def test_a_record_that_waits_for_an_hour_is_enough(
-    bootstrap: str, sink: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    airflow_database: Path, bootstrap: str, sink: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # no task, no folder of a DAG
     produce_at(bootstrap, sink["topics"], [int((time.time() - 3700) * 1000)])

@@ -11,7 +11,7 @@ def add_dag(folder: Path, text: str) -> Any:
     from airflow.dag_processing.bundles.manager import DagBundlesManager
     from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
 
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     (folder / "dag.py").write_text(text)
     DagBundlesManager().sync_bundles_to_db()
     bag = DagBag(folder)

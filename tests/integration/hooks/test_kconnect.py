@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from airflow.providers.common.compat.sdk import AirflowSkipException
-from confluent_kafka import TopicCollection
 
 from airflow_kconnect import KafkaConnectHook, KafkaSourceOperator
 from airflow_kconnect.connect.run import RunReport, event_line
@@ -52,13 +51,6 @@ def sink(bootstrap: str, topic: MakeTopic) -> dict[str, str]:
 class TestGetConn:
     def test_reaches_the_broker(self, hook: KafkaConnectHook, sink: dict[str, str]) -> None:
         assert sink["topics"] in hook.get_conn().list_topics(timeout=30).topics
-
-    def test_describing_a_topic_creates_none(self, hook: KafkaConnectHook) -> None:
-        client, missing = hook.get_conn(), unique("missing")
-        client.list_topics(missing, timeout=30)
-        client.describe_topics(TopicCollection([missing]))
-
-        assert missing not in client.list_topics(timeout=30).topics
 
 
 class TestOffsets:
