@@ -14,7 +14,7 @@ Name = Annotated[
     str,
     typer.Argument(
         metavar="NAME|FILE",
-        help="Name of the connector, or its file (.json or .properties).",
+        help="Name of the connector, or its file (.json, .yaml or .properties).",
         show_default=False,
     ),
 ]

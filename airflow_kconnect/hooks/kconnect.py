@@ -126,10 +126,7 @@ class KafkaConnectHook(BaseHook):
         :returns: `[{"partition": {...}, "offset": {...}}]`.
         """
         with _operators_errors():
-            if isinstance(connector, str) and operations.is_name(connector):
-                return operations.show_offsets(connector.strip(), self._worker())
-            config, worker = self._configurations(connector).resolved()
-            return operations.show_offsets(config, worker)
+            return operations.show_offsets(*self._name_or_config(connector))
 
     def lag(self, connector: Connector) -> dict[str, Any]:
         """What a sink has left to read.
@@ -141,10 +138,7 @@ class KafkaConnectHook(BaseHook):
             unread record; of many topics the 20 with the most records are in `topics`.
         """
         with _operators_errors():
-            if isinstance(connector, str) and operations.is_name(connector):
-                return operations.sink_lag(connector.strip(), self._worker())
-            config, worker = self._configurations(connector).resolved()
-            return operations.sink_lag(config, worker)
+            return operations.sink_lag(*self._name_or_config(connector))
 
     def alter_offsets(
         self, connector: Connector, offsets: Sequence[Mapping[str, Any]] | Mapping[str, Any]
@@ -208,12 +202,17 @@ class KafkaConnectHook(BaseHook):
     def _name(self, connector: Connector) -> str:
         return operations.connector_name(connector, self._paths_from())
 
+    def _name_or_config(self, connector: Connector) -> tuple[Mapping[str, Any] | str, dict[str, Any]]:
+        if operations.is_name(connector):
+            return connector.strip(), self._worker()
+        return self._configurations(connector).resolved()
+
     def _worker(self) -> dict[str, Any]:
         return configurations({}, self._worker_config, self.kafka_conn_id).resolved()[1]
 
     def _configurations(self, connector: Connector) -> Configurations:
         folder = self._paths_from()
-        if operations.is_name(connector) and not (folder or Path()).joinpath(str(connector)).exists():
+        if operations.is_name(connector) and not (folder or Path()).joinpath(connector).exists():
             text = f"is `{connector}`, expected a configuration or the path of a file: its name is not enough here"
             raise ConfigError({"connector": [text]})
         config = connector_config(connector, folder)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError
@@ -21,7 +21,7 @@ STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
 _FILES = (".json", ".properties", *YAML_SUFFIXES)
 
 
-def is_name(connector: Mapping[str, Any] | str | Path) -> bool:
+def is_name(connector: Mapping[str, Any] | str | Path) -> TypeGuard[str]:
     """Whether a connector is given by its name: a text that is not JSON, and does not end as connector files do."""
     return isinstance(connector, str) and not connector.lstrip().startswith("{") and not connector.endswith(_FILES)
 
