@@ -18,6 +18,7 @@ import pytest
 from airflow_kconnect.connect import properties
 from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.connector_config import validate_connector
+from airflow_kconnect.connect.record import SinkRecord, TopicPartition
 from airflow_kconnect.connect.task import SourceTaskContext
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.local.preflight import connector_config
@@ -118,6 +119,23 @@ def test_the_example_connector_polls_from_its_offset_until_it_has_caught_up(
     assert task.poll() is None
     task.stop()
     assert {shape.schema for shape in connector.shapes().values} == {notes["ROW"]}
+
+
+def test_the_example_sink_task_may_be_given_records_again(tmp_path: Path) -> None:
+    (block,) = [block for block in _of("python") if "class TableTask" in block.text]
+    module: dict[str, Any] = {"__name__": "table_task"}
+    exec(block.text, module)  # noqa: S102 - our own documentation
+    database = tmp_path / "records.db"
+    records = [SinkRecord("t", 0, offset, None, f"value {offset}") for offset in range(3)]
+    for _ in range(2):
+        task = module["TableTask"]()
+        task.start({"database": str(database)})
+        task.put(records)
+        task.flush({TopicPartition("t", 0): 3})
+        task.stop()
+    with sqlite3.connect(database) as connection:
+        rows = connection.execute("SELECT place, position, value FROM records ORDER BY position").fetchall()
+    assert rows == [("t-0", offset, f"value {offset}") for offset in range(3)]
 
 
 def test_the_package_of_the_example_connector_gives_it_its_name(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.variables import has_reference
 from airflow_kconnect.connectors.jdbc.drivers import driver_of, driver_properties
 from airflow_kconnect.connectors.jdbc.source_config import Mode
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
@@ -74,7 +75,12 @@ def _check_mode(props: Mapping[str, str], given: set[str], is_query: bool, wrong
 
 
 def config_warnings(props: Mapping[str, str]) -> list[str]:
-    """What depends on the database: keys that do nothing there, and rows that it can lose."""
+    """What depends on the database: keys that do nothing there, and rows that it can lose.
+
+    Nothing where a variable stands for the URL: the job, which knows the database, warns.
+    """
+    if has_reference(props.get("connection.url", "")):
+        return []
     return _isolation_warnings(props) + _late_commit_warnings(props)
 
 

@@ -47,11 +47,3 @@ def test_the_files_pass_the_checks_of_the_page(project: Path, tmp_path_factory: 
     assert "Connector orders-sink (sink) is valid." in validated
     assert '{\\"id\\":1,\\"item\\":\\"tea\\"}' in previewed
     assert "4 passed" in tested
-
-
-def test_the_card_number_is_missed_where_it_is_written(project: Path, tmp_path: Path) -> None:
-    """The test that the page shows can fail."""
-    sink = project / "dags" / "connectors" / "orders-sink.json"
-    sink.write_text(sink.read_text().replace("card_number", "other"))
-    with pytest.raises(AssertionError, match="test_the_card_number_is_not_written"):
-        _type(COMMANDS[-1], project, tmp_path / "airflow")

@@ -70,6 +70,10 @@ def test_late_commits_of_other_databases_are_warned_of(delay: dict[str, str]) ->
     assert "timestamp.delay.interval.ms" in warning
 
 
+def test_a_database_that_only_the_job_will_know_is_not_warned_of() -> None:
+    assert ConfluentJdbcSource.warnings({**_VALID, "connection.url": "${airflow:shop:jdbc_url}"}) == []
+
+
 def test_both_makers_have_their_own_keys_and_defaults() -> None:
     confluent, aiven = ConfluentJdbcSource.config().keys, AivenJdbcSource.config().keys
     assert (confluent["timestamp.initial"].default, aiven["timestamp.initial.ms"].default) == (None, 0)
