@@ -64,7 +64,7 @@ def ivy_settings(env: Mapping[str, str]) -> Path | None:
         return None
     path = expanded(named)
     if not path.is_file():
-        raise SetupError(f"`KCONNECT_IVY_SETTINGS` names {path}, which is no file: correct it or unset it.")
+        raise SetupError(f"`KCONNECT_IVY_SETTINGS` names {path}, which is not a file: correct it or unset it.")
     return path
 
 

@@ -153,7 +153,7 @@ def use_driver(spark: SparkSession, url: JdbcUrl, props: Mapping[str, Any]) -> s
 def driver_jars(driver: Driver) -> Sequence[Path]:
     """The jars of a driver, downloaded if need be; none if Spark has them.
 
-    :raises ConfigError: the path is no file. :raises RetriableError: the download failed.
+    :raises ConfigError: the path is not a file. :raises RetriableError: the download failed.
     """
     if driver.path:
         jar = Path(driver.path)

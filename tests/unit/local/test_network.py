@@ -69,7 +69,7 @@ class TestIvySettings:
         assert ivy_settings({"KCONNECT_IVY_SETTINGS": str(tmp_path / "ivy.xml")}) == tmp_path / "ivy.xml"
 
     def test_missing_file(self) -> None:
-        with pytest.raises(SetupError, match="names /none, which is no file"):
+        with pytest.raises(SetupError, match="names /none, which is not a file"):
             ivy_settings({"KCONNECT_IVY_SETTINGS": "/none"})
 
     def test_not_set(self) -> None:

@@ -71,7 +71,7 @@ def test_jar_of_the_user(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [("/none/x.jar", "is no file"), (None, "org.example.None is not in the jars of Spark")],
+    [("/none/x.jar", "is not a file"), (None, "org.example.None is not in the jars of Spark")],
 )
 def test_no_driver(spark: SparkSession, path: str | None, expected: str) -> None:
     with pytest.raises(ConfigError, match=expected):
