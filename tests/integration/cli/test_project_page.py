@@ -11,6 +11,8 @@ import pytest
 
 from tests.support.markdown import REPOSITORY, Block, blocks
 
+pytestmark = pytest.mark.timeout(600)  # it starts Spark twice, and Airflow
+
 PAGE = blocks(REPOSITORY / "docs" / "guides" / "project.md")
 COMMANDS = [block for block in PAGE if block.info == "bash"]
 
