@@ -13,7 +13,8 @@ import pytest
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 
-pytestmark = [pytest.mark.spark_submit, pytest.mark.timeout(900)]
+# With the newest versions other tests run such pipelines; `make lowest` runs this one.
+pytestmark = [pytest.mark.spark_submit, pytest.mark.exhaustive, pytest.mark.timeout(900)]
 
 DAG = """
 from airflow.sdk import DAG

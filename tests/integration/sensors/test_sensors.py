@@ -9,12 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.providers.common.compat.sdk import (
-    AirflowRescheduleException,
-    AirflowSensorTimeout,
-    AirflowSkipException,
-    TaskDeferred,
-)
+from airflow.exceptions import AirflowRescheduleException
+from airflow.providers.common.compat.sdk import AirflowSensorTimeout, AirflowSkipException, TaskDeferred
 
 from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffsetSensor
 from airflow_kconnect.sensors.states import ConnectorStateSensor
