@@ -31,7 +31,7 @@ with DAG(
 
     KafkaSourceOperator.partial(
         task_id="read_region",
-        # Each task is a Spark job: so many at a time.
+        # Each task is a Spark job: limits how many run at once.
         max_active_tis_per_dagrun=2,
         map_index_template="{{ task.connector.name }}",
     ).expand(

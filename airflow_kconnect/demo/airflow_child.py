@@ -1,4 +1,4 @@
-"""Airflow's side of the demo: runs an example DAG each time that it is told to, in one process.
+"""Airflow's side of the demo: runs an example DAG on request, in one process.
 
 Started by `airflow_kconnect.demo.airflow` with AIRFLOW_HOME set. Each line of standard input is one run: in JSON, the
 `dag` and a map of variables for the `environment`. Standard output has a line of JSON for each event: `step` (what is

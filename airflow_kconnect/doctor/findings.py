@@ -62,7 +62,7 @@ class Check:
     """A registered check.
 
     :param needs: names of checks; if one of them found a problem or was skipped, this one is skipped.
-    :param limit_s: after so many seconds it is given up, and that is a problem.
+    :param limit_s: seconds after which it is given up, and reported as a problem.
     """
 
     name: str

@@ -111,7 +111,7 @@ def _ssl(fields: Mapping[str, str]) -> dict[str, str]:
             is_text = "-----BEGIN" in fields[name]
             keys[for_text if is_text else for_path] = _lines(fields[name]) if is_text else fields[name].strip()
     if private_key := keys.get("ssl.keystore.key"):
-        # With its line ends mended it is not the text that was registered.
+        # With its line ends restored it differs from the text that was registered.
         register_secrets({"ssl_private_key": private_key})
     return keys
 
