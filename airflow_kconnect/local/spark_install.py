@@ -37,7 +37,7 @@ def install_spark() -> Path:
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
     try:
-        command = [*_installer(), "install", "--target", str(part), *requirements()]
+        command = [*_installer(), "--target", str(part), *requirements()]
         done = subprocess.run(command, check=False)
         if done.returncode != 0:
             failed = f"`{' '.join(command)}` has failed"
@@ -53,8 +53,9 @@ def install_spark() -> Path:
 
 
 def _installer() -> list[str]:
+    """The command that installs packages for this Python, without its target and the packages."""
     if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        return [sys.executable, "-m", "pip", "--disable-pip-version-check", "install"]
     if (uv := shutil.which("uv")) is not None:
-        return [uv, "pip", "--python", sys.executable]
+        return [uv, "pip", "install", "--python", sys.executable]
     raise SetupError(f"{sys.executable} has no pip, and `uv` is not on PATH: install one of them.")
