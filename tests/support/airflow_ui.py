@@ -27,7 +27,7 @@ class AirflowUi:
         :raises AssertionError: it has failed, or something took longer than `timeout_s` seconds.
         """
         deadline_s = time.monotonic() + timeout_s
-        _until(self._logs_in, deadline_s, "nobody can log in")
+        _until(self._logs_in, deadline_s, "no login is possible")
         path = f"/api/v2/dags/{dag_id}"
         _until(lambda: self._ask("GET", path), deadline_s, f"the DAG {dag_id} is not there")
         _until(lambda: self._ask("PATCH", path, {"is_paused": False}), deadline_s, f"{dag_id} cannot be switched on")

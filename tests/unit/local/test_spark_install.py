@@ -12,7 +12,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.local import spark_install
 
 
-def test_uv_is_told_the_python_after_the_subcommand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uv_gets_the_python_after_the_subcommand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     uv = tmp_path / "uv"
     uv.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/arguments\nexit 1\n')
     uv.chmod(0o755)
