@@ -15,6 +15,8 @@ from airflow_kconnect.connectors.jdbc.sources import Source
 
 ROWS, BLOCKS, ALL = "rows", "blocks", "all"
 """Kinds of splits: ranges of a cursor, ranges of a table's blocks, everything."""
+_BEYOND_BLOCKS = 0xFFFF_FFFF
+"""No table has so many blocks."""
 
 
 @dataclass(frozen=True)
@@ -207,8 +209,13 @@ def whole_table(source: Source, partition: dict[str, Any]) -> Split:
 
 
 def block_ranges(source: Source, partition: dict[str, Any], blocks: int, pieces: int) -> list[Split]:
-    """Splits by the blocks of PostgreSQL's heap: from block `start`, before block `end`."""
-    cuts = sorted({blocks * piece // pieces for piece in range(pieces + 1)})
+    """Splits by the blocks of PostgreSQL's heap: from block `start`, before block `end`.
+
+    Whatever the number of blocks, every row is in one of them: the last range has no end.
+    """
+    cuts = sorted({0, *(blocks * piece // pieces for piece in range(1, pieces)), _BEYOND_BLOCKS})
+    if len(cuts) == 2:
+        return [whole_table(source, partition)]
     detail = {"kind": BLOCKS, "columns": source.table.fingerprint()}
     return [Split(partition, a, b, detail) for a, b in pairwise(cuts)]
 

@@ -115,7 +115,8 @@ class ReadingSession:
     ) -> tuple[list[Split], int, bool]:
         if source.cursor.columns:
             return Planner(db, self._dialect, source, start.partition).splits(window, pieces, most)
-        size = self._dialect.blocks(db, source.table)
+        # Without a snapshot a row that is changed meanwhile could move to a block that was read before.
+        size = None if db is self._db else self._dialect.blocks(db, source.table)
         if size is None:
             return [whole_table(source, start.partition)], 0, False
         blocks, rows = size

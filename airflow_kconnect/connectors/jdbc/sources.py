@@ -250,10 +250,12 @@ class _Builder:
         )
 
     def _row_number(self) -> Column | None:
-        """The primary key, if it is one whole number: it breaks ties, and splits a table."""
+        """The primary key, if it is one whole number that each row has: it breaks ties, and splits a table."""
         key = self._table.primary_key
         column = self._table.column(key[0]) if len(key) == 1 else None
-        return column if column is not None and self._kinds[column.name] in INTEGERS else None
+        if column is None or column.nullable or column.name not in self._table.unique:
+            return None
+        return column if self._kinds[column.name] in INTEGERS else None
 
     def _check_nulls(self, timestamps: tuple[Column, ...], incrementing: Column | None) -> None:
         if not self._settings.values["validate.non.null"]:

@@ -259,6 +259,44 @@ def test_bulk_without_primary_key_is_read_in_ranges_of_blocks(
     assert sorted(row["n"] for row in rows(config, "t")) == list(range(1, 20001))
 
 
+def test_bulk_reads_each_row_once_whatever_kind_of_relation_has_it(
+    db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    """None of them was ever analysed, and most have no blocks of their own."""
+    db.execute(
+        "create table parent (n int); create table child () inherits (parent);"
+        " insert into parent values (0); insert into child select generate_series(1, 3000);"
+        "create table parts (n int) partition by hash (n);"
+        " create table part0 partition of parts for values with (modulus 2, remainder 0);"
+        " create table part1 partition of parts for values with (modulus 2, remainder 1);"
+        " insert into parts select generate_series(0, 3000);"
+        "create materialized view stored as select n from generate_series(0, 3000) n;"
+        "create table plain as select n from generate_series(0, 3000) n;"
+        "create extension postgres_fdw; create server here foreign data wrapper postgres_fdw"
+        f" options (host '127.0.0.1', port '{db.port}', dbname '{db.name}');"
+        f"create user mapping for current_user server here options (user '{db.user}', password '{db.password}');"
+        "create foreign table abroad (n int) server here options (table_name 'plain')"
+    )
+    types = "TABLE,PARTITIONED TABLE,MATERIALIZED VIEW,FOREIGN TABLE"
+    names = "parent,parts,stored,plain,abroad"
+    more = {"mode": "bulk", "table.types": types, "table.whitelist": names, "split.rows": "1000"}
+    config = jdbc_source(db, **more)
+    report = run_here(config)
+    found = {table: sorted(row["n"] for row in rows(config, table)) for table in names.split(",")}
+    assert found == {table: list(range(3001)) for table in names.split(",")}
+    assert report.splits > len(found)
+
+
+def test_key_of_a_parent_table_says_nothing_of_its_children(
+    db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    db.execute("create table parent (id bigint primary key); create table child () inherits (parent)")
+    db.execute("insert into parent values (1), (2); insert into child values (1), (2)")
+    config = jdbc_source(db, **{"mode": "bulk", "table.whitelist": "parent"})
+    run_here(config)
+    assert sorted(row["id"] for row in rows(config, "parent")) == [1, 1, 2, 2]
+
+
 def test_large_table_is_cut_by_its_statistics_without_counting_rows(
     db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:

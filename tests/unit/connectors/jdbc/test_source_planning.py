@@ -15,7 +15,7 @@ from airflow_kconnect.connect.connector import PlanContext, Split
 from airflow_kconnect.connectors.jdbc.cursors import Cursor, Position
 from airflow_kconnect.connectors.jdbc.database import Database
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
-from airflow_kconnect.connectors.jdbc.planning import Pieces, Planner, Window, block_ranges
+from airflow_kconnect.connectors.jdbc.planning import ALL, Pieces, Planner, Window, block_ranges
 from airflow_kconnect.connectors.jdbc.sources import Source
 from airflow_kconnect.connectors.jdbc.tables import Table
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
@@ -112,11 +112,22 @@ def test_upper_bound_of_timestamps_is_exclusive(rows: list[Row], before: int) ->
     assert [row for part in parts for row in part] == sorted(row for row in rows if row[0] < before)
 
 
-@pytest.mark.parametrize(("blocks", "pieces", "expected"), [(10, 3, [0, 3, 6, 10]), (2, 5, [0, 1, 2]), (0, 2, [])])
-def test_blocks_are_cut_evenly(blocks: int, pieces: int, expected: list[int]) -> None:
-    source = Source(Table(None, ()), "t", ({},), "t", (), (), Cursor())
-    splits = block_ranges(source, {}, blocks, pieces)
-    assert [(split.start, split.end) for split in splits] == list(pairwise(expected))
+def _block_splits(blocks: int, pieces: int) -> list[Split]:
+    return block_ranges(Source(Table(None, ()), "t", ({},), "t", (), (), Cursor()), {}, blocks, pieces)
+
+
+def test_blocks_are_cut_evenly() -> None:
+    assert [split.start for split in _block_splits(10, 3)] == [0, 3, 6]
+
+
+@given(st.integers(0, 40), st.integers(2, 12))
+def test_every_block_is_in_one_range_also_those_that_were_not_counted(counted: int, pieces: int) -> None:
+    splits = _block_splits(counted, pieces)
+    if splits[0].detail["kind"] == ALL:
+        assert len(splits) == 1
+    else:
+        for block in (*range(50), 0xFFFF_FFFE):
+            assert sum(int(split.start) <= block < int(split.end) for split in splits) == 1
 
 
 @pytest.mark.parametrize(
