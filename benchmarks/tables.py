@@ -128,7 +128,13 @@ class TableBench:
         return found
 
     def _forget(self, slot: str) -> None:
-        """Drop a replication slot once its connector has let go of it, so that the server keeps no log for it."""
+        """End what a stopped connector has left: sessions, its publication, and its slot, which keeps the server's log.
+
+        A snapshot that is stopped in the middle leaves a serializable transaction open, and the next snapshot, which is
+        deferrable, would wait for its end.
+        """
+        ended = "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'Debezium%'"
+        self._database.execute(ended)
         free = f"from pg_replication_slots where slot_name = '{slot}'"
         deadline = time.monotonic() + 10
         while self._database.execute(f"select 1 {free} and active") and time.monotonic() < deadline:
