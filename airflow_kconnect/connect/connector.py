@@ -395,7 +395,7 @@ class NativeSinkConnector(SinkConnector):
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Called in the driver before the first round with the first offset of each partition that is not
-        committed: remove what an interrupted run left behind from there on."""
+        committed: remove what an interrupted run left behind from there on. No newer run had started just before."""
 
     @abstractmethod
     def render(self, frame: RecordFrame) -> DataFrame:
@@ -416,8 +416,10 @@ class NativeSinkConnector(SinkConnector):
         """The writer of one split."""
 
     def commit(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> dict[str, Any]:
-        """Called in the driver after all splits of a round closed and before their offsets are committed.
+        """Called in the driver, once per round, after all splits closed and before their offsets are committed.
 
-        Make the results visible. Returns facts for the report. Repeating it must do no harm.
+        Make the results visible. Returns facts for the report. No newer run of the connector had started just before.
+
+        :raises FencedError: what the writers wrote has disappeared: a newer run has removed it.
         """
         return {}

@@ -61,7 +61,9 @@ class SinkRun:
 
         1 take the driver's transactional id: an older run of this connector can commit nothing any more
         2 only then read the group's offsets, and the ends as read_committed readers see them
-        3 rounds: read, decode, write; make it visible; commit the offsets in the driver's transaction
+        3 commit these positions: a run that was fenced since step 1 ends here, and the group knows every partition
+        4 have the connector remove what killed runs left behind
+        5 rounds: read, decode, write; see `_round`
         """
         self._phases.enter("connecting")
         self._admin.check_reachable()
@@ -76,9 +78,11 @@ class SinkRun:
             failpoint("after-reading-offsets")
             if self._settings.dry_run:
                 return self._dry_run(ranges)
+            starts = {found.place: found.start for found in ranges}
+            self._commit(producer, starts)  # 3
             if isinstance(self._connector, NativeSinkConnector):
-                self._connector.prepare({found.place: found.start for found in ranges})
-            left = self._in_rounds(producer, ranges)  # 3
+                self._connector.prepare(starts)  # 4
+            left = self._in_rounds(producer, ranges)  # 5
             return self._report(ranges, left)
         finally:
             producer.close()
@@ -104,17 +108,28 @@ class SinkRun:
         return left + held_back
 
     def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
-        """Write the splits and commit; returns the new offset of each partition."""
+        """Write the splits and commit; returns the new offset of each partition.
+
+        1 the splits are written where no reader sees them
+        2 commit where the round began: it changes nothing, but a fenced run ends here
+        3 make visible what was written
+        4 commit how far the round came
+
+        One transaction from 2 to 4 would say the same, but it times out while a large file is appended to.
+        """
         self._look_at_samples(splits)
         self._phases.enter("preparing the Spark job")
-        reports = self._write(splits)
+        reports = self._write(splits)  # 1
         accepted, reached = contiguous(splits, reports)
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
         self._phases.enter("committing offsets")
         failpoint("after-last-write")
-        self._make_visible(accepted)
+        if isinstance(self._connector, NativeSinkConnector):
+            self._commit(producer, _begins(splits))  # 2
+            failpoint("before-visible")
+            self._make_visible(self._connector, accepted)  # 3
         failpoint("after-visible")
-        self._commit(producer, reached)
+        self._commit(producer, reached)  # 4
         failpoint("after-final-commit")
         for _, report in accepted:
             self._counts["written"] += report.written
@@ -137,15 +152,17 @@ class SinkRun:
             found = [SinkReport(**json.loads(row.report)) for row in run_job(spark, job)]
         return sorted(found, key=lambda report: report.index)
 
-    def _make_visible(self, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
-        if isinstance(self._connector, NativeSinkConnector):
-            results = [(split, report.result) for split, report in accepted if report.result is not None]
-            for name, fact in self._connector.commit(results).items():
-                self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
+    def _make_visible(self, connector: NativeSinkConnector, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
+        results = [(split, report.result) for split, report in accepted if report.result is not None]
+        for name, fact in connector.commit(results).items():
+            self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
 
-    def _commit(self, producer: TransactionalProducer, reached: Mapping[TopicPartition, int]) -> None:
-        """All partitions' offsets in one transaction: a fenced run cannot commit, and none is committed alone."""
-        offsets = [KafkaPartition(place.topic, place.partition, offset) for place, offset in reached.items()]
+    def _commit(self, producer: TransactionalProducer, positions: Mapping[TopicPartition, int]) -> None:
+        """Offsets of partitions in one transaction: none is committed alone.
+
+        :raises FencedError: a newer run has started.
+        """
+        offsets = [KafkaPartition(place.topic, place.partition, offset) for place, offset in positions.items()]
         if not offsets:
             return
         consumer = Consumer(self._consumer_config)
@@ -210,6 +227,10 @@ class SinkRun:
 
 def _advanced(ranges: list[Range], reached: Mapping[TopicPartition, int]) -> list[Range]:
     return [Range(found.place, reached.get(found.place, found.start), found.end) for found in ranges]
+
+
+def _begins(splits: list[SinkSplit]) -> dict[TopicPartition, int]:
+    return {split.topic_partition: split.start for split in sorted(splits, key=lambda split: -split.start)}
 
 
 def contiguous(

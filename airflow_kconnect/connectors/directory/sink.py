@@ -32,7 +32,7 @@ from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.sink_topics import named_topics
-from airflow_kconnect.connectors.directory.layout import Layout
+from airflow_kconnect.connectors.directory.layout import Layout, VisibleFile
 from airflow_kconnect.connectors.file.output import named_errors, sync_folder
 
 if TYPE_CHECKING:
@@ -63,6 +63,10 @@ class DirectorySinkConnector(NativeSinkConnector):
     exactly_once = True
     needs = frozenset[str]()
     ordered = False
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        super().__init__(props)
+        self._left_behind: dict[TopicPartition, list[VisibleFile]] = {}
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
@@ -134,16 +138,17 @@ class DirectorySinkConnector(NativeSinkConnector):
             raise ConfigError({"directory": [f"the user of this job may not write to {directory}"]})
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
-        """Remove temporary files of runs that were killed.
+        """Remove temporary files of runs that were killed, and remember what such runs had made visible.
 
-        Files that such a run had made visible stay, although their offsets are not committed: their records are the
-        right ones. They are replaced when these offsets are written again (see `commit`), and not before: should
-        Kafka no longer have the records, the only copy would be gone.
+        The visible files stay, although their offsets are not committed: their records are the right ones. They go
+        when these offsets are written again (see `commit`), and not before: should Kafka no longer have the records,
+        the only copy would be gone.
         """
-        for partition in start:
-            for path in self._layout.temporary(partition):
-                with named_errors(path):
+        for partition, offset in start.items():
+            with named_errors(self._layout.folder(partition)):
+                for path in self._layout.temporary(partition):
                     path.unlink(missing_ok=True)
+                self._left_behind[partition] = self._layout.visible(partition, offset)
 
     def render(self, frame: RecordFrame) -> DataFrame:
         from airflow_kconnect.connectors.directory.rendering import json_lines, parquet_rows
@@ -163,38 +168,35 @@ class DirectorySinkConnector(NativeSinkConnector):
     def commit(self, results: Results) -> dict[str, Any]:
         """Make the files of a round visible; what was visible at these offsets goes.
 
-        1. All temporary files must be there, or visible already: a newer run of this connector removes them.
-        2. Remove visible files that begin within a split but are none of its files. A run that was killed before its
-           offsets were committed left them; as it saw another end of the partition, or other settings, its files may
-           begin elsewhere, and their records would be there twice.
-        3. Rename: each file appears whole.
-        4. Make the names durable: the offsets are committed next.
+        1 Rename: each file appears whole. One that is missing was removed by a newer run, as this run began.
+        2 Remove the files that a killed run left at the same offsets. As it saw another end of the partition, or had
+          other settings, they may begin elsewhere, and their records would be there twice. Only files that were there
+          when this run began may go: later ones are those of a newer run.
+        3 Make the names durable: the offsets are committed next.
+
+        :raises FencedError: a temporary file is missing.
         """
         files = [file for _, facts in results for file in facts["files"]]
-        pending = [(Path(file["temp"]), Path(file["final"])) for file in files]
-        _refuse_if_fenced(pending)
-        replaced = sum(self._remove_others(split, facts) for split, facts in results)
-        for temp, final in pending:
-            if temp.exists():
-                with named_errors(final):
-                    temp.replace(final)
-        for folder in {final.parent for _, final in pending}:
+        for file in files:
+            _reveal(Path(file["temp"]), Path(file["final"]))
+        replaced = sum(self._remove_left_behind(split, facts["end"]) for split, facts in results)
+        for folder in {Path(file["final"]).parent for file in files}:
             sync_folder(folder)
-        records = sum(file["records"] for file in files)
-        return {"files": len(files), "records": records, "replaced_files": replaced}
+        return {"files": len(files), "records": sum(file["records"] for file in files), "replaced_files": replaced}
 
-    def _remove_others(self, split: SinkSplit, facts: Mapping[str, Any]) -> int:
-        own = {file["final"] for file in facts["files"]}
+    def _remove_left_behind(self, split: SinkSplit, end: int) -> int:
         removed = 0
-        for offset, path in self._layout.visible(split.topic_partition):
-            if split.start <= offset < facts["end"] and str(path) not in own:
-                with named_errors(path):
-                    path.unlink(missing_ok=True)
-                removed += 1
+        for found in self._left_behind.get(split.topic_partition, ()):
+            with named_errors(found.path):
+                if split.start <= found.offset < end and found.is_still_there():
+                    found.path.unlink()
+                    removed += 1
         return removed
 
 
-def _refuse_if_fenced(pending: Sequence[tuple[Path, Path]]) -> None:
-    for temp, final in pending:
-        if not temp.exists() and not final.exists():
-            raise FencedError(f"{temp} has disappeared: another run of this connector has removed it")
+def _reveal(temp: Path, final: Path) -> None:
+    with named_errors(final):
+        try:
+            temp.replace(final)
+        except FileNotFoundError as error:
+            raise FencedError(f"{temp} has disappeared: another run of this connector has removed it") from error

@@ -1,4 +1,4 @@
-"""A run of the directory sink is killed: the next one leaves each record in exactly one file."""
+"""Runs of sinks that write files are killed, or overtaken by newer ones: no record is missing, none is doubled."""
 
 from __future__ import annotations
 
@@ -26,6 +26,9 @@ _KILL_POINTS = [
     ("after-visible", True),
     ("after-final-commit", True),
 ]
+
+# Where the older of two runs stands while the newer one does everything.
+_PAUSES = [("after-last-write",), ("before-visible",), ("after-visible",)]
 
 
 @pytest.fixture
@@ -65,10 +68,12 @@ def test_killed_run_leaves_every_record_once(
     assert sorted(_written(sink)) == sorted(f"record-{n}" for n in range(_RECORDS + 50))
 
 
-def test_older_of_two_runs_commits_no_offsets(
-    sink: dict[str, str], worker_props: dict[str, str], run_here: Run, tmp_path: Path
+@pytest.mark.parametrize("point", kill_points(_PAUSES, always=("after-last-write",)))
+def test_older_of_two_runs_leaves_the_newer_ones_files(
+    point: str, sink: dict[str, str], worker_props: dict[str, str], run_here: Run, tmp_path: Path
 ) -> None:
-    job = start_job(sink, worker_props, tmp_path, failpoint="after-visible")
+    """The newer run's files begin at other offsets: to the older one they look like left-overs."""
+    job = start_job({**sink, "flush.size": "1000000"}, worker_props, tmp_path, failpoint=point)
     job.wait_for_failpoint()
     run_here(sink)
     job.reached.unlink()

@@ -18,6 +18,13 @@ def connector(folder: Path, **props: str) -> DirectorySinkConnector:
     return DirectorySinkConnector({"directory": str(folder), **props})
 
 
+def prepared(folder: Path, start: int) -> DirectorySinkConnector:
+    """The sink of a run that begins at an offset."""
+    made = connector(folder)
+    made.prepare({TopicPartition("t", 3): start})
+    return made
+
+
 def folder_of(root: Path) -> Path:
     folder = root / "t" / "partition=3"
     folder.mkdir(parents=True, exist_ok=True)
@@ -132,12 +139,6 @@ class TestCommit:
         assert facts == {"files": 3, "records": 3, "replaced_files": 0}
         assert seen(tmp_path) == ["t+3+0000000000.json", "t+3+0000000005.json", "t+3+0000000021.json"]
 
-    def test_may_be_repeated(self, tmp_path: Path) -> None:
-        results = [closed(tmp_path, 0, 10, 0, 5)]
-        facts = connector(tmp_path).commit(results)
-        assert connector(tmp_path).commit(results) == facts
-        assert seen(tmp_path) == ["t+3+0000000000.json", "t+3+0000000005.json"]
-
     def test_replaces_what_a_killed_run_left_at_the_same_offsets(self, tmp_path: Path) -> None:
         folder = folder_of(tmp_path)
         before = ["t+3+0000000008.json", "t+3+0000000010.json", "t+3+0000000013.json.gz", "t+3+0000000019.parquet"]
@@ -150,20 +151,31 @@ class TestCommit:
         ]
         for name in before + after:
             (folder / name).write_text("old")
-        facts = connector(tmp_path).commit([closed(tmp_path, 10, 20, 10, 15)])
+        facts = prepared(tmp_path, 10).commit([closed(tmp_path, 10, 20, 10, 15)])
         assert facts["replaced_files"] == 2
         assert seen(tmp_path) == sorted([before[0], "t+3+0000000010.json", "t+3+0000000015.json", *after])
         assert (folder / "t+3+0000000010.json").read_text() == "new"
 
     def test_offsets_that_were_filtered_replace_files_too(self, tmp_path: Path) -> None:
         (folder_of(tmp_path) / "t+3+0000000010.json").write_text("old")
-        assert connector(tmp_path).commit([closed(tmp_path, 10, 20)])["replaced_files"] == 1
+        assert prepared(tmp_path, 10).commit([closed(tmp_path, 10, 20)])["replaced_files"] == 1
         assert seen(tmp_path) == []
 
     def test_a_run_whose_files_were_removed_by_a_newer_one_stops(self, tmp_path: Path) -> None:
-        (folder_of(tmp_path) / "t+3+0000000001.json").write_text("of the newer run")
+        older = prepared(tmp_path, 0)
         results = [closed(tmp_path, 0, 10, 0, 5)]
-        connector(tmp_path).prepare({TopicPartition("t", 3): 0})
+        prepared(tmp_path, 0).commit([closed(tmp_path, 0, 10, 0, 3)])
         with pytest.raises(FencedError, match="another run of this connector"):
-            connector(tmp_path).commit(results)
-        assert seen(tmp_path) == ["t+3+0000000001.json"]
+            older.commit(results)
+        assert seen(tmp_path) == ["t+3+0000000000.json", "t+3+0000000003.json"]
+
+    @pytest.mark.parametrize("name", ["t+3+0000000004.json", "t+3+0000000007.json"], ids=["replaced", "new"])
+    def test_files_of_a_newer_run_stay(self, tmp_path: Path, name: str) -> None:
+        path = folder_of(tmp_path) / name
+        (folder_of(tmp_path) / "t+3+0000000004.json").write_text("of a run that was killed")
+        older = prepared(tmp_path, 0)
+        newer = path.with_name("new")
+        newer.write_text("of the newer run")
+        newer.replace(path)
+        older.commit([closed(tmp_path, 0, 10, 0)])
+        assert path.read_text() == "of the newer run"
