@@ -17,7 +17,7 @@ from airflow_kconnect.connectors.jdbc.class_path import (
     application_loader,
     find_class,
 )
-from airflow_kconnect.connectors.jdbc.parameters import is_refused
+from airflow_kconnect.connectors.jdbc.parameters import is_allowed, is_option_of_spark, is_refused, is_remote_store
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 from airflow_kconnect.local.ivy import resolve
 from airflow_kconnect.local.java import find_java
@@ -116,14 +116,29 @@ def driver_properties(props: Mapping[str, str], known: Collection[str]) -> dict[
     """Properties for the driver: all `connection.<name>` keys that the connector itself does not know.
 
     :param known: the keys of the connector.
-    :raises ConfigError: keyed by each key whose property could load code, use files or unpack objects.
+    :raises ConfigError: keyed by each key whose property the driver must not or would not get.
     """
     given = {key: text for key, text in props.items() if key.startswith(PROPERTY_PREFIX) and key not in known}
     found = {key.removeprefix(PROPERTY_PREFIX): text for key, text in given.items()}
-    if refused := [name for name in found if is_refused(name)]:
-        why = "is refused: in the driver it can load code, use files or unpack objects; remove it"
-        raise ConfigError({PROPERTY_PREFIX + name: [why] for name in refused})
+    # A URL that is a variable yet, or wrong, has an error of its own: until then any database's rules hold.
+    subprotocol = props.get("connection.url", "").lower().removeprefix("jdbc:").partition(":")[0].partition("+")[0]
+    problems = {PROPERTY_PREFIX + name: _problem(subprotocol, name, text) for name, text in found.items()}
+    if errors := {key: [problem] for key, problem in problems.items() if problem}:
+        raise ConfigError(errors)
     return found
+
+
+def _problem(subprotocol: str, name: str, value: str) -> str | None:
+    """Why a property is not handed on; None if it is."""
+    if is_refused(name):
+        return "is refused: in the driver it can load code, use files or unpack objects; remove it"
+    if is_option_of_spark(name):
+        return "is refused: Spark's reader would take it for one of its own options; set it in `connection.url`"
+    if is_remote_store(name, value):
+        return "is refused: keys and certificates must be in a file of this machine"
+    if not is_allowed(subprotocol, name):
+        return f"is not among the parameters that are allowed for {subprotocol}: remove it, or correct its name"
+    return None
 
 
 def use_driver(spark: SparkSession, url: JdbcUrl, props: Mapping[str, Any]) -> str:

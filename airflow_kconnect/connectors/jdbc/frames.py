@@ -108,13 +108,13 @@ class _TableFrame:
         """Spark's reader over a sub-select; column n of the table is ``c<n>``."""
         reader, quote, selected = self._reader, self._dialect.quote, self._selected()
         options = {
+            **reader.options,
             "fetchsize": str(_FETCH_ROWS),
             # The predicates below are the only ones, and stand where we put them.
             "pushDownPredicate": "false",
             "customSchema": ", ".join(f"{name} {type_}" for name, _, type_ in selected),
             **({"sessionInitStatement": reader.session_start} if reader.session_start else {}),
             **self._dialect.read_options,
-            **reader.options,
         }
         terms = [(name, term) for name, term, _ in selected] + self._hidden([name for name, *_ in selected])
         projection = ", ".join(f"{term} AS {quote(name)}" for name, term in terms)

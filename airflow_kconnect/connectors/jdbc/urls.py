@@ -9,7 +9,14 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connectors.jdbc.parameters import decoded, is_password, is_refused, names_in
+from airflow_kconnect.connectors.jdbc.parameters import (
+    decoded,
+    is_allowed,
+    is_password,
+    is_refused,
+    is_remote_store,
+    names_in,
+)
 
 _URL = re.compile(r"jdbc:(?P<subprotocol>[a-z0-9_-]+)(?:\+[a-z]+)?:(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(?:[a-z0-9+_-]+:)*//(?P<authority>[^/?;]*)(?:/(?P<database>[^?;]*))?", re.IGNORECASE)
@@ -64,6 +71,7 @@ class JdbcUrl:
         subprotocol, rest = match["subprotocol"].lower(), match["rest"]
         _refuse(rest)
         host, port, database, params = _parts(subprotocol, rest)
+        _refuse_others(subprotocol, params)
         return cls(text.strip(), subprotocol, host, port, database, params)
 
 
@@ -107,6 +115,16 @@ def _refuse(rest: str) -> None:
         raise ValueError("names a place that can load code (a directory service or a class path); name host and port")
 
 
+def _refuse_others(subprotocol: str, params: Mapping[str, str]) -> None:
+    if unknown := sorted({name for name in params if not is_allowed(subprotocol, name)} - {""}, key=str.lower):
+        raise ValueError(
+            f"has parameters that are not among those allowed for {subprotocol}: {', '.join(unknown)}; remove them, or"
+            " correct their names"
+        )
+    if remote := sorted(name for name, value in params.items() if is_remote_store(name, value)):
+        raise ValueError(f"names keys or certificates ({', '.join(remote)}) that are not in a file of this machine")
+
+
 def _has_user_info(rest: str) -> bool:
     authority = _AUTHORITY.match(rest)
     if authority is not None and "@" in authority["authority"]:
@@ -133,7 +151,7 @@ def _parts(subprotocol: str, rest: str) -> Parts:
 
 
 def _params(subprotocol: str, rest: str) -> dict[str, str]:
-    found = dict(_KEYS.findall(rest.partition("?")[0]))
+    found = dict(_KEYS.findall(rest.partition("?")[0])) if subprotocol in ("mysql", "mariadb") else {}
     separator = "[?&]" if subprotocol in ("postgresql", "mysql", "mariadb", "sqlite") else "[?&;]"
     for text in re.split(separator, rest)[1:]:
         name, _, value = text.partition("=")

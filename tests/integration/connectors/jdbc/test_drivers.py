@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.jdbc.database import Database as Connection
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
 from airflow_kconnect.connectors.jdbc.drivers import CLASS, PATH, driver_of, use_driver
 from airflow_kconnect.connectors.jdbc.gateway import connect
+from airflow_kconnect.connectors.jdbc.parameters import is_option_of_spark
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 from airflow_kconnect.local.ivy import resolve
 from airflow_kconnect.local.java import find_java
@@ -53,6 +54,17 @@ def test_derby_needs_no_download(spark: SparkSession, tmp_path: Path) -> None:
     connection = opened(JdbcUrl.parse(f"jdbc:derby:{tmp_path / 'derby'};create=true"))
     assert connection.row("values 1") == ("1",)
     connection.close()
+
+
+def test_all_options_of_sparks_reader_are_known(spark: SparkSession) -> None:
+    """A property of the connector with such a name would be one."""
+    options: Any = spark.sparkContext._jvm.java.lang.Class.forName(
+        "org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions"
+    )
+    constants = [method for method in options.getMethods() if method.getName().startswith("JDBC_")]
+    names = [str(method.invoke(None, None)) for method in constants]
+    assert len(names) > 20
+    assert [name for name in names if not is_option_of_spark(name)] == []
 
 
 def test_jar_of_the_user(spark: SparkSession, tmp_path: Path) -> None:

