@@ -27,6 +27,8 @@ _SESSION = {
     "statement_timeout": "0",
     "idle_in_transaction_session_timeout": "0",
     "lock_timeout": LOCK_TIMEOUT,
+    # Else a backslash could end the literal of a default, which is text of a record's schema.
+    "standard_conforming_strings": "on",
     "temp_buffers": "64MB",
     "work_mem": "64MB",
 }
