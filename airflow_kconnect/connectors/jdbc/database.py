@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connectors.jdbc.conditions import Condition, by_number, by_result, by_state
 from airflow_kconnect.connectors.jdbc.urls import encryption_problem
 
 Row = tuple[str | None, ...]
 
 _TIMESTAMP_TYPE = 93
-_NO_DATABASE = ("Unknown database", "[SQLITE_CANTOPEN]")
-"""Of MySQL and MariaDB, and of SQLite, which have no state of their own for it."""
-_RETRIABLE_STATES = ("08", "40", "53", "57", "58", "HYT")
 
 
 class Database:
@@ -112,20 +110,28 @@ def _text(found: Any, index: int, is_timestamp: bool) -> str | None:
 def database_error(place: str, what: str, exception: Any) -> ConnectError:
     """The error for a Java exception: a wrong password is the user's, a database that is away is nobody's."""
     message = _first_line(exception)
-    state = _state(exception)
-    if state is None:
+    found = _sql_exception(exception)
+    if found is None:
         return DataError(f"{place}: {what} failed: {message}")
-    if state.startswith("28"):
-        return ConfigError({"connection.password": [f"{place} refuses `connection.user` with it: {message}"]})
-    if state.startswith("3D") or any(sign in message for sign in _NO_DATABASE):
-        return ConfigError({"connection.url": [f"{place}: {message}"]})
-    if state.startswith("42501"):
-        return ConfigError({"connection.user": [f"{place}: {what}: {message}: grant it, or leave the table out"]})
-    if state.startswith("08") and (problem := encryption_problem(message)):
-        return ConfigError({"connection.url": [f"{place}: {problem}"]})
-    if state.startswith(_RETRIABLE_STATES) and state != "57014":
-        return RetriableError(f"{place}: {what} failed, the database is unavailable or busy: {message}")
-    return DataError(f"{place}: {what} failed: {message} (SQL state {state})")
+    state = str(found.getSQLState() or "")
+    match _condition(found, state, message):
+        case Condition.LOGIN:
+            return ConfigError({"connection.password": [f"{place} refuses `connection.user` with it: {message}"]})
+        case Condition.DATABASE:
+            return ConfigError({"connection.url": [f"{place}: {message}"]})
+        case Condition.RIGHTS:
+            return ConfigError({"connection.user": [f"{place}: {what}: {message}: grant it, or leave the table out"]})
+        case Condition.PASSING:
+            if state.startswith("08") and (problem := encryption_problem(message)):
+                return ConfigError({"connection.url": [f"{place}: {problem}"]})
+            return RetriableError(f"{place}: {what} failed, the database is unavailable or busy: {message}")
+    return DataError(f"{place}: {what} failed: {message}" + (f" (SQL state {state})" if state else ""))
+
+
+def _condition(exception: Any, state: str, message: str) -> Condition:
+    maker = str(exception.getClass().getName())
+    by_maker = by_number(int(exception.getErrorCode())) if ".mysql." in maker or ".mariadb." in maker else None
+    return by_maker or by_result(message) or by_state(state)
 
 
 _NAN = re.compile(r"Bad value for type (?:BigDecimal|long|int) : (NaN|-?Infinity)")
@@ -137,6 +143,7 @@ _HOPELESS = (
     r"(?:relation|column|function|table) .* does not exist",
     "permission denied",
     "cannot be represented",
+    "Packet for query is too large",
 )
 _UNREADABLE = re.compile(rf"\b\w*(?:Exception|Error): (?:ERROR: )?(.*(?:{'|'.join(_HOPELESS)}).*)")
 
@@ -152,13 +159,11 @@ def unreadable(failure: str) -> str | None:
     return f"reading failed, and would again: {found[1]}" if found else None
 
 
-def _state(exception: Any) -> str | None:
-    """SQL state, of an exception or of its cause; Java wraps some in others."""
+def _sql_exception(exception: Any) -> Any:
+    """The exception or its cause, whichever is one of SQL; Java wraps some in others."""
     for _ in range(5):
-        if exception is None:
-            return None
-        if hasattr(exception, "getSQLState") and _is_sql(exception):
-            return str(exception.getSQLState() or "")
+        if exception is None or (hasattr(exception, "getSQLState") and _is_sql(exception)):
+            return exception
         exception = exception.getCause()
     return None
 

@@ -114,7 +114,8 @@ class OffsetsTable:
         columns += [f"{quote('partition')} INT NOT NULL", f"next_offset {number}", f"run {text}"]
         keys = ", ".join(map(quote, _COLUMNS[:3]))
         table = self._target.quoted(self._table)
-        return f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(columns)}, PRIMARY KEY ({keys}))"
+        options = self._target.offset_options
+        return f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(columns)}, PRIMARY KEY ({keys})){options}"
 
     def _row(self, connection: Connection, place: TopicPartition) -> tuple[int | None, str | None] | None:
         where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition"))

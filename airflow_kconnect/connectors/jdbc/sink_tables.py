@@ -23,11 +23,13 @@ class Tables:
         """The statements that make the table fit; none if it does, which is then remembered.
 
         :raises DataError: it does not fit and must not be changed, or a name is too long.
+        :raises ConfigError: it knows no transactions, which the configuration needs.
         """
         self._target.check_names(table, layout)
         found = self._target.found_columns(connection, table)
         if found is None:
             return [self._create(table, layout)]
+        self._target.check_table(connection, table)
         columns = set(map(self._target.same_name, found))
         missing = self._missing(columns, layout)
         statements = self._add(table, layout, missing) if missing else []

@@ -118,8 +118,9 @@ class PostgreSql(MicrosecondDialect):
     def session_start(self) -> str:
         return (
             f"SET application_name = '{READER}'; SET default_transaction_read_only = on;"
-            # The snapshot's session, and one that waits for Kafka, are idle for long.
-            " SET idle_in_transaction_session_timeout = 0"
+            # A split takes long, and the snapshot's session, and one that waits for Kafka, are idle for long.
+            " SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN"
+            " ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')"
         )
 
     def quantiles(self, db: Database, table: Table, column: str) -> tuple[int, list[int]] | None:

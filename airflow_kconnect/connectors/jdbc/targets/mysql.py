@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connectors.jdbc.conditions import DUPLICATE, MISFIT, NULL, Condition, by_number
 from airflow_kconnect.connectors.jdbc.sink_config import UTC
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
-from airflow_kconnect.connectors.jdbc.sink_names import Table
-from airflow_kconnect.connectors.jdbc.targets.rows_loader import RowsTarget, first_line
-from airflow_kconnect.connectors.jdbc.targets.target import Connection
+from airflow_kconnect.connectors.jdbc.sink_names import Table, shown
+from airflow_kconnect.connectors.jdbc.targets.rows_loader import RowsLoader, RowsTarget, first_line
+from airflow_kconnect.connectors.jdbc.targets.target import Connection, Loader
 from airflow_kconnect.connectors.jdbc.urls import encryption_problem
 
 if TYPE_CHECKING:
@@ -22,16 +23,36 @@ if TYPE_CHECKING:
 
     from airflow_kconnect.connect.frame import RecordFrame
 
-# https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html
-_LOGIN = (1045, 1698)
-_NO_DATABASE = (1044, 1049)
-_PASSING = (1020, 1021, 1040, 1053, 1080, 1158, 1159, 1160, 1161, 1203, 1205, 1213, 1226, 1290, 3024, 4031)
-_DUPLICATE = (1062, 1586)
-_NULL = (1048, 1364)
-_MISFIT = (1264, 1265, 1292, 1366, 1406, 3140, 4025)
-_REFUSED = (*_DUPLICATE, *_NULL, *_MISFIT, 1216, 1452, 3819)
-"""Errors for what is in a row; the last ones are of foreign keys and checks."""
 _CHANGES_LOCK = "kconnect changes tables"
+_PACKET_HEAD = 16
+
+
+class MySqlLoader(RowsLoader):
+    """Looks for rows that are too large for the server, which would only end the connection."""
+
+    _packet_bytes = 0
+
+    def execute(self, cursor: Any, statement: str, values: Sequence[Sequence[Any]], size: int) -> None:
+        limit = self._packet_limit()
+        for row in values if 2 * size + len(statement) >= limit else ():
+            # Where each byte is escaped it has two.
+            if 2 * sum(map(_bytes_of, row)) + len(statement) < limit:
+                continue
+            found = len(cursor.mogrify(statement, row).encode("utf-8", "surrogateescape"))
+            if found > limit:
+                raise RefusedError(
+                    f"a row is a statement of {found} bytes, and the server's max_allowed_packet is"
+                    f" {self._packet_bytes}: raise it there"
+                )
+        cursor.max_stmt_length = min(cursor.max_stmt_length, limit)
+        super().execute(cursor, statement, values, size)
+
+    def _packet_limit(self) -> int:
+        if not self._packet_bytes:
+            cursor = self._connection.cursor()
+            cursor.execute("SELECT @@max_allowed_packet")
+            self._packet_bytes = int(cursor.fetchone()[0])
+        return self._packet_bytes - _PACKET_HEAD
 
 
 class MySqlTarget(RowsTarget):
@@ -44,6 +65,7 @@ class MySqlTarget(RowsTarget):
     max_parts = 2
     # Names of connectors and topics differ by case.
     offset_types = ("VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "BIGINT")
+    offset_options = " ENGINE=InnoDB"
     types = {
         "INT8": "TINYINT",
         "INT16": "SMALLINT",
@@ -116,6 +138,25 @@ class MySqlTarget(RowsTarget):
             context.verify_mode = ssl.CERT_NONE
         return {"ssl": context}
 
+    def loader(self, connection: Connection) -> Loader:
+        return MySqlLoader(self, connection)
+
+    def check_table(self, connection: Connection, table: Table) -> None:
+        if not self.settings.offsets_table:
+            return
+        *schema, name = table
+        cursor = connection.cursor()
+        cursor.execute(
+            "SELECT t.engine FROM information_schema.tables AS t JOIN information_schema.engines AS e "
+            "ON e.engine = t.engine WHERE t.table_schema = COALESCE(%s, DATABASE()) AND t.table_name = %s "
+            "AND e.transactions = 'NO'",
+            (schema[0] if schema else None, name),
+        )
+        if found := cursor.fetchone():
+            cure = "convert it to InnoDB, or set an empty name: then writing is at least once"
+            problem = f"cannot be used: {shown(table)} has the engine {found[0]}, which knows no transactions; {cure}"
+            raise ConfigError({"offsets.table": [problem]}, self.settings.connector)
+
     def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
         *schema, name = table
         cursor = connection.cursor()
@@ -156,29 +197,43 @@ class MySqlTarget(RowsTarget):
         code = error.args[0] if error.args and isinstance(error.args[0], int) else 0
         text = str(error.args[1]) if len(error.args) > 1 else first_line(error)
         settings = self.settings
-        if code in _LOGIN:
-            refused = f"user {settings.user} was refused by {settings.url.shown}"
-            return ConfigError({"connection.password": [refused]}, settings.connector)
-        if code in _NO_DATABASE:
-            return ConfigError({"connection.url": [f"{settings.url.shown}: {first_line(text)}"]}, settings.connector)
         if 2000 <= code < 3000 and (problem := encryption_problem(first_line(text))):
             return ConfigError({"connection.url": [f"{settings.url.shown}: {problem}"]}, settings.connector)
         if code == 1298:
             unknown = f"{settings.time_zone} is not known to the database: load its time zone tables, or use UTC"
             return ConfigError({"db.timezone": [unknown]}, settings.connector)
-        if code in _PASSING or 2000 <= code < 3000 or not code:
-            return RetriableError(f"the database is unavailable or busy: {first_line(text)}")
-        return (RefusedError if code in _REFUSED else DataError)(_what(code, text))
+        match by_number(code) if code else Condition.PASSING:
+            case Condition.LOGIN:
+                refused = f"user {settings.user} was refused by {settings.url.shown}"
+                return ConfigError({"connection.password": [refused]}, settings.connector)
+            case Condition.DATABASE:
+                where = f"{settings.url.shown}: {first_line(text)}"
+                return ConfigError({"connection.url": [where]}, settings.connector)
+            case Condition.PASSING:
+                return RetriableError(f"the database is unavailable or busy: {first_line(text)}")
+            case Condition.READ_ONLY:
+                return RetriableError(
+                    f"the database takes no writes now, maybe it is an old primary: {first_line(text)}"
+                )
+            case Condition.ROW:
+                return RefusedError(_what(code, text))
+        return DataError(_what(code, text))
 
 
 def _what(code: int, text: str) -> str:
     """Texts of errors about values quote them: they may be secrets."""
     column = re.search(r"[Cc]olumn '([^']*)'|[Ff]ield '([^']*)'", text)
     named = f"column {column[1] or column[2]}" if column else "a column"
-    if code in _DUPLICATE:
+    if code in DUPLICATE:
         return "a row with that key exists already: use `insert.mode` upsert, or correct the keys"
-    if code in _NULL:
+    if code in NULL:
         return f"{named} must not be null, and a record has no value for it"
-    if code in _MISFIT:
+    if code in MISFIT:
         return f"a value does not fit into {named} (error {code})"
     return f"{first_line(text)} (error {code})"
+
+
+def _bytes_of(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value) if value.isascii() else len(value.encode())
+    return len(value) if isinstance(value, bytes) else _PACKET_HEAD

@@ -6,17 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connectors.jdbc.conditions import Condition, by_state
 from airflow_kconnect.connectors.jdbc.sink_config import SinkSettings
 from airflow_kconnect.connectors.jdbc.urls import encryption_problem
 
 if TYPE_CHECKING:
     import psycopg
 
-# Classes and codes of https://www.postgresql.org/docs/current/errcodes-appendix.html
-_PASSING = ("08", "40", "53", "57P", "55P03", "58")
-_REFUSED = ("22", "23")
-_LOGIN = ("28",)
-_NO_DATABASE = "3D000"
 _COPY_PLACE = re.compile(r"^COPY .*?, line (?P<line>\d+)(?:, column (?P<column>.*?)(?:: |$))?", re.MULTILINE)
 
 
@@ -26,18 +22,35 @@ def translated(error: Exception, settings: SinkSettings) -> ConnectError | None:
 
     if not isinstance(error, psycopg.Error):
         return None
-    code = error.sqlstate or ""
-    shown = settings.url.shown
-    if code.startswith(_LOGIN) or (not code and _refused_login(str(error))):
-        text = f"user {settings.user} was refused by {shown}: {_first_line(error)}"
-        return ConfigError({"connection.password": [text]}, settings.connector)
-    if not code and (problem := encryption_problem(_first_line(error))):
-        return ConfigError({"connection.url": [f"{shown}: {problem}"]}, settings.connector)
-    if code == _NO_DATABASE or (not code and "does not exist" in str(error)):
-        return ConfigError({"connection.url": [f"{shown}: {_first_line(error)}"]}, settings.connector)
-    if (not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)) or code.startswith(_PASSING):
-        return RetriableError(f"the database is unavailable or busy: {_first_line(error)}")
-    return (RefusedError if code.startswith(_REFUSED) else DataError)(_what(error, code))
+    code, text = error.sqlstate or "", _first_line(error)
+    match by_state(code) if code else _without_state(error, text):
+        case Condition.LOGIN:
+            refused = f"user {settings.user} was refused by {settings.url.shown}: {text}"
+            return ConfigError({"connection.password": [refused]}, settings.connector)
+        case Condition.DATABASE:
+            problem = encryption_problem(text) or text
+            return ConfigError({"connection.url": [f"{settings.url.shown}: {problem}"]}, settings.connector)
+        case Condition.PASSING:
+            return RetriableError(f"the database is unavailable or busy: {text}")
+        case Condition.READ_ONLY:
+            return RetriableError(f"the database takes no writes now, maybe it is an old primary: {text}")
+        case Condition.ROW:
+            return RefusedError(_what(error, code))
+    return DataError(_what(error, code))
+
+
+def _without_state(error: psycopg.Error, text: str) -> Condition:
+    """Of an error that is not the server's."""
+    import psycopg
+
+    if _refused_login(str(error)):
+        return Condition.LOGIN
+    if encryption_problem(text) or "does not exist" in str(error):
+        return Condition.DATABASE
+    if isinstance(error, psycopg.DataError):
+        return Condition.ROW
+    away = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return Condition.PASSING if away else Condition.LASTING
 
 
 def copy_place(error: BaseException) -> tuple[int, str | None] | None:

@@ -26,7 +26,14 @@ class RowsLoader(Loader):
         values = list(zip(*(columns[name].to_pylist() for name in names), strict=True))
         first = rows.column("kafka_offset")[0].as_py()
         with self._target.errors(f"table {shown(table)}, records from offset {first} on"):
-            self._connection.cursor().executemany(statement, values)
+            self.execute(self._connection.cursor(), statement, values, rows.nbytes)
+
+    def execute(self, cursor: Any, statement: str, values: Sequence[Sequence[Any]], size: int) -> None:
+        """Run a statement for each row, in order.
+
+        :param size: bytes of all rows, at most.
+        """
+        cursor.executemany(statement, values)
 
     def flush(self) -> None:
         pass

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connectors.jdbc.conditions import Condition, by_result
 from airflow_kconnect.connectors.jdbc.sink_layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink_names import Table
 from airflow_kconnect.connectors.jdbc.targets.rows_loader import RowsTarget, first_line
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from airflow_kconnect.connect.frame import RecordFrame
 
 _PATIENCE_S = 600.0
-_PASSING = ("locked", "busy", "disk is full", "disk I/O")
-_UNUSABLE = ("unable to open", "readonly", "not a database", "malformed")
 
 
 class SqliteTarget(RowsTarget):
@@ -72,17 +71,18 @@ class SqliteTarget(RowsTarget):
         if not isinstance(error, sqlite3.Error):
             return None
         text = first_line(error)
-        if any(word in text for word in _PASSING):
-            return RetriableError(f"the database is busy or its disk full: {text}")
-        if any(word in text for word in _UNUSABLE):
-            where = self.settings.url.database
-            return ConfigError({"connection.url": [f"cannot use {where}: {text}"]}, self.settings.connector)
-        if isinstance(error, sqlite3.IntegrityError) and "UNIQUE" in text:
-            return RefusedError(
-                f"a row with that key exists already ({text}): use `insert.mode` upsert, or correct the keys"
-            )
-        if isinstance(error, sqlite3.IntegrityError):
-            return RefusedError(text)
+        match by_result(getattr(error, "sqlite_errorname", "")):
+            case Condition.PASSING:
+                return RetriableError(f"the database is busy or its disk full: {text}")
+            case Condition.DATABASE:
+                where = self.settings.url.database
+                return ConfigError({"connection.url": [f"cannot use {where}: {text}"]}, self.settings.connector)
+            case Condition.ROW if "UNIQUE" in text:
+                return RefusedError(
+                    f"a row with that key exists already ({text}): use `insert.mode` upsert, or correct the keys"
+                )
+            case Condition.ROW:
+                return RefusedError(text)
         if "ON CONFLICT clause does not match" in text:
             return DataError("the table has no primary key or unique index over exactly the columns of the primary key")
         return DataError(text)

@@ -98,6 +98,8 @@ class Target(ABC):
     """Whether tables are changed on a connection of its own, because a change ends or blocks transactions."""
     offset_types: ClassVar[tuple[str, str]] = ("TEXT", "BIGINT")
     """Types of texts and offsets in the table of offsets."""
+    offset_options: ClassVar[str] = ""
+    """What follows the columns of the table of offsets."""
 
     def __init__(self, settings: SinkSettings) -> None:
         self.settings = settings
@@ -123,6 +125,9 @@ class Target(ABC):
     @abstractmethod
     def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
         """Names of a table's columns; None if there is no such table."""
+
+    def check_table(self, connection: Connection, table: Table) -> None:
+        """:raises ConfigError: a table cannot keep what its connector promises."""
 
     @abstractmethod
     def translated(self, error: Exception) -> ConnectError | None:
@@ -181,7 +186,7 @@ class Target(ABC):
         except ConnectError:
             raise
         except Exception as error:
-            found = self.translated(error)
+            found = self.translated(error) or _unwritable(error)
             if found is None:
                 raise
             if isinstance(found, ConfigError):
@@ -265,3 +270,12 @@ class Target(ABC):
                     f"bytes, and this database has names of at most {self.max_name_bytes}: rename it with a "
                     "transformation or `table.name.format`"
                 )
+
+
+def _unwritable(error: Exception) -> RefusedError | None:
+    """What drivers cannot even send: numbers beyond the database's, halves of characters."""
+    if isinstance(error, OverflowError):
+        return RefusedError(f"a value does not fit: {error}")
+    if isinstance(error, UnicodeError):
+        return RefusedError(f"a text has characters that cannot be written: {getattr(error, 'reason', 'bad encoding')}")
+    return None

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.data import INT32_SCHEMA, OPTIONAL_STRING_SCHEMA, struct
-from airflow_kconnect.connect.errors import DataError, RefusedError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from tests.support.databases import Database
 from tests.support.jdbc_sink import Record, Sink
+from tests.support.mariadb import MariaDatabase, MariaServer
 from tests.support.postgres import PostgresDatabase, PostgresServer
 
 ROW = struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA))
@@ -117,6 +119,18 @@ class TestPostgres:
         sink.run(row(1, "a"), row(2, "b"), row(3, "c"))
         assert rows(database) == [(1, "a"), (3, "c")]
 
+    def test_rows_that_are_too_long_for_an_index(self, spark: SparkSession, database: PostgresDatabase) -> None:
+        database.execute("create table long (id integer primary key, name text); create index on long (name)")
+        sink = Sink(spark, {**database.config, **UPSERT, "table.name.format": "long"}, tolerant=True)
+        noise = "".join(sha256(str(n).encode()).hexdigest() for n in range(500))
+        sink.run(row(1, "a"), row(2, noise), row(3, "c"))
+        assert (list(sink.refused), database.execute("select id from long order by 1")) == ([1], [(1,), (3,)])
+
+    def test_a_database_that_takes_no_writes_now_is_tried_again(self, sink: Sink, database: PostgresDatabase) -> None:
+        database.execute(f"alter database {database.name} set default_transaction_read_only = on")
+        with pytest.raises(RetriableError, match="takes no writes now"):
+            sink.run(row(1, "a"))
+
     def test_rights_that_are_missing_end_the_run(
         self, spark: SparkSession, postgres: PostgresServer, database: PostgresDatabase
     ) -> None:
@@ -125,3 +139,32 @@ class TestPostgres:
         config = {**database.config, **UPSERT, "connection.user": user, "connection.password": "x"}
         with pytest.raises(DataError, match="permission denied"):
             Sink(spark, {**config, "offsets.table": ""}, tolerant=True).run(row(1, "a"))
+
+
+class TestMariaDb:
+    @pytest.fixture
+    def database(self, mariadb: MariaServer) -> MariaDatabase:
+        return mariadb.create_database()
+
+    def test_rows_that_are_larger_than_a_packet(
+        self, spark: SparkSession, mariadb: MariaServer, database: MariaDatabase
+    ) -> None:
+        database.execute("create table t (id integer primary key, name longtext)")
+        ((limit,),) = mariadb.execute("select @@global.max_allowed_packet")
+        mariadb.execute("set global max_allowed_packet = 65536")
+        try:
+            sink = Sink(spark, {**database.config, **UPSERT}, tolerant=True)
+            sink.run(*(row(n, "x" * 30_000) for n in range(10)), row(10, "'" * 40_000), row(11, "x" * 70_000))
+        finally:
+            mariadb.execute(f"set global max_allowed_packet = {limit}")
+        assert (list(sink.refused), len(rows(database))) == ([10, 11], 10)
+        assert "max_allowed_packet" in sink.refused[10]
+
+    def test_a_table_without_transactions_cannot_be_exactly_once(
+        self, spark: SparkSession, database: MariaDatabase
+    ) -> None:
+        database.execute("create table t (id integer primary key, name text) engine=MyISAM")
+        with pytest.raises(ConfigError, match="MyISAM, which knows no transactions"):
+            Sink(spark, {**database.config, **UPSERT}).run(row(1, "a"))
+        Sink(spark, {**database.config, **UPSERT, "offsets.table": ""}).run(row(1, "a"))
+        assert rows(database) == [(1, "a")]

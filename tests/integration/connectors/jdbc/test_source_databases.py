@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connectors.jdbc.gateway import connect
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
@@ -123,3 +124,13 @@ def test_types_of_sqlite(tmp_path: Path, jdbc_source: SourceConfig, run_here: Ru
         "tm": 86399999, "t1": -1, "t2": 1704067200123, "t3": 0,
     }  # fmt: skip
     assert empty == {**dict.fromkeys(full), "id": 2}
+
+
+def test_sqlite_file_that_another_process_has_locked_is_tried_again(
+    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+) -> None:
+    database = SqliteDatabase.create(tmp_path)
+    database.execute("create table t (id integer primary key)")
+    with closing(database.connect()) as other, pytest.raises(RetriableError, match="SQLITE_BUSY"):
+        other.execute("begin exclusive")
+        run_here(jdbc_source(database, **{"connection.busy_timeout": "100"}))
