@@ -22,8 +22,8 @@ from airflow_kconnect.connectors.jdbc.dialects.postgresql import READER, Postgre
 from airflow_kconnect.connectors.jdbc.sources import Source
 
 _POLL_S = 0.05
-# A transaction reports its beginning a moment after it has taken it.
-_REPORTED_S = 0.1
+# A transaction shows its beginning a moment after it has taken it: a long one where processors are short.
+_SHOWN_S = 1.0
 
 # The table, its partitions, the tables below a view, and the sequences of them all.
 _RELATIONS = """
@@ -68,6 +68,23 @@ WHERE l.locktype = 'virtualxid' AND l.granted AND a.pid <> pg_backend_pid()
   AND coalesce(a.backend_type, '') NOT IN ('autovacuum worker', 'autovacuum launcher', 'walsender', 'walwriter',
     'checkpointer', 'background writer', 'startup', 'archiver')
 """
+# Foreign tables, and those that a subscription fills (maybe by way of their partitioned table).
+_ELSEWHERE = """
+SELECT c.oid::regclass::text, CASE c.relkind WHEN 'f' THEN 'foreign' ELSE 'subscribed' END FROM pg_class c
+WHERE (c.relkind = 'f' OR c.oid IN (SELECT srrelid FROM pg_subscription_rel))
+  AND CASE WHEN ? = '' THEN true ELSE EXISTS (
+    SELECT FROM unnest(string_to_array(?, ',')::oid[]) AS found (oid)
+    WHERE c.oid = found.oid OR c.oid IN (SELECT pg_partition_ancestors(found.oid)::oid)) END
+ORDER BY 1
+"""
+_BLIND = {
+    "subscribed": "{tables} gets rows by logical replication, in the order in which the publisher commits"
+    ": rows that are committed late there can be missed. Set `timestamp.delay.interval.ms` in a mode"
+    " with timestamps, or read from the publisher",
+    "foreign": "{tables} is a foreign table, and open transactions of its own database do not show here: rows that are"
+    " committed late can be missed. Set `timestamp.delay.interval.ms` in a mode with timestamps, or read from that"
+    " database",
+}
 
 
 @dataclass(frozen=True)
@@ -107,11 +124,22 @@ class LateCommits:
     """
 
     def __init__(self, db: Database, dialect: PostgreSql, wait_ms: int) -> None:
-        self._db, self._dialect, self._wait_s = db, dialect, wait_ms / 1000
+        self._db, self._wait_s = db, wait_ms / 1000
+        # At the beginning of the run, so that nobody needs to wait later.
+        self._clock, self._asked_at = dialect.now(db, None), time.monotonic()
 
     def is_replica(self) -> bool:
         """Whether the transactions that write are somewhere else."""
         return self._db.row("SELECT pg_is_in_recovery()")[0] == "t"
+
+    def blind_spots(self, sources: Sequence[Source]) -> list[str]:
+        """What else writes to the tables, in an order that the transactions of this database do not show."""
+        found: dict[str, list[str]] = {}
+        for source in sources:
+            relations = self._relations(source)
+            for table, kind in self._db.rows(_ELSEWHERE, relations, relations):
+                found.setdefault(str(kind), []).append(str(table))
+        return [_BLIND[kind].format(tables=", ".join(dict.fromkeys(tables))) for kind, tables in found.items()]
 
     def wait_for_writers(self, sources: Sequence[Source], *, prepared_only: bool = False) -> dict[str, Holder]:
         """Wait until the transactions that have written to the tables by now are over.
@@ -147,14 +175,13 @@ class LateCommits:
         :param delay_ns: `timestamp.delay.interval.ms`, for timestamps that other clocks than the database's make.
         :returns: a transaction, if one is open whose beginning the user may not know, and it did not end in time.
         """
-        # The clock first: a transaction that is not seen below has begun after it.
-        clock = self._dialect.now(self._db, None)
-        time.sleep(_REPORTED_S)
+        # The clock was asked first: a transaction that is not seen below has begun after that.
+        time.sleep(max(0.0, self._asked_at + _SHOWN_S - time.monotonic()))
         rows = self._db.rows(_TRANSACTIONS)
         hidden = {str(row[0]): Holder(str(row[0]), int(row[1] or 0), None) for row in rows if row[3] is None}
         if left := self._wait_for(hidden):
             return next(iter(left.values()))
-        horizon = Horizon(clock - delay_ns)
+        horizon = Horizon(self._clock - delay_ns)
         for transaction, pid, since, micros in rows:
             begun = int(micros) * 1000 if micros else horizon.instant
             if begun < horizon.instant:

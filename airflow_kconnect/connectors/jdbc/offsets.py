@@ -87,20 +87,28 @@ def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> 
 
 
 def to_instant(wall: int, zone: ZoneInfo | None) -> int:
-    """Nanoseconds in UTC of nanoseconds on the clock of a zone; of an hour that comes twice, the first."""
-    return wall if zone is None else wall - _utc_offset(_EPOCH + timedelta(seconds=wall // _SECOND), zone)
+    """Nanoseconds in UTC of nanoseconds on the clock of a zone.
+
+    Of an hour that comes twice it is the first; of one that never comes, the hour before it.
+    """
+    if zone is None:
+        return wall
+    moment = (_EPOCH + timedelta(seconds=wall // _SECOND)).replace(tzinfo=zone)
+    return wall - max(_nanoseconds(moment.replace(fold=fold).utcoffset()) for fold in (0, 1))
 
 
 def to_wall(instant: int, zone: ZoneInfo | None) -> int:
-    """The reverse of `to_instant`."""
+    """The reverse of `to_instant`; there and back leads to the same time or, if that never comes, to an earlier one."""
     if zone is None:
         return instant
     moment = datetime.fromtimestamp(0, UTC) + timedelta(seconds=instant // _SECOND)
     return instant + _nanoseconds(moment.astimezone(zone).utcoffset())
 
 
-def _utc_offset(wall: datetime, zone: ZoneInfo) -> int:
-    return _nanoseconds(wall.replace(tzinfo=zone).utcoffset())
+def has_repeated_hours(zone: ZoneInfo | None) -> bool:
+    """Whether clocks of a zone are set back every year."""
+    months = (datetime(datetime.now(UTC).year, month, 1, tzinfo=zone) for month in range(1, 13))
+    return zone is not None and len({month.utcoffset() for month in months}) > 1
 
 
 def _nanoseconds(offset: timedelta | None) -> int:

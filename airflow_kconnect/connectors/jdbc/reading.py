@@ -24,7 +24,7 @@ from airflow_kconnect.connectors.jdbc.planning import BLOCKS, Pieces, Planner, W
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.sources import Source, find_sources
 from airflow_kconnect.connectors.jdbc.tables import changes
-from airflow_kconnect.connectors.jdbc.windows import Start, WindowFinder, before_group, start_of
+from airflow_kconnect.connectors.jdbc.windows import Start, WindowFinder, start_of, told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,6 +41,7 @@ class ReadingSession:
         self._session_start = dialect.session_start()
         self._behind: dict[str, str] = {}
         self._db = self._connected()
+        self._finder = WindowFinder(self._db, dialect, settings)
 
     def close(self) -> None:
         """End the connections. Never raises."""
@@ -91,7 +92,7 @@ class ReadingSession:
         starts = {source.text: start_of(source, context, self._settings, now) for source in self.sources}
         notes = self._schema_changes(context, starts)
         end_ms = context.replay.end_ms if context.replay else None
-        windows = WindowFinder(self._db, self._dialect, self._settings).find(self.sources, starts, end_ms)
+        windows = self._finder.find(self.sources, starts, end_ms)
         db = self._snapshot()
         pieces = Pieces(self._settings.values["split.rows"], context)
         splits: list[Split] = []
@@ -191,18 +192,17 @@ class ReadingSession:
     def offset(self, split: Split, progress: Progress) -> Offset | None:
         """See `NativeSourceConnector.offset`.
 
-        In timestamp mode a run that was stopped between equal timestamps says that they are still to come, and
-        remembers beside it how far among them it was: for Connect nothing is lost, for us nothing is doubled.
+        A run that was stopped between equal timestamps, or at a time that the clocks of `db.timezone` leave out, says
+        an earlier one and remembers beside it where it was: for Connect nothing is lost, for us nothing is doubled.
         """
         if self._settings.mode.bulk:
             return None
         source, position = self._source_of(split), Position.of(progress)
         identity = partition_identity(split.source_partition)
         self._behind.pop(identity, None)
-        if not source.cursor.id_is_offset and position.id is not None:
+        if (said := told(position, source)) != position:
             self._behind[identity] = str(progress)
-            position = before_group(position)
-        return offset_of(position, source.zone)
+        return offset_of(said, source.zone)
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         """See `NativeSourceConnector.facts`; called right after `offset`."""

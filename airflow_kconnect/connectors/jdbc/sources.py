@@ -33,7 +33,8 @@ class Source:
     :param partitions: source partitions that its offset may have; the first is written.
     :param key: columns of the records' keys; empty if keys are null.
     :param timestamps: the columns that the cursor's timestamp is made of.
-    :param zone: zone of the cursor's timestamp, None if it knows its own.
+    :param zone: zone of the cursor's timestamp, None if it knows its own, or is in UTC.
+    :param is_wall: whether the cursor's timestamp does not know its zone.
     """
 
     table: Table
@@ -45,6 +46,7 @@ class Source:
     cursor: Cursor
     timestamps: tuple[Column, ...] = ()
     zone: ZoneInfo | None = None
+    is_wall: bool = False
 
     @property
     def text(self) -> str:
@@ -143,6 +145,7 @@ class _Builder:
             cursor=cursor,
             timestamps=timestamps,
             zone=None if zoned else self._settings.zone,
+            is_wall=bool(timestamps) and not zoned,
         )
 
     def _topic(self) -> str:

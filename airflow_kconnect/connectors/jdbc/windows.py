@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.connector import PlanContext
@@ -14,7 +14,7 @@ from airflow_kconnect.connectors.jdbc.database import Database
 from airflow_kconnect.connectors.jdbc.dialects.base import Dialect
 from airflow_kconnect.connectors.jdbc.dialects.postgresql import PostgreSql
 from airflow_kconnect.connectors.jdbc.late_commits import Holder, Horizon, LateCommits
-from airflow_kconnect.connectors.jdbc.offsets import position_of, to_wall
+from airflow_kconnect.connectors.jdbc.offsets import has_repeated_hours, position_of, to_instant, to_wall
 from airflow_kconnect.connectors.jdbc.planning import Window, whole
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.sources import Source
@@ -25,6 +25,16 @@ _MS = 1_000_000
 _REPLICA = (
     "the database is a replica, which does not know the open transactions of its primary: rows that are committed late"
     " can be missed. Set `timestamp.delay.interval.ms`, or read from the primary"
+)
+
+_REPEATED = (
+    "the timestamps of {tables} do not know their zone, and `db.timezone` {zone} sets its clocks back once a year: rows"
+    " of the hour that comes twice can be missed. Let the column be `timestamptz`, or in UTC"
+)
+_OTHER_ZONE = (
+    "the timestamps of {tables} do not know their zone and count as UTC, as `db.timezone` is not set, but the database"
+    " has sessions in {zones}. What these write may be read late, or be missed if it is committed late. Set"
+    " `db.timezone` to the zone of those who write, UTC if it is that"
 )
 
 
@@ -69,12 +79,22 @@ def start_of(source: Source, context: PlanContext, settings: SourceSettings, now
             continue
         found = position_of(source.text, offset, source.zone)
         behind = Position.of(str(facts["behind"])) if "behind" in (facts := context.facts_of(partition) or {}) else None
-        if behind is not None and before_group(behind) == found:
+        if behind is not None and told(behind, source) == found:
             return Start(partition, behind)
         # What protocol 0 has written is continued under the table's full name.
         keep = partition if "protocol" in partition or source.table.name is None else source.partitions[0]
         return Start(keep, _completed(source, found, settings, now))
     return Start(source.partitions[0], _completed(source, Position(), settings, now), known=False)
+
+
+def told(position: Position, source: Source) -> Position:
+    """What an offset can say of a position: the same, or an earlier one."""
+    if position.timestamp is None:
+        return position
+    if not source.cursor.id_is_offset and position.id is not None:
+        position = before_group(position)
+    assert position.timestamp is not None
+    return replace(position, timestamp=to_wall(to_instant(position.timestamp, source.zone), source.zone))
 
 
 def before_group(position: Position) -> Position:
@@ -104,7 +124,7 @@ class WindowFinder:
         self._end: int | None = None
         self._late: LateCommits | None = None
         self._delay = values["timestamp.delay.interval.ms"] * _MS
-        if isinstance(dialect, PostgreSql) and values["late.commits"] == "wait":
+        if isinstance(dialect, PostgreSql) and values["late.commits"] == "wait" and not settings.mode.bulk:
             self._late = LateCommits(db, dialect, values["late.commits.wait.ms"])
 
     def find(self, sources: Sequence[Source], starts: dict[str, Start], end_ms: int | None = None) -> Windows:
@@ -117,16 +137,36 @@ class WindowFinder:
         if self._settings.mode.bulk:
             windows.by_table = {source.text: Window(None) for source in sources}
             return windows
-        if self._late is not None and self._late.is_replica():
-            self._late = None
-            windows.notes["warnings"] = [_REPLICA]
-            log.warning("%s: %s", self._settings.place, _REPLICA)
+        self._warn(windows, sources)
         self._refuse_lost_beginnings(sources, starts)
         if self._settings.mode.timestamp:
             self._by_timestamp(windows, sources, starts)
         else:
             self._by_number(windows, sources, starts)
         return windows
+
+    def _warn(self, windows: Windows, sources: Sequence[Source]) -> None:
+        """Of rows that can be missed, which nobody would notice."""
+        found = self._zone_warnings([source for source in sources if source.is_wall])
+        if self._late is not None and self._late.is_replica():
+            self._late = None
+            found.append(_REPLICA)
+        if self._late is not None:
+            found += self._late.blind_spots(sources)
+        for text in found:
+            windows.notes.setdefault("warnings", []).append(text)
+            log.warning("%s: %s", self._settings.place, text)
+
+    def _zone_warnings(self, sources: Sequence[Source]) -> list[str]:
+        """Of timestamps that do not know their zone."""
+        tables = ", ".join(source.text for source in sources)
+        if not sources:
+            return []
+        if has_repeated_hours(self._settings.zone):
+            return [_REPEATED.format(tables=tables, zone=self._settings.zone)]
+        if "db.timezone" not in self._settings.props and (zones := self._dialect.zones_of_writers(self._db)):
+            return [_OTHER_ZONE.format(tables=tables, zones=", ".join(zones))]
+        return []
 
     def _by_number(self, windows: Windows, sources: Sequence[Source], starts: dict[str, Start]) -> None:
         for source in sources:

@@ -137,6 +137,10 @@ class Dialect:
                 problem = problem or error
         raise problem or DataError("no clock")
 
+    def zones_of_writers(self, db: Database) -> list[str]:
+        """Zones other than UTC in which sessions write, as far as the database says."""
+        return []
+
     # How values travel
 
     def kind(self, column: Column, numeric_mapping: str) -> Kind | None:

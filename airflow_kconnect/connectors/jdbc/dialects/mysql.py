@@ -41,6 +41,11 @@ _KEYS = """
 SELECT index_name, column_name FROM information_schema.statistics
 WHERE table_schema = ? AND table_name = ? AND non_unique = 0 ORDER BY index_name, seq_in_index
 """
+_ZONES = """
+SELECT IF(@@global.time_zone = 'SYSTEM', @@system_time_zone, @@global.time_zone) FROM DUAL
+WHERE CONVERT_TZ('2026-01-15 00:00:00', '+00:00', @@global.time_zone) <> '2026-01-15 00:00:00'
+  OR CONVERT_TZ('2026-07-15 00:00:00', '+00:00', @@global.time_zone) <> '2026-07-15 00:00:00'
+"""
 
 
 class MySql(MicrosecondDialect):
@@ -98,6 +103,9 @@ class MySql(MicrosecondDialect):
 
     def now(self, db: Database, zone: ZoneInfo | None) -> int:
         return int(db.row(f"SELECT {self.micros('UTC_TIMESTAMP(6)')}")[0] or 0) * 1000
+
+    def zones_of_writers(self, db: Database) -> list[str]:
+        return [str(zone) for (zone,) in db.rows(_ZONES)]
 
     def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
         name = column.type_name.lower().removesuffix(" unsigned")

@@ -51,6 +51,18 @@ SELECT json_build_object(
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ? AND c.relname = ?
 """
 
+# The driver sets the zone of each session, so that the server's own cannot be asked for: initdb gives its log the same.
+_ZONES = """
+SELECT DISTINCT zone FROM (
+  SELECT current_setting('log_timezone') AS zone
+  UNION
+  SELECT split_part(setting, '=', 2) FROM pg_db_role_setting, unnest(setconfig) AS setting
+  WHERE lower(setting) LIKE 'timezone=%'
+    AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+) AS found, (VALUES (TIMESTAMP '2026-01-15'), (TIMESTAMP '2026-07-15')) AS moment (at)
+WHERE at AT TIME ZONE 'UTC' AT TIME ZONE zone <> at ORDER BY 1
+"""
+
 _KINDS = {
     "bool": Kind.BOOLEAN,
     "int2": Kind.INT16,
@@ -164,6 +176,9 @@ class PostgreSql(MicrosecondDialect):
 
     def now(self, db: Database, zone: ZoneInfo | None) -> int:
         return int(db.row(f"SELECT {self.micros('clock_timestamp()')}")[0] or 0) * 1000
+
+    def zones_of_writers(self, db: Database) -> list[str]:
+        return [str(zone) for (zone,) in db.rows(_ZONES)]
 
     def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
         name = column.type_name

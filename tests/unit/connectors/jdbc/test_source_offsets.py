@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connectors.jdbc.cursors import Position
+from airflow_kconnect.connectors.jdbc.cursors import Cursor, Position
 from airflow_kconnect.connectors.jdbc.offsets import (
+    has_repeated_hours,
     offset_of,
     offset_problems,
     partitions_of,
@@ -19,7 +21,9 @@ from airflow_kconnect.connectors.jdbc.offsets import (
     to_instant,
     to_wall,
 )
-from airflow_kconnect.connectors.jdbc.tables import TableName
+from airflow_kconnect.connectors.jdbc.sources import Source
+from airflow_kconnect.connectors.jdbc.tables import Table, TableName
+from airflow_kconnect.connectors.jdbc.windows import told
 
 _BERLIN = ZoneInfo("Europe/Berlin")
 _INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -72,12 +76,36 @@ def test_instants_survive_the_wall_clock_except_in_the_hour_that_comes_twice(sec
     assert instant - again in (0, 3600 * 1_000_000_000)
 
 
-@given(st.integers(0, 4_000_000_000))
-def test_wall_clock_never_goes_back(seconds: int) -> None:
-    """Else rows with equal times of an hour that comes twice would be lost or doubled."""
+_ZONES = st.sampled_from(
+    [_BERLIN, *(ZoneInfo(name) for name in ("America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kolkata"))]
+)
+
+
+@given(st.integers(0, 4_000_000_000), _ZONES)
+def test_wall_clock_never_goes_forward(seconds: int, zone: ZoneInfo) -> None:
+    """Else the rows in between would never be read."""
     wall = seconds * 1_000_000_000
-    there_and_back = to_wall(to_instant(wall, _BERLIN), _BERLIN)
-    assert there_and_back >= wall
+    there_and_back = to_wall(to_instant(wall, zone), zone)
+    assert wall - 24 * 3600 * 1_000_000_000 <= there_and_back <= wall
+
+
+@pytest.mark.parametrize("zone", [_BERLIN, ZoneInfo("Pacific/Apia")])
+def test_times_that_never_come_are_told_as_earlier_ones(zone: ZoneInfo) -> None:
+    """The night of the last Sunday in March; the day on which Samoa changed sides."""
+    wall = {"Europe/Berlin": "2026-03-29T02:30", "Pacific/Apia": "2011-12-30T12:00"}[zone.key]
+    moment = int((datetime.fromisoformat(wall) - datetime(1970, 1, 1)).total_seconds()) * 1_000_000_000
+    source = Source(Table(None, ()), "t", ({},), "t", (), (), Cursor("at", "id"), zone=zone, is_wall=True)
+    position = Position(moment, 7)
+    said = told(position, source)
+    assert (said.timestamp or 0) < moment
+    assert position_of("t", offset_of(said, zone), zone) == said
+
+
+@pytest.mark.parametrize(
+    ("zone", "expected"), [(None, False), (_BERLIN, True), (ZoneInfo("UTC"), False), (ZoneInfo("Asia/Tokyo"), False)]
+)
+def test_zones_that_set_their_clocks_back(zone: ZoneInfo | None, expected: bool) -> None:
+    assert has_repeated_hours(zone) is expected
 
 
 @pytest.mark.parametrize(
