@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_kconnect.connect.frame import RecordFrame
+    from airflow_kconnect.connect.worker_config import WorkerConfig
 
 Offset = dict[str, Any]
 Progress = int | str
@@ -62,6 +63,11 @@ class Connector(ABC):
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
         """Errors beyond single keys: key -> messages. Called at validation; must not connect anywhere."""
+        return {}
+
+    @classmethod
+    def forbidden(cls, props: Mapping[str, str], worker: WorkerConfig) -> dict[str, list[str]]:
+        """What the worker does not let connectors do: key -> messages. Called at validation, in the job too."""
         return {}
 
     @classmethod

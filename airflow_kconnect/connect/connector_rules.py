@@ -76,7 +76,8 @@ def _check_kind(inspection: Inspection, kind: str | None) -> None:
 def _check_own(inspection: Inspection, plugin: type[Connector]) -> None:
     """The connector's own `validate`; it may stumble over values that have an error already."""
     try:
-        errors = plugin.validate(inspection.props)
+        forbidden = plugin.forbidden(inspection.props, inspection.worker)
+        errors = {**plugin.validate(inspection.props), **forbidden}
     except ConfigError as error:
         errors = error.errors
     except Exception as error:

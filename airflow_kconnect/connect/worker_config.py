@@ -221,6 +221,16 @@ def _define_running(definition: ConfigDef) -> None:
         [],
         Importance.MEDIUM,
         "Client settings that the policy Allowlist allows (KIP-1188).",
+    ).define(
+        "kconnect.jdbc.drivers.allowed",
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        "Which JDBC drivers connectors may bring along with `kconnect.jdbc.driver.coordinates` and "
+        "`kconnect.jdbc.driver.path`, besides those of PostgreSQL, MySQL, MariaDB and SQLite: Maven coordinates "
+        "(`group:artifact`, or with a version), jars and folders of jars (absolute paths), or `*` for any. A driver is "
+        "code that runs in the job. Drivers in Spark's own jars need no entry.",
+        validator=LambdaValidator(_bad_drivers),
     ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
     for key, default, documentation, without_effect in (
         ("offset.flush.interval.ms", 60000, "How often Connect commits offsets.", _COMMITS),
@@ -271,6 +281,16 @@ def _warnings(props: Mapping[str, str]) -> list[str]:
         elif not _PASS_THROUGH.fullmatch(key):
             warnings.append(f"`{key}` is not a key of the worker configuration and has no effect")
     return warnings
+
+
+def _bad_drivers(name: str, entries: list[str]) -> str | None:
+    known = re.compile(r"\*|/.+|[\w.-]+:[\w.-]+(:[\w.-]+)?")
+    wrong = [entry for entry in entries if not known.fullmatch(entry)]
+    return (
+        f"expected group:artifact, group:artifact:version, an absolute path or *; not {', '.join(wrong)}"
+        if wrong
+        else None
+    )
 
 
 def _bad_bootstrap_servers(name: str, servers: list[str]) -> str | None:

@@ -27,11 +27,11 @@ def application_loader(jvm: Any) -> Any:
 
 
 def find_class(jvm: Any, name: str, loader: Any) -> Any:
-    """The class, or None."""
+    """The class, or None; no code of it is run."""
     from py4j.protocol import Py4JJavaError
 
     try:
-        return jvm.java.lang.Class.forName(name, True, loader)
+        return jvm.java.lang.Class.forName(name, False, loader)
     except Py4JJavaError as error:
         if "ClassNotFoundException" in str(error.java_exception.getClass().getName()):
             return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, nullable
 from airflow_kconnect.connect.connector_keys import KCONNECT
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.variables import has_reference
 from airflow_kconnect.connectors.jdbc.class_path import (
     ADDED,
     add_jar,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 COORDINATES = "kconnect.jdbc.driver.coordinates"
 CLASS = "kconnect.jdbc.driver.class"
 PATH = "kconnect.jdbc.driver.path"
+ALLOWED = "kconnect.jdbc.drivers.allowed"
+"""The worker's key for drivers that connectors may bring along."""
 
 _COORDINATE = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 PROPERTY_PREFIX = "connection."
@@ -65,13 +68,15 @@ def define_driver_keys(definition: ConfigDef) -> ConfigDef:
     return (
         definition.define(COORDINATES, Type.LIST, "", Importance.LOW,
                 "Maven coordinates (`group:artifact:version`, comma separated) of the JDBC driver. Not needed for "
-                f"{', '.join(sorted(DRIVERS))}, nor when the driver's jar is in `spark.jars`.",
+                f"{', '.join(sorted(DRIVERS))}, nor when the driver's jar is in `spark.jars`. Others must be in the "
+                f"worker's `{ALLOWED}`.",
                 group=KCONNECT, validator=LambdaValidator(_coordinates_rule))
         .define(CLASS, Type.STRING, None, Importance.LOW,
                 "Class name of the JDBC driver; needed for a database that is not known here.", group=KCONNECT)
         .define(PATH, Type.STRING, None, Importance.LOW,
                 "Path of a jar with the JDBC driver, instead of coordinates. The machine of the Spark driver must "
-                "have it.", group=KCONNECT, validator=nullable(LambdaValidator(_path_rule)))
+                f"have it, and the worker's `{ALLOWED}` must name it or its folder.",
+                group=KCONNECT, validator=nullable(LambdaValidator(_path_rule)))
     )  # fmt: skip
 
 
@@ -105,6 +110,29 @@ def driver_of(url: JdbcUrl, props: Mapping[str, Any]) -> Driver:
     if coordinates or path:
         return Driver(class_name, coordinates, path, with_dependencies=True)
     return Driver(class_name, known.coordinates if known and class_name == known.class_name else ())
+
+
+def forbidden_drivers(props: Mapping[str, str], allowed: Sequence[str]) -> dict[str, list[str]]:
+    """What is wrong with a driver that a connector brings along: key -> messages.
+
+    :param allowed: `kconnect.jdbc.drivers.allowed` of the worker.
+    """
+    if "*" in allowed:
+        return {}
+    why = f"is not allowed: a driver is code, and the worker's `{ALLOWED}` does not name it; add it there"
+    known = {coordinate.rpartition(":")[0] for driver in DRIVERS.values() for coordinate in driver.coordinates}
+    given = [text for text in _listed(props.get(COORDINATES)) if not has_reference(text)]
+    wrong = [text for text in given if not {text, text.rpartition(":")[0]} & {*known, *allowed}]
+    errors = {COORDINATES: [f"{', '.join(wrong)} {why}"]} if wrong else {}
+    path = props.get(PATH) or ""
+    if path and not has_reference(path) and not _is_below(Path(path), [entry for entry in allowed if entry[:1] == "/"]):
+        errors[PATH] = [f"{path} {why}"]
+    return errors
+
+
+def _is_below(path: Path, places: Sequence[str]) -> bool:
+    """Whether a file, links resolved, is one of some files or in one of some folders."""
+    return any(path.resolve().is_relative_to(Path(place).resolve()) for place in places)
 
 
 def _listed(value: Any) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ def connect(url: JdbcUrl, properties: Mapping[str, str], props: Mapping[str, Any
 def _driver_class(jvm: Any, url: JdbcUrl, props: Mapping[str, Any]) -> Any:
     """The class, out of the jars that Spark was started with or of those that the driver needs.
 
-    :raises ConfigError: it is in neither.
+    :raises ConfigError: it is in neither, or is not a driver.
     """
     driver = driver_of(url, props)
     loader = application_loader(jvm)
@@ -47,4 +47,6 @@ def _driver_class(jvm: Any, url: JdbcUrl, props: Mapping[str, Any]) -> Any:
         found = find_class(jvm, driver.class_name, loader)
     if found is None:
         raise ConfigError({CLASS: [f"{driver.class_name} is neither in the driver's jars nor in Spark's"]})
+    if not jvm.java.lang.Class.forName("java.sql.Driver").isAssignableFrom(found):
+        raise ConfigError({CLASS: [f"{driver.class_name} is not a JDBC driver: it does not implement java.sql.Driver"]})
     return found

@@ -21,7 +21,7 @@ from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.jdbc.database import unreadable
 from airflow_kconnect.connectors.jdbc.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.dialects import dialect_of
-from airflow_kconnect.connectors.jdbc.drivers import PROPERTY_PREFIX
+from airflow_kconnect.connectors.jdbc.drivers import ALLOWED, PROPERTY_PREFIX, forbidden_drivers
 from airflow_kconnect.connectors.jdbc.offsets import offset_problems
 from airflow_kconnect.connectors.jdbc.reading import ReadingSession
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
@@ -30,6 +30,8 @@ from airflow_kconnect.connectors.jdbc.source_rules import config_errors, config_
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from airflow_kconnect.connect.worker_config import WorkerConfig
 
 
 class JdbcSourceConnector(NativeSourceConnector):
@@ -54,6 +56,10 @@ class JdbcSourceConnector(NativeSourceConnector):
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
         return config_errors(props, frozenset(cls.config().keys))
+
+    @classmethod
+    def forbidden(cls, props: Mapping[str, str], worker: WorkerConfig) -> dict[str, list[str]]:
+        return forbidden_drivers(props, worker.get(ALLOWED))
 
     @classmethod
     def warnings(cls, props: Mapping[str, str]) -> list[str]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector_config import inspect_connector
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.connectors.jdbc.drivers import (
+    ALLOWED,
     CLASS,
     COORDINATES,
     PATH,
     define_driver_keys,
     driver_of,
     driver_properties,
+    forbidden_drivers,
 )
 from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
 
@@ -45,6 +51,47 @@ class TestDriver:
     def test_one_driver_is_enough(self) -> None:
         with pytest.raises(ConfigError, match="together"):
             driver_of(POSTGRES, {COORDINATES: "a:b:1", PATH: "/x.jar"})
+
+
+class TestAllowed:
+    """What a worker lets connectors bring along."""
+
+    def test_known_drivers_need_no_entry(self) -> None:
+        assert forbidden_drivers({COORDINATES: "org.postgresql:postgresql:42.7.4"}, []) == {}
+        assert forbidden_drivers({CLASS: "org.apache.derby.iapi.jdbc.AutoloadedDriver"}, []) == {}
+
+    @pytest.mark.parametrize("allowed", [[], ["com.other:driver"], ["com.evil:payload:2.0"], ["/jars"]])
+    def test_others_need_one(self, allowed: list[str]) -> None:
+        props = {COORDINATES: "org.postgresql:postgresql:42.7.4,com.evil:payload:1.0"}
+        (problem,) = forbidden_drivers(props, allowed)[COORDINATES]
+        assert problem.startswith("com.evil:payload:1.0 is not allowed")
+        assert ALLOWED in problem
+
+    @pytest.mark.parametrize("allowed", [["com.other:driver"], ["com.other:driver:1.0"], ["*"]])
+    def test_artifacts_with_and_without_version(self, allowed: list[str]) -> None:
+        assert forbidden_drivers({COORDINATES: "com.other:driver:1.0"}, allowed) == {}
+
+    def test_jars_and_folders_with_links_resolved(self, tmp_path: Path) -> None:
+        folder, elsewhere = tmp_path / "jars", tmp_path / "elsewhere"
+        for place in (folder, elsewhere):
+            place.mkdir()
+            (place / "driver.jar").touch()
+        (folder / "link.jar").symlink_to(elsewhere / "driver.jar")
+        good, link = str(folder / "driver.jar"), str(folder / "link.jar")
+        assert forbidden_drivers({PATH: good}, [str(folder)]) == forbidden_drivers({PATH: good}, [good]) == {}
+        for path in (link, f"{folder}/../elsewhere/driver.jar", f"{tmp_path}/jars.jar"):
+            assert list(forbidden_drivers({PATH: path}, [str(folder)])) == [PATH]
+
+    def test_the_connector_is_invalid(self) -> None:
+        props = {"name": "n", "connector.class": "JdbcSource", "connection.url": "jdbc:other://h", "mode": "bulk"}
+        config = {**props, CLASS: "a.B", COORDINATES: "com.evil:payload:1.0"}
+        assert COORDINATES in inspect_connector(config).errors
+        worker = WorkerConfig.from_props({"bootstrap.servers": "localhost:9092", ALLOWED: "com.evil:payload"})
+        assert inspect_connector(config, worker=worker).errors == {}
+
+    def test_entries_that_mean_nothing(self) -> None:
+        with pytest.raises(ConfigError, match="expected group:artifact"):
+            WorkerConfig.from_props({"bootstrap.servers": "localhost:9092", ALLOWED: "jars/x.jar"})
 
 
 class TestKeys:
