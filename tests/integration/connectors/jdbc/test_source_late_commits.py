@@ -11,7 +11,7 @@ import pytest
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
-from tests.support.postgres import PostgresDatabase
+from tests.support.postgres import PostgresDatabase, PostgresServer
 
 _SHORT = {"late.commits.wait.ms": "200"}
 _TIMESTAMP = {"mode": "timestamp", "timestamp.column.name": "at", **_SHORT}
@@ -184,3 +184,75 @@ class TestTimestamps:
         db.execute("insert into t default values")
         config = jdbc_source(db, **_TIMESTAMP, **{"timestamp.delay.interval.ms": "3600000"})
         assert run_here(config).records["read"] == 0
+
+
+class TestBlindSpots:
+    """Rows whose transactions this database does not know."""
+
+    @pytest.mark.parametrize(
+        "mode", [_TIMESTAMP, {"incrementing.column.name": "id"}], ids=["timestamp", "incrementing"]
+    )
+    def test_tables_of_a_subscription_and_foreign_tables_are_warned_of(
+        self,
+        mode: dict[str, str],
+        postgres: PostgresServer,
+        db: PostgresDatabase,
+        jdbc_source: SourceConfig,
+        run_here: Run,
+    ) -> None:
+        publisher, name = postgres.create_database(), unique("s").replace("-", "_")
+        table = "(id bigint not null, at timestamptz not null default now())"
+        for database in (publisher, db):
+            database.execute(f"create table fed {table}; create table own {table}")
+        publisher.execute("create publication p for table fed")
+        login = f"host=127.0.0.1 port={db.port} dbname={publisher.name} user={db.user} password={db.password}"
+        db.execute(
+            f"create subscription {name} connection '{login}' publication p"
+            " with (create_slot = false, slot_name = none, enabled = false, copy_data = false)"
+        )
+        db.execute(
+            "create extension postgres_fdw; create server far foreign data wrapper postgres_fdw"
+            f" options (host '127.0.0.1', port '{db.port}', dbname '{publisher.name}');"
+            f" create user mapping for current_user server far options (user '{db.user}', password '{db.password}');"
+            f"create foreign table abroad {table} server far options (table_name 'own')"
+        )
+        more = {"table.types": "TABLE,FOREIGN TABLE", "table.whitelist": "fed,own,abroad"}
+        try:
+            report = run_here(jdbc_source(db, **mode, **more))
+        finally:
+            db.execute(f"drop subscription {name}")
+        foreign, subscribed = sorted(report.notes["warnings"])
+        assert foreign.startswith("abroad is a foreign table")
+        assert subscribed.startswith("fed gets rows by logical replication")
+
+
+class TestClocks:
+    """Timestamps that do not know their zone."""
+
+    @pytest.fixture(autouse=True)
+    def wall(self, db: PostgresDatabase) -> None:
+        db.execute("create table t (id bigserial primary key, at timestamp not null default now())")
+
+    def test_zone_that_sets_its_clocks_back_is_warned_of(
+        self, db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
+    ) -> None:
+        report = run_here(jdbc_source(db, **_TIMESTAMP, **{"db.timezone": "Europe/Berlin"}))
+        assert "public.t do not know their zone" in str(report.notes["warnings"])
+
+    def test_sessions_in_another_zone_are_warned_of_until_the_zone_is_set(
+        self, db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
+    ) -> None:
+        db.execute(f"alter database {db.name} set timezone = 'America/New_York'")
+        report = run_here(jdbc_source(db, **_TIMESTAMP))
+        assert "sessions in America/New_York" in str(report.notes["warnings"])
+        assert run_here(jdbc_source(db, **_TIMESTAMP, **{"db.timezone": "UTC"})).notes == {}
+
+    def test_times_that_never_come_are_read_once(
+        self, db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        """In Berlin half past two was left out that night; the database does not know that."""
+        config = jdbc_source(db, **_TIMESTAMP, **{"db.timezone": "Europe/Berlin"})
+        for time in ("2026-03-29 02:30", "2026-03-29 02:40", "2026-03-29 03:10"):
+            db.execute("insert into t (at) values (%s)", (time,))
+            run_here(config)
+        assert _ids(rows(config, "t")) == [1, 2, 3]
