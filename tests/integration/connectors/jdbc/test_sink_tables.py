@@ -54,6 +54,16 @@ def table(database: Database, name: str = "t", order: str = "1") -> list[tuple[A
     return database.execute(f"SELECT * FROM {quoted} ORDER BY {order}")
 
 
+def test_default_cannot_end_its_literal(spark: SparkSession, each_database: Database) -> None:
+    if each_database.url.startswith("jdbc:postgresql:"):
+        each_database.execute(f"ALTER DATABASE {each_database.name} SET standard_conforming_strings = off")
+    text = "\\'; DROP TABLE t; --"
+    value = struct(("id", INT32_SCHEMA), ("name", ConnectSchema(SchemaType.STRING, optional=True, default=text)))
+    Sink(spark, {**each_database.config, "auto.create": "true"}).run(Record((1, "x"), value))
+    each_database.execute("INSERT INTO t (id) VALUES (2)")
+    assert table(each_database) == [(1, "x"), (2, text)]
+
+
 class TestInsert:
     def test_rows_are_added(self, sink: Any, each_database: Database) -> None:
         sink(**{"auto.create": "true"}).run(row(1, "a"), row(1, "a"), row(2, None))
