@@ -164,10 +164,11 @@ _LOCAL = re.compile(r"file:(?!//[^/]).*|(?![a-z][a-z0-9+.-]+:).*", re.IGNORECASE
 """A file, as URL or as path."""
 
 _OPTIONS_OF_SPARK = """
-    batchsize cascadeTruncate connectionProvider createTableColumnTypes createTableOptions customSchema dbtable driver
-    fetchsize hint isolationLevel keytab lowerBound numPartitions partitionColumn preferTimestampNTZ prepareQuery
-    principal pushDownAggregate pushDownLimit pushDownOffset pushDownPredicate pushDownTableSample query queryTimeout
-    refreshKrb5Config sessionInitStatement tableComment truncate upperBound url
+    batchsize cascadeTruncate connectionProvider createTableColumnTypes createTableOptions customSchema dbtable
+    driver fetchsize hint isolationLevel keytab lowerBound numPartitions partitionColumn preferTimestampNanos
+    preferTimestampNTZ prepareQuery principal pushDownAggregate pushDownJoin pushDownLimit pushDownOffset
+    pushDownPredicate pushDownTableSample query queryTimeout refreshKrb5Config sessionInitStatement tableComment
+    truncate upperBound url
 """
 """Names that Spark's JDBC reader takes for options of its own: no driver would see them."""
 
