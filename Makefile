@@ -33,7 +33,7 @@ demo: .venv/.demo-ready  ## file -> Kafka -> files and table -> Kafka -> Parquet
 	@$(BIN)/kconnect demo --folder .demo
 
 # Two processes: each has its own broker and Spark session, and waits for them most of the time.
-PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist loadscope --no-loadscope-reorder --durations 40
 
 test: setup  ## the tests
 	$(PYTEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,9 @@ from tests.support.postgres import PostgresServer
 
 # Before any test imports PySpark: jobs have that of `pyspark.zip`, and so must the sessions of this process.
 use_whole_pyspark()
+
+# Sessions and jobs of tests are small: Java's optimising compiler would cost more than it brings.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 @pytest.fixture(scope="session")
