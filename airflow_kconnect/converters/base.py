@@ -53,12 +53,9 @@ class BatchParser(Protocol):
 class Hints(NamedTuple):
     """What is known of messages before they are decoded.
 
-    :param quotes: INT column, the number of ``"`` in messages that are certainly UTF-8 without backslashes and control
-        characters (what stands between two quotes there is the string itself), null in others.
     :param parsed: answers of `Converter.batch_parsers`, by the index of the shape.
     """
 
-    quotes: Column | None = None
     parsed: Mapping[int, Column] = MappingProxyType({})
 
 
@@ -133,10 +130,6 @@ class Converter(ABC):
         whose schema is wrong. Show it the messages that came out as `UNKNOWN_SHAPE`, then decode once more; a
         message that is unknown even then is an error.
         """
-
-    def wants_quotes(self, shapes: Sequence[Shape]) -> bool:
-        """Whether `decode` of these shapes is quicker when it is told how many quotes messages have."""
-        return False
 
     def batch_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
         """Parsers of whole batches, by the index of the shape whose messages they parse."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
-from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
+from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.base import (
     NO_HINTS,
@@ -20,7 +20,7 @@ from airflow_kconnect.converters.base import (
     converter_config,
     in_place,
 )
-from airflow_kconnect.converters.json_batches import PayloadParser
+from airflow_kconnect.converters.json_batches import parser_of
 from airflow_kconnect.converters.json_envelope import KnownEnvelopes
 from airflow_kconnect.converters.json_schema import from_json_schema, schema_text
 from airflow_kconnect.converters.json_value import BASE64, NUMERIC
@@ -114,13 +114,10 @@ class JsonConverter(Converter):
                 found.append(shape)
         return found
 
-    def wants_quotes(self, shapes: Sequence[Shape]) -> bool:
-        return self._content is None and self.schemas_enable and any(map(_is_string, shapes))
-
     def batch_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
         if self._content is not None or not self.schemas_enable:
             return {}
-        parsers = (PayloadParser.of(s.schema, self._known.patterns(s, self.decimal_format)) for s in shapes)
+        parsers = (parser_of(s.schema, self._known.patterns(s, self.decimal_format)) for s in shapes)
         return {index: parser for index, parser in enumerate(parsers) if parser is not None}
 
     def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
@@ -131,10 +128,6 @@ class JsonConverter(Converter):
         if not self.schemas_enable:
             return json_decode.decode_plain(raw, shapes, let)
         return json_decode.decode_envelopes(raw, shapes, self._known, self._rules, let, hints)
-
-
-def _is_string(shape: Shape) -> bool:
-    return shape.schema is not None and shape.schema.type is SchemaType.STRING
 
 
 def _schema_of(content: str | None) -> ConnectSchema | None:

@@ -21,7 +21,6 @@ from airflow_kconnect.converters.json_read import (
     read_struct,
     read_value,
     struct_problem,
-    unquoted,
 )
 from airflow_kconnect.converters.json_rules import Rules
 from airflow_kconnect.converters.types import spark_type
@@ -71,18 +70,16 @@ def decode_envelopes(
     for index, shape in enumerate(shapes):
         text = let(f"text_{index}", _payload(raw, case, cases, index))
         let_own = _numbered(let, index)
-        if shape.schema is not None and shape.schema.type is SchemaType.STRING:
-            value, problem = _read_string(
-                shape.schema, text, rules, let_own, _is_plain(case, cases, index, hints.quotes)
-            )
-        else:
-            parsed = let_own("parsed", _parse(shape.schema, text, let_own))
-            value, problem = read_value(shape.schema, parsed, rules), read_problem(shape.schema, parsed, rules)
-            if shape.schema is not None and (found := hints.parsed.get(index)) is not None:
-                here = found.isNotNull()
+        parsed = let_own("parsed", _parse(shape.schema, text, let_own))
+        value, problem = read_value(shape.schema, parsed, rules), read_problem(shape.schema, parsed, rules)
+        if shape.schema is not None and (found := hints.parsed.get(index)) is not None:
+            here = found.isNotNull()
+            if shape.schema.type is SchemaType.STRING:
+                value = F.coalesce(found, value)
+            else:
                 value = F.when(here, read_struct(shape.schema, found, rules)).otherwise(value)
                 problem = F.when(here, struct_problem(shape.schema, found, rules)).otherwise(problem)
-            value = let_own("value", value)
+        value = let_own("value", value)
         columns.append(value)
         problems.append(problem)
         if shape.schemaless:
@@ -98,21 +95,6 @@ def _parse(schema: ConnectSchema | None, text: Column, let: Let) -> Column:
 
 def _numbered(let: Let, index: int) -> Let:
     return lambda name, expression: let(f"{name}_{index}", expression)
-
-
-def _read_string(schema: ConnectSchema, text: Column, rules: Rules, let: Let, plain: Column) -> tuple[Column, Column]:
-    """Value and problem of the payload texts of strings: plain ones are cut out, only the others are parsed."""
-    cut_out = let("plain", unquoted(text, plain))
-    parsed = parse_strings(schema, let("rest", F.when(cut_out.isNull(), text)), let)
-    return F.coalesce(cut_out, read_value(schema, parsed, rules)), read_problem(schema, parsed, rules)
-
-
-def _is_plain(case: Column, cases: Sequence[Case], tag: int, quotes: Column | None) -> Column:
-    """Whether a payload of the shape has just two quotes, and nothing in need of parsing."""
-    patterns = {index: found.pattern for index, found in enumerate(cases) if found.tag == tag and found.pattern}
-    if quotes is None:
-        return F.lit(False)
-    return _first_true((case == index, quotes == pattern.quotes + 2) for index, pattern in patterns.items())
 
 
 def _of_case(case: Column, answers: Mapping[int, int | str | None], kind: str) -> Column:

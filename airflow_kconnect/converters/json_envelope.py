@@ -29,10 +29,6 @@ class Pattern:
     prefix: bytes
     suffix: bytes = b"}"
 
-    @property
-    def quotes(self) -> int:
-        return self.prefix.count(b'"') + self.suffix.count(b'"')
-
     def matches(self, message: bytes) -> bool:
         around = len(self.prefix) + len(self.suffix)
         return len(message) > around and message.startswith(self.prefix) and message.endswith(self.suffix)

@@ -47,12 +47,12 @@ def parse_strings(schema: ConnectSchema, text: Column, let: Let) -> Column:
 
 
 def read_struct(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
-    """Connect data of a struct that `PayloadParser` has read."""
+    """Connect data of a struct that `StructParser` has read."""
     return _from_wire(schema, found, replace(rules, decimals_are_read=True))
 
 
 def struct_problem(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
-    """Why a struct that `PayloadParser` has read is no data of the schema; null where it is."""
+    """Why a struct that `StructParser` has read is no data of the schema; null where it is."""
     rules = replace(rules, decimals_are_read=True)
     problem = first_problem(schema, found, lambda of, item: _problem(of, item, rules))
     return F.lit(None).cast("string") if problem is None else problem
@@ -68,16 +68,6 @@ def of_strings(schema: ConnectSchema | None) -> bool:
 def _is_word(name: str) -> bool:
     """Whether the name can stand in the text of a type as it is."""
     return name.isidentifier() and name.isascii()
-
-
-def unquoted(text: Column, plain: Column) -> Column:
-    """The string in BINARY payload texts that are nothing but a string in quotes; null elsewhere.
-
-    :param plain: whether there are just two quotes, no backslashes and no control characters.
-    """
-    quoted = (F.substring(text, 1, 1) == F.lit(b'"')) & (F.substring(text, -1, 1) == F.lit(b'"'))
-    between = F.substring(text, F.lit(2), F.octet_length(text) - F.lit(2))
-    return F.when(plain & quoted, between.cast("string"))
 
 
 def read_value(schema: ConnectSchema | None, parsed: Column, rules: Rules) -> Column:

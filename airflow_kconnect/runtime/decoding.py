@@ -36,12 +36,6 @@ class PartDecoder:
         return tuple(self._shapes)
 
     @property
-    def columns(self) -> frozenset[str]:
-        """The reader's columns that it decodes from."""
-        wants_quotes = self._converter.wants_quotes(self._shapes)
-        return frozenset({self._part, f"{self._part}_quotes"} if wants_quotes else {self._part})
-
-    @property
     def parsers(self) -> dict[str, BatchParser]:
         """The reader's further columns, and who makes them of the part's bytes."""
         return {
@@ -66,9 +60,8 @@ class PartDecoder:
             rows = rows.withColumn(f"{part}_let_{name}", expression)
             return F.col(f"{part}_let_{name}")
 
-        quotes = F.col(f"{part}_quotes") if f"{part}_quotes" in rows.columns else None
         parsed = {n: F.col(name) for n in range(len(shapes)) if (name := f"{part}_parsed_{n}") in rows.columns}
-        decoded = self._converter.decode(F.col(part), shapes, let, Hints(quotes, parsed))
+        decoded = self._converter.decode(F.col(part), shapes, let, Hints(parsed))
         tag, problem = f"{part}_tag", f"{part}_error"
         columns = dict(zip(names, decoded.columns, strict=True))
         rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})

@@ -32,9 +32,7 @@ _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 _COLUMNS = {
     "kafka_offset": pa.int64(),
     "value": pa.binary(),
-    "value_quotes": pa.int32(),
     "key": pa.binary(),
-    "key_quotes": pa.int32(),
     "timestamp": pa.int64(),
     "headers": _HEADERS,
     "error": pa.string(),
@@ -203,33 +201,9 @@ def _arrow(settings: ReaderSettings, messages: Sequence[Message]) -> pa.RecordBa
             arrays[name] = parser.parse(arrays[part])
             if not settings.keeps_parsed:
                 arrays[part] = pc.if_else(arrays[name].is_valid(), None, arrays[part])
-        elif name.endswith("_quotes"):
-            arrays[name] = count_quotes(arrays[name.removesuffix("_quotes")])
         else:
             arrays[name] = _column(column, messages)
     return pa.RecordBatch.from_arrays(list(arrays.values()), schema=settings.schema)
-
-
-def count_quotes(texts: pa.Array) -> pa.Array:
-    """How many quotes the values have; null for those with backslashes or control characters, or not in UTF-8.
-
-    It looks at a batch as one text, which is far quicker than at each value; so one wrong byte beyond ASCII makes all
-    values of the batch null.
-    """
-    _, offsets, data = texts.buffers()
-    edges = np.frombuffer(offsets, np.int32)[: len(texts) + 1]
-    text = np.frombuffer(data or b"", np.uint8)[: edges[-1]]
-    counts = np.diff(np.searchsorted(np.flatnonzero(text == 0x22), edges)).astype(np.int32)
-    unknown = np.zeros(len(texts), np.bool_)
-    if len(text) and (text.min() < 0x20 or (text == 0x5C).any()):
-        special = np.flatnonzero((text < 0x20) | (text == 0x5C))
-        unknown[np.searchsorted(edges, special, side="right") - 1] = True
-    if len(text) and text.max() >= 0x80:
-        try:
-            texts.cast(pa.string())
-        except pa.ArrowInvalid:
-            unknown[:] = True
-    return pa.array(counts, mask=unknown)
 
 
 def _column(field: pa.Field, messages: Sequence[Message]) -> pa.Array:

@@ -122,7 +122,7 @@ class SinkJobs:
         return plain_sink(spark, reader, renderer, self._writing(splits, writers, progress))
 
     def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame:
-        columns = self._columns.union(*(decoder.columns for _, decoder in self._decoders))
+        columns = self._columns.union(part for part, _ in self._decoders)
         reader = self._reader(splits, columns, keeps_parsed=self._settings.errors.reports or self._dead_letters)
         frame = self._frame(read_splits(spark, reader), splits)
         writers: tuple[SplitWriter, ...]

@@ -13,7 +13,6 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Converter, Decoded, Hints, encode_union
-from airflow_kconnect.runtime.kafka_reader import count_quotes
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,8 @@ def staged() -> Staged:
             rows = rows.withColumn(f"let_{name}", expression)
             return F.col(f"let_{name}")
 
-        quotes = F.col("quotes") if "quotes" in rows.columns else None
         parsed = {n: F.col(name) for n in range(len(shapes)) if (name := f"parsed_{n}") in rows.columns}
-        decoded = converter.decode(F.col("raw"), shapes, let, Hints(quotes, parsed))
+        decoded = converter.decode(F.col("raw"), shapes, let, Hints(parsed))
         return rows, decoded
 
     return decode
@@ -57,7 +55,7 @@ def through(spark: SparkSession, staged: Staged) -> Through:
         raw = pa.array(messages, pa.binary())
         parsed = {f"parsed_{n}": parser.parse(raw) for n, parser in reader.batch_parsers(shapes).items()}
         numbers = pa.array(range(len(messages)), pa.int32())
-        rows = spark.createDataFrame(pa.table({"n": numbers, "raw": raw, "quotes": count_quotes(raw), **parsed}))
+        rows = spark.createDataFrame(pa.table({"n": numbers, "raw": raw, **parsed}))
         rows, decoded = staged(rows, reader, shapes)
         values = [column.alias(name) for column, name in zip(decoded.columns, names, strict=True)]
         rows = rows.select("n", decoded.tag.alias("tag"), decoded.error.alias("read_error"), *values)

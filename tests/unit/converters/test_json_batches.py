@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, SchemaType, struct
-from airflow_kconnect.converters.json_batches import PayloadParser
+from airflow_kconnect.converters.json_batches import PayloadParser, parser_of
 from airflow_kconnect.converters.json_envelope import Pattern
 
 PATTERN = Pattern(b'{"schema":0,"payload":')
@@ -28,7 +28,7 @@ NOTHING = {"id": None, "small": None, "name": None, "active": None, "amount": No
 
 
 def parser() -> PayloadParser:
-    found = PayloadParser.of(SCHEMA, [PATTERN])
+    found = parser_of(SCHEMA, [PATTERN])
     assert found is not None
     return found
 
@@ -115,11 +115,46 @@ def test_fields_that_the_schema_lacks_are_passed_over() -> None:
     "schema",
     [
         None,
-        ConnectSchema(SchemaType.STRING),
+        ConnectSchema(SchemaType.INT32),
         struct(("f", ConnectSchema(SchemaType.FLOAT32))),
         struct(("f", ConnectSchema(SchemaType.BYTES))),
         struct(("f", struct(("g", ConnectSchema(SchemaType.INT32))))),
     ],
 )
 def test_there_is_no_parser_for(schema: ConnectSchema | None) -> None:
-    assert PayloadParser.of(schema, [PATTERN]) is None
+    assert parser_of(schema, [PATTERN]) is None
+
+
+def strings(*payloads: str) -> list[Any]:
+    found = parser_of(ConnectSchema(SchemaType.STRING), [PATTERN])
+    assert found is not None
+    answers: list[Any] = found.parse(pa.array(list(map(message, payloads)), pa.binary())).to_pylist()
+    return answers
+
+
+@settings(deadline=None)
+@given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5), st.booleans())
+def test_strings_are_read_as_json_has_them(texts: list[str], ascii_only: bool) -> None:
+    assert strings(*(json.dumps(text, ensure_ascii=ascii_only) for text in texts)) == texts
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        '"a","s":"b"',
+        '"a","t":"b"',
+        '"a"}{"s":"b"',
+        '"a"b"',
+        '"a\nb"',
+        '"a\tb"',
+        '"\\ud800"',
+        '"\\x"',
+        '"',
+    ],
+)
+def test_a_batch_with_what_is_no_string_is_left_alone(payload: str) -> None:
+    assert strings('"good"', payload) == [None, None]
+
+
+def test_payloads_of_other_types_are_left_alone_in_their_places() -> None:
+    assert strings('"a"', "5", "null", '"b"') == ["a", None, None, "b"]
