@@ -8,16 +8,32 @@ after the commit, as Connect promises.
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import stat
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
+
+from airflow_kconnect.connect.errors import RetriableError
 
 
 def _folder(plan_id: str, split: int) -> Path:
-    """A folder that both ends find, on whatever machine the task runs."""
+    """A folder that both ends find, on whatever machine the task runs.
+
+    :raises RetriableError: somebody else was there first; what is in there must not be read or followed.
+    """
     folder = Path(tempfile.gettempdir()) / f"kconnect-acks-{plan_id}-{split}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    private = stat.S_ISDIR(found.st_mode) and not stat.S_IMODE(found.st_mode) & 0o077
+    if not private or found.st_uid != os.geteuid():
+        raise RetriableError(
+            f"{folder} was made by somebody else, and the run needs it for itself alone. Let `TMPDIR` of the executors"
+            " name a folder that only their user can write to"
+        )
     return folder
 
 

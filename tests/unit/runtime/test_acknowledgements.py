@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import tempfile
 import threading
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.runtime.acknowledgements import AckReader, AckWriter
 
 
@@ -91,3 +93,29 @@ def test_other_users_cannot_look_into_it(tmp_path: Path) -> None:
     AckWriter("plan", 2)
     (folder,) = tmp_path.iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+class TestStrangers:
+    """The folder of temporary files is everybody's."""
+
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Path:
+        return tmp_path / "kconnect-acks-plan-2"
+
+    def test_a_folder_that_others_can_write_to_is_refused(self, place: Path) -> None:
+        place.mkdir()
+        place.chmod(0o777)
+        with pytest.raises(RetriableError, match="was made by somebody else"):
+            AckWriter("plan", 2)
+
+    def test_a_link_to_another_folder_is_refused(self, place: Path, tmp_path: Path) -> None:
+        (tmp_path / "victim").mkdir(mode=0o700)
+        place.symlink_to(tmp_path / "victim")
+        with pytest.raises(RetriableError, match="was made by somebody else"):
+            AckReader("plan", 2)
+
+    def test_another_users_folder_is_refused(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        place.mkdir(mode=0o700)
+        monkeypatch.setattr(os, "geteuid", lambda: place.stat().st_uid + 1)
+        with pytest.raises(RetriableError, match="was made by somebody else"):
+            AckReader("plan", 2)
