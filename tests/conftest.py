@@ -30,7 +30,9 @@ os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSeri
 @pytest.fixture(scope="session")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
     """A broker of its own for this test run; tests that stop or freeze one start another."""
-    embedded = EmbeddedBroker(tmp_path_factory.mktemp("broker"))
+    # Kafka looks every 10 s for transactions that were open for too long: tests of that should not wait so long.
+    settings = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000"}
+    embedded = EmbeddedBroker(tmp_path_factory.mktemp("broker"), settings=settings)
     embedded.start()
     yield embedded
     embedded.stop()

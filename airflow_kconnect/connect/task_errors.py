@@ -18,6 +18,13 @@ DROPPED = "\x03"
 NEEDS_SPARK = "\x04"
 """The ``error`` cell of a record that no `BatchRenderer` can take: Spark has to."""
 
+LARGE = "\x06"
+"""The ``error`` cell of a record for which batches of so many records would be too large."""
+
+PADDING = "\x05"
+"""The ``error`` cell of a row that is no record: rows without content push records through Spark, which waits until a
+batch is full."""
+
 DATA_EXCEPTION = "org.apache.kafka.connect.errors.DataException"
 _CLASSES = {name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, ConnectError)}
 

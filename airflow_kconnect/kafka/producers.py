@@ -7,6 +7,7 @@ what was pending), reads the offsets again and decides from what they say.
 
 from __future__ import annotations
 
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -15,18 +16,25 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.kafka.errors import error_of, translate, translated
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError, RetriableError
+from airflow_kconnect.kafka.errors import error_of, translate
 
 Produce = Callable[..., None]
+
+# What a client that is broken answers to every call; only once it says what has broken it.
+_BROKEN = {KafkaError._FATAL, KafkaError._STATE}
+_TRANSACTION_TIMEOUT_MS = 60_000  # the clients' default
+
+
+class TransactionTimedOut(RetriableError):
+    """The transaction was open for longer than ``transaction.timeout.ms``: the broker has aborted it."""
 
 
 class CommittingProducer(ABC):
     """A producer whose records become visible with a commit, at least; from `begin` to `commit` or `abort`.
 
     `produce` is confluent-kafka's, for its speed: ``topic, value, key, partition, callback, on_delivery, timestamp,
-    headers``, all by position.
-    `poll` serves delivery reports; to be called when the queue is full.
+    headers``, all by position. Its errors are `BufferError`, a full queue, and `KafkaException`: see `failure`.
     """
 
     def __init__(self, config: Mapping[str, Any], doing: str) -> None:
@@ -38,20 +46,61 @@ class CommittingProducer(ABC):
             text = f"the Kafka client refuses its configuration: {error_of(error).str()}"
             raise ConfigError({"producer.override.*": [text]}) from error
         self.produce: Produce = self._producer.produce
-        self.poll: Callable[[float], int] = self._producer.poll
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        if error is not None and self._failed is None and error.code() != KafkaError._PURGE_QUEUE:
-            self._failed = (error, f"{message.topic()}")
+        if error is not None and error.code() != KafkaError._PURGE_QUEUE:
+            self._remember(error, f"{self._doing}: writing to {message.topic()}")
 
     def _noticed(self, error: KafkaError) -> None:
-        if error.fatal() and self._failed is None:
-            self._failed = (error, "producer")
+        if error.fatal():
+            self._remember(error, self._doing)
+
+    def _remember(self, error: KafkaError, doing: str) -> None:
+        """The first error counts, but not if it only says that there was another one."""
+        if self._failed is None or self._failed[0].code() in _BROKEN:
+            self._failed = (error, doing)
 
     def _raise_if_failed(self) -> None:
         if self._failed is not None:
-            error, place = self._failed
-            raise translate(error, f"{self._doing}: writing to {place}")
+            raise self._meaning(*self._failed)
+
+    def poll(self, timeout_s: float) -> int:
+        """Serve delivery reports; to be called when the queue is full.
+
+        :raises ConnectError: the client is broken: it was fenced, for instance.
+        """
+        return self._serving(lambda: self._producer.poll(timeout_s))
+
+    def _serving(self, call: Callable[[], int]) -> int:
+        """A call that serves callbacks: in it confluent-kafka raises fatal errors instead of calling `error_cb`."""
+        try:
+            return call()
+        except KafkaException as error:
+            self._remember(error_of(error), self._doing)
+            raise self.failure(error, "") from error
+        except SystemError as error:  # it called `on_delivery`, too, while it was raising one
+            raise self.failure(KafkaException(KafkaError(KafkaError._FATAL)), "") from error
+
+    def failure(self, exception: KafkaException, doing: str) -> ConnectError:
+        """What an error of `produce` means: often it is the consequence of something that happened before.
+
+        :param doing: what was attempted, for the text; may be empty.
+        """
+        error, where = error_of(exception), f"{self._doing}: {doing}" if doing else self._doing
+        if error.code() not in _BROKEN:
+            return self._meaning(error, where)
+        with suppress(KafkaException, SystemError):
+            self._producer.poll(0)  # a report that waits may say what was refused
+        if self._failed is not None and self._failed[0].code() not in _BROKEN:
+            return self._meaning(*self._failed)
+        return self._meaning(self._cause() or error, where)
+
+    def _cause(self) -> KafkaError | None:
+        """What the client itself says has broken it, if it does."""
+        return None
+
+    def _meaning(self, error: KafkaError, doing: str) -> ConnectError:
+        return translate(error, doing)
 
     def produce_patiently(self, *record: Any) -> None:
         """`produce` that waits while the queue is full; slower by a call, for records that are few.
@@ -64,11 +113,18 @@ class CommittingProducer(ABC):
             except BufferError:
                 self.poll(0.1)
             except KafkaException as error:
-                raise translated(error, f"{self._doing}: writing to {record[0]}") from error
+                raise self.failure(error, f"writing to {record[0]}") from error
 
     @abstractmethod
     def begin(self) -> None:
         """Start a transaction, before the first record of each."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Call it between records and their progress: nobody may ever find the progress without the records.
+
+        :raises ConnectError: records were not taken.
+        """
 
     @abstractmethod
     def commit(self) -> None:
@@ -97,6 +153,8 @@ class TransactionalProducer(CommittingProducer):
 
     def __init__(self, config: Mapping[str, Any], doing: str, init_timeout_s: float = 60.0) -> None:
         super().__init__(config, doing)
+        self._timeout_ms = int(config.get("transaction.timeout.ms", _TRANSACTION_TIMEOUT_MS))
+        self._began_s: float | None = None
         try:
             # Asked before there is any connection, librdkafka looks for the coordinator again only 500 ms later.
             with suppress(KafkaException):  # what is wrong is said by the next call
@@ -112,7 +170,11 @@ class TransactionalProducer(CommittingProducer):
         try:
             self._producer.begin_transaction()
         except KafkaException as error:
-            raise translated(error, self._doing) from error
+            raise self._meaning(error_of(error), self._doing) from error
+        self._began_s = time.monotonic()
+
+    def settle(self) -> None:
+        """Nothing to do: both become visible with the transaction, or neither."""
 
     def commit(self) -> None:
         try:
@@ -122,10 +184,11 @@ class TransactionalProducer(CommittingProducer):
             self._raise_if_failed()
             raise
         self._raise_if_failed()
+        self._began_s = None
 
     def flush(self) -> None:
         """Wait until everything that was produced is acknowledged (not yet visible)."""
-        self._producer.flush()
+        self._serving(self._producer.flush)
         self._raise_if_failed()
 
     def send_sink_offsets(self, offsets: Sequence[TopicPartition], group_metadata: Any) -> None:
@@ -133,9 +196,10 @@ class TransactionalProducer(CommittingProducer):
         try:
             self._producer.send_offsets_to_transaction(list(offsets), group_metadata, 30.0)
         except KafkaException as error:
-            raise translated(error, f"{self._doing}: committing consumer offsets") from error
+            raise self.failure(error, "committing consumer offsets") from error
 
     def abort(self) -> None:
+        self._began_s = None
         try:
             self._producer.abort_transaction(30.0)
         except KafkaException:
@@ -149,7 +213,27 @@ class TransactionalProducer(CommittingProducer):
                 return
             except KafkaException as error:
                 if not error_of(error).retriable() or attempt == attempts:
-                    raise translated(error, self._doing) from error
+                    raise self._meaning(error_of(error), self._doing) from error
+
+    def _cause(self) -> KafkaError | None:
+        # Within a transaction a second one is always refused, and the refusal says what is wrong with the first.
+        try:
+            self._producer.begin_transaction()
+        except KafkaException as error:
+            return error_of(error)
+        return None
+
+    def _meaning(self, error: KafkaError, doing: str) -> ConnectError:
+        """The broker ends a transaction that takes too long by fencing its producer."""
+        found = super()._meaning(error, doing)
+        open_s = 0.0 if self._began_s is None else time.monotonic() - self._began_s
+        if not isinstance(found, FencedError) or open_s * 1000 < self._timeout_ms:
+            return found
+        return TransactionTimedOut(
+            f"{doing}: the broker has aborted the transaction, which was open for {open_s:.0f} s, longer than its"
+            f" `transaction.timeout.ms` of {self._timeout_ms} ms; raise `producer.override.transaction.timeout.ms`"
+            " (at most to the broker's `transaction.max.timeout.ms`)"
+        )
 
 
 class FlushingProducer(CommittingProducer):
@@ -158,12 +242,15 @@ class FlushingProducer(CommittingProducer):
     def begin(self) -> None:
         """Nothing to do."""
 
+    def settle(self) -> None:
+        self.flush()
+
     def commit(self) -> None:
         self.flush()
 
     def flush(self) -> None:
         """Wait until everything that was produced is acknowledged."""
-        left = self._producer.flush(300.0)
+        left = self._serving(lambda: self._producer.flush(300.0))
         self._raise_if_failed()
         if left:
             raise RetriableError(f"{self._doing}: {left} records were not acknowledged within 300 s")

@@ -14,15 +14,16 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 
 from airflow_kconnect.connect.canonical import canonical_json, partition_identity
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
-from airflow_kconnect.connect.task_errors import pack_error
+from airflow_kconnect.connect.task_errors import PADDING, pack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.kafka.errors import translated
-from airflow_kconnect.kafka.producers import CommittingProducer, new_producer
+from airflow_kconnect.kafka.errors import error_of, translated
+from airflow_kconnect.kafka.producers import CommittingProducer, TransactionTimedOut, new_producer
 from airflow_kconnect.runtime.acknowledgements import AckWriter
+from airflow_kconnect.runtime.commit_clock import CommitClock
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.producing import produce_full, produce_plain
 from airflow_kconnect.runtime.progress import ProgressAddress, ProgressSender
@@ -132,11 +133,24 @@ def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterato
             return
         topics = TopicMaker(admin, settings.topic_creation, settings.internal_topics)
         _ChunkedWriter(settings, report, producer, topics, marker).write(batches)
+    except TransactionTimedOut as error:
+        # A process that stood still for so long may have been fenced as well.
+        follower.check_current()
+        raise RetriableError(str(error)) from error
     finally:
         producer.close()
 
 
+def _records_of(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch without its padding."""
+    if "error" not in batch.schema.names or batch.column("error").null_count == batch.num_rows:
+        return batch
+    return batch.filter(pc.fill_null(pc.not_equal(batch.column("error"), PADDING), True))
+
+
 class _ChunkedWriter:
+    """Writes the rows of a split and commits by the clock, whether rows arrive or not."""
+
     def __init__(
         self,
         settings: WriterSettings,
@@ -162,22 +176,26 @@ class _ChunkedWriter:
 
     def write(self, batches: Iterator[pa.RecordBatch]) -> None:
         try:
-            for batch in batches:
-                self._refuse_errors_of_reading(batch)
-                rows = self._after_resume_point(batch)
-                if rows.num_rows:
-                    self._write_rows(rows)
-                if self._chunk_is_due():
-                    self._commit(done=False)
-                    if self._deadline_is_over():
-                        return self._finish()
-            self._refuse_lost_resume_point()
-            self._commit(done=True)
-            self._finish()
+            with CommitClock(self._commit_if_due) as clock:
+                self._write_all(batches, clock)
         except BaseException:
             if self._open_since is not None:
                 self._producer.abort()
             raise
+        self._finish()
+
+    def _write_all(self, batches: Iterator[pa.RecordBatch], clock: CommitClock) -> None:
+        for batch in map(_records_of, batches):
+            with clock.turn():
+                self._refuse_errors_of_reading(batch)
+                rows = self._after_resume_point(batch)
+                if rows.num_rows:
+                    self._write_rows(rows)
+                if self._commit_if_due() and self._deadline_is_over():
+                    return
+        with clock.turn():
+            self._refuse_lost_resume_point()
+            self._commit(done=True)
 
     def _refuse_errors_of_reading(self, batch: pa.RecordBatch) -> None:
         """What is no record cannot be passed over, and need not lie behind the resume point."""
@@ -260,7 +278,9 @@ class _ChunkedWriter:
                 self._refuse_impossible_timestamps(rows)
                 produce_full(self._producer, topics, values, keys, rows)
         except KafkaException as error:
-            # What the client itself refuses is too large.
+            if error_of(error).code() != KafkaError.MSG_SIZE_TOO_LARGE:
+                written_to = topics if isinstance(topics, str) else ", ".join(sorted(set(topics)))
+                raise self._producer.failure(error, f"writing to {written_to}") from error
             sizes = [
                 len(value or b"") + len(key or b"")
                 for value, key in zip(values, keys or [None] * len(values), strict=True)
@@ -308,6 +328,12 @@ class _ChunkedWriter:
         open_ms = (time.monotonic() - self._open_since) * 1000
         return open_ms >= self._settings.chunk_ms or self._deadline_is_over()
 
+    def _commit_if_due(self) -> bool:
+        due = self._chunk_is_due()
+        if due:
+            self._commit(done=False)
+        return due
+
     def _deadline_is_over(self) -> bool:
         deadline = self._settings.deadline_epoch_s
         return deadline is not None and time.time() >= deadline
@@ -318,6 +344,7 @@ class _ChunkedWriter:
                 self._report.done = done
                 return
             self._begin()
+        self._producer.settle()
         self._produce_position(done)
         if done:
             failpoint("after-last-produce")
@@ -344,7 +371,7 @@ class _ChunkedWriter:
         self._produce_one(pointer.topic, marker.encode(), marker_key(pointer.connector, self._report.split))
 
     def _produce_one(self, topic: str, value: bytes, key: bytes) -> None:
-        produce_plain(self._producer, topic, [value], [key])
+        self._producer.produce_patiently(topic, value, key)
 
     def _finish(self) -> None:
         self._sender.send(self._report.written, done=True)

@@ -44,6 +44,9 @@ class FakeProducer:
     def begin(self) -> None:
         self.told.append("begin")
 
+    def settle(self) -> None:
+        """Transactions need none."""
+
     def commit(self) -> None:
         self.told.append("commit")
 
@@ -70,6 +73,13 @@ class FullProducer(FakeProducer):
 class NoCommit(FakeProducer):
     def commit(self) -> None:
         raise RetriableError("broker away")
+
+
+class FlushedProducer(FakeProducer):
+    """Has no transactions."""
+
+    def settle(self) -> None:
+        self.told.append("flush")
 
 
 class FakeAdmin:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -298,6 +300,59 @@ class TestFlushing:
         producer.produce(topic(config={"max.message.bytes": "100"}), b"x" * 10_000)
         with pytest.raises(DataError, match=r"`max\.message\.bytes`"):
             producer.commit()
+
+
+class TestErrorsInMidStream:
+    """They arrive while records are produced, long before the commit; the client then refuses everything."""
+
+    def stream(self, producer: CommittingProducer, name: str, seconds: float = 15.0) -> None:
+        """Produce until there is an error, as a split's writer does."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                producer.produce(name, b"x")
+            except KafkaException as error:
+                raise producer.failure(error, f"writing to {name}") from error
+            producer.poll(0)
+            time.sleep(0.02)
+
+    def test_fencing(self, make: Make, topic: MakeTopic) -> None:
+        transactional_id, name = unique("id"), topic()
+        old = make(transactional_id)
+        old.begin()
+        old.produce(name, b"old")
+        old.flush()
+        make(transactional_id)
+        with pytest.raises(FencedError):
+            self.stream(old, name)
+
+    def test_a_record_that_the_broker_refuses(self, make: Make, topic: MakeTopic) -> None:
+        producer = make(unique("id"))
+        producer.begin()
+        producer.produce(topic(config={"max.message.bytes": "100"}), os.urandom(10_000))
+        with pytest.raises(DataError, match=r"`max\.message\.bytes`"):
+            self.stream(producer, topic())
+
+    def test_the_brokers_timeout_is_not_called_fencing(self, configs: ClientConfigs, topic: MakeTopic) -> None:
+        name, config = topic(), {**configs.producer(unique("id")), "transaction.timeout.ms": 1000}
+        producer = new_producer(config, "test")
+        producer.begin()
+        producer.produce(name, b"x")
+        producer.flush()
+        with pytest.raises(RetriableError, match=r"longer than its `transaction\.timeout\.ms` of 1000 ms"):
+            self.stream(producer, name)
+        producer.close()
+
+    def test_a_broken_client_raises_in_flush(self, make: Make, topic: MakeTopic) -> None:
+        transactional_id, name = unique("id"), topic()
+        old = make(transactional_id)
+        old.begin()
+        old.produce(name, b"old")
+        old.flush()
+        make(transactional_id)
+        old.produce(name, b"old")
+        with pytest.raises(FencedError):
+            old.flush()
 
 
 class TestErrors:

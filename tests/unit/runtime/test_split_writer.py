@@ -16,13 +16,13 @@ import pytest
 
 from airflow_kconnect.connect.connector import Progress
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connect.task_errors import DROPPED, error_cell, stage_prefix
+from airflow_kconnect.connect.task_errors import DROPPED, PADDING, error_cell, stage_prefix
 from airflow_kconnect.connectors.file.reading import read_split
 from airflow_kconnect.runtime.acknowledgements import AckReader
 from airflow_kconnect.runtime.record_errors import ErrorHandling
 from airflow_kconnect.runtime.split_report import SplitReport
 from airflow_kconnect.stores.records import Marker, marker_key, offset_key, offset_value
-from tests.support.split_writing import POINTER, NoCommit, Writing, lines
+from tests.support.split_writing import POINTER, FlushedProducer, NoCommit, Writing, lines
 
 
 class TestTransactions:
@@ -67,6 +67,33 @@ class TestTransactions:
     def test_after_the_deadline_the_split_stops_at_a_commit(self) -> None:
         writing = Writing(deadline_epoch_s=0.0).write(lines(1), lines(2))
         assert (writing.values, writing.markers) == ([b"line-1"], [Marker("plan", 1, False, 1, ("t",))])
+
+    def test_without_transactions_progress_follows_the_acknowledgement_of_its_records(self) -> None:
+        writing = Writing(producer=FlushedProducer(), chunk_ms=0).write(lines(1), lines(2))
+        places = [what if isinstance(what, str) else what[0] for what in writing.producer.told]
+        assert places == [
+            *["begin", "t", "flush", "connect-offsets", "commit"],
+            *["begin", "t", "flush", "connect-offsets", "commit"],
+            *["begin", "flush", "connect-offsets", "commit"],
+        ]
+
+    def test_a_chunk_is_committed_in_time_although_nothing_arrives(self) -> None:
+        writing = Writing(chunk_ms=200)
+
+        def slow() -> Iterator[pa.RecordBatch]:
+            yield lines(1)
+            deadline = time.monotonic() + 10
+            while "commit" not in writing.producer.told and time.monotonic() < deadline:
+                time.sleep(0.01)
+            yield lines(2)
+
+        writing.writer.write(slow())
+        assert writing.told[:4] == ["begin", ("t", b"line-1"), "commit", "begin"]
+
+    def test_padding_is_no_record(self) -> None:
+        batch = lines(1, 2, error=PADDING)
+        writing = Writing(poll=False).write(batch, batch.slice(1))
+        assert (writing.values, writing.report.handled) == ([b"line-1"], 1)
 
     def test_a_failed_commit_is_not_repeated(self) -> None:
         producer = NoCommit()

@@ -1,0 +1,40 @@
+"""Records that only the broker refuses: nothing is skipped because of them, with transactions and without."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+
+from airflow_kconnect.connect.errors import DataError
+from tests.integration.runtime.conftest import Run
+from tests.support.kafka import create_topic, read_values
+
+_LARGE = {"producer.override.max.request.size": "3000000", "producer.override.compression.type": "none"}
+
+
+def _raise_limit(bootstrap: str, topic: str) -> None:
+    entry = ConfigEntry("max.message.bytes", "3000000", incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
+    AdminClient({"bootstrap.servers": bootstrap}).incremental_alter_configs([resource])[resource].result(30)
+
+
+@pytest.mark.parametrize("support", ["enabled", "disabled"])
+def test_a_record_that_the_broker_refuses_is_written_by_the_next_run(
+    support: str, file_source: Callable[..., dict[str, str]], run_here: Run, bootstrap: str, tmp_path: Path
+) -> None:
+    lines = [random.Random(n).randbytes(20).hex() for n in range(2000)]
+    lines[1000] = "x" * 50_000
+    (tmp_path / "in.txt").write_text("\n".join(lines) + "\n")
+    config = file_source(**_LARGE)
+    create_topic(bootstrap, config["topic"], 1, {"max.message.bytes": "10000"})
+    worker = {"exactly.once.source.support": support}
+    with pytest.raises(DataError, match=r"`max\.message\.bytes`"):
+        run_here(config, **worker)
+    _raise_limit(bootstrap, config["topic"])
+    run_here(config, **worker)
+    found = read_values(bootstrap, config["topic"])
+    assert {line.encode() for line in lines} - set(found) == set()
