@@ -18,14 +18,15 @@ from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableEr
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.task import SourceTask, SourceTaskContext
-from airflow_kconnect.connect.task_errors import error_cell
+from airflow_kconnect.connect.task_errors import PADDING, error_cell
 from airflow_kconnect.runtime.acknowledgements import AckReader
 from airflow_kconnect.runtime.header_stage import RAW, HeaderStage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_BATCH_ROWS = 10_000
+_BATCH_ROWS = 5000
+_HAND_ON_S = 1.0
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 _CARRIED = ("source_partition", "source_offset", "error")
 
@@ -53,6 +54,7 @@ class PollSettings:
 def poll_frame(spark: SparkSession, settings: PollSettings) -> RecordFrame:
     """The records of all tasks as a frame: Spark partition n is task n."""
     columns = _columns(settings.shapes)
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH_ROWS))  # what `_padding` fills
     tasks = len(settings.configs)
     rows = spark.range(0, tasks, 1, tasks).mapInArrow(_poller(settings), _spark_schema(columns))
     return _as_frame(rows, settings.shapes)
@@ -117,7 +119,10 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
             _refuse_second_attempt(context.attemptNumber())
             task = _HostedTask(settings, context.partitionId())
             for records in task.batches():
-                yield _arrow(columns, settings.shapes, records, settings.headers)
+                if records:
+                    yield _arrow(columns, settings.shapes, records, settings.headers)
+                else:
+                    yield from _padding(columns)
         except ConnectError as error:
             yield _error_batch(columns, error)
         except Exception as error:  # the task is the user's code: any error of it is the run's answer
@@ -149,6 +154,7 @@ class _HostedTask:
         self._acknowledged = 0
 
     def batches(self) -> Iterator[list[SourceRecord]]:
+        """What is polled, in lists; an empty one: hand on now what Spark may still hold."""
         props = self._settings.configs[self._index]
         try:
             self._task.initialize(SourceTaskContext(props, self._settings.offsets))
@@ -161,9 +167,11 @@ class _HostedTask:
         threading.Thread(target=self._close, name="task-close", daemon=True).start()
 
     def _poll_all(self) -> Iterator[list[SourceRecord]]:
+        """At least one poll: tasks of a later wave begin after the deadline, and clocks may differ."""
         left = self._settings.max_records[self._index]
         waiting: list[SourceRecord] = []
-        while not self._over(left):
+        held, handed_on = False, time.monotonic()
+        while left != 0:
             polled = self._task.poll()
             if polled is None:
                 break
@@ -172,15 +180,23 @@ class _HostedTask:
             waiting += taken
             self._uncommitted.extend(taken)
             self._acknowledge()
-            if len(waiting) >= _BATCH_ROWS or (waiting and not taken):
+            now = time.monotonic()
+            in_time = now - handed_on >= _HAND_ON_S
+            if waiting and (in_time or len(waiting) >= _BATCH_ROWS):
                 yield waiting
-                waiting = []
+                waiting, held = [], True
+            if in_time:
+                if held:
+                    yield []
+                held, handed_on = False, now
+            if self._deadline_is_over():
+                break
         if waiting:
             yield waiting
 
-    def _over(self, left: int | None) -> bool:
+    def _deadline_is_over(self) -> bool:
         deadline = self._settings.deadline_epoch_s
-        return left == 0 or (deadline is not None and time.time() >= deadline)
+        return deadline is not None and time.time() >= deadline
 
     def _acknowledge(self) -> bool:
         """Call back for what has been committed; returns whether nothing more will be."""
@@ -247,6 +263,21 @@ def _tag(part: str, declared: tuple[Shape, ...], schema: ConnectSchema | None, v
         if shape.schema == schema:
             return n
     raise DataError(f"a record's {part} has a schema that the connector did not declare: {schema}")
+
+
+def _padding(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows that push what was polled through Spark to the writer.
+
+    Spark makes a batch for the writer only when it has all of its rows, which at ten records a second would take
+    minutes, and has nothing to tell it to hurry. The second half pushes the first one out of Python's own buffer.
+    """
+    arrays = [
+        pa.array([PADDING] * _BATCH_ROWS, field.type) if field.name == "error" else pa.nulls(_BATCH_ROWS, field.type)
+        for field in columns
+    ]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=columns)
+    yield batch
+    yield batch
 
 
 def _error_batch(columns: pa.Schema, error: ConnectError) -> pa.RecordBatch:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.task_errors import PADDING
 from airflow_kconnect.runtime.split_report import REPORT_SCHEMA, SplitReport
 from airflow_kconnect.runtime.split_writer import WriterSettings, split_writer
 
@@ -18,32 +19,38 @@ if TYPE_CHECKING:
 # Objects of one version of Spark that another one cannot read.
 _OTHER_VERSION = re.compile(r"InvalidClassException|local class incompatible|NoSuchMethodError|NoClassDefFoundError")
 _SMALL_RECORD_BYTES = 4096
-_SMALL_RECORDS = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
-    "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
-}
+_BATCH_ROWS = 5000
+_BATCH_BYTES = 64 * 1024 * 1024
+_ROWS_KEY, _BYTES_KEY = (f"spark.sql.execution.arrow.{what}PerBatch" for what in ("maxRecords", "maxBytes"))
+_NO_LIMIT = str(2**31 - 1)
 
 
-def use_batches_of(spark: SparkSession, record_bytes: int) -> None:
+def use_batches_of(spark: SparkSession, record_bytes: int) -> int | None:
     """Choose Arrow batches for records of about this size.
 
     With a limit in bytes, Spark adds up the sizes of all columns after each row, a fifth of the JVM's time. Small
-    records do not need it: a count of records bounds the memory well enough.
+    records do not need it: a count of records bounds the memory, as long as none is much larger.
 
     :param record_bytes: size of the largest record that was seen; 0 if there was none.
+    :returns: the largest value, in bytes, for which the batches are fit; None: any.
     """
     if 0 < record_bytes <= _SMALL_RECORD_BYTES:
-        for key, value in _SMALL_RECORDS.items():
-            spark.conf.set(key, value)
+        spark.conf.set(_ROWS_KEY, str(_BATCH_ROWS))
+        spark.conf.set(_BYTES_KEY, _NO_LIMIT)
+        return _BATCH_BYTES // _BATCH_ROWS
+    if spark.conf.get(_BYTES_KEY, "") == _NO_LIMIT:
+        spark.conf.set(_BYTES_KEY, str(_BATCH_BYTES))
+    return None
 
 
 def observed(df: DataFrame) -> tuple[DataFrame, Callable[[], int]]:
-    """Count rows as they pass: the count is there when the job is over."""
+    """Count records as they pass: the count is there when the job is over."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
     observation = Observation()
-    counted = df.observe(observation, F.count(F.lit(1)).alias("rows"))
+    records = F.lit(1) if "error" not in df.columns else F.when(F.col("error").eqNullSafe(PADDING), None).otherwise(1)
+    counted = df.observe(observation, F.count(records).alias("rows"))
     return counted, lambda: int(observation.get["rows"])
 
 
