@@ -237,6 +237,11 @@ class NativeSourceConnector(SourceConnector):
         ``error`` (a text, or `error_cell`). A split's rows come in the same order each time.
         """
 
+    def resumable(self, split: Split) -> bool:
+        """Whether rows of the split carry ``progress``, so that a long one can commit in parts. If not, the whole split
+        is one Kafka transaction, which may take as long as the broker allows."""
+        return True
+
     @abstractmethod
     def offset(self, split: Split, progress: Progress) -> Offset | None:
         """The source offset that says "everything up to `progress` is done"; None if nothing is to be remembered."""

@@ -36,6 +36,7 @@ _UNSETTLED = (
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.NOT_COORDINATOR,
 )
+_LONGEST_TRANSACTION_MS = 900_000
 _AUTHENTICATION = (KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED)
 
 
@@ -159,6 +160,17 @@ class KafkaAdmin:
             lambda: self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result(),
         )
         return str(found[name].value)
+
+    def longest_transaction_ms(self) -> int:
+        """The brokers' ``transaction.max.timeout.ms``; Kafka's default where this principal may not ask."""
+        try:
+            brokers = self._client.describe_cluster(request_timeout=self._timeout_s).result().nodes
+            resource = ConfigResource(ResourceType.BROKER, str(brokers[0].id))
+            found = self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result()
+        except KafkaException as error:
+            log.info("the brokers' transaction.max.timeout.ms is not known: %s", error_of(error).str())
+            return _LONGEST_TRANSACTION_MS
+        return int(found["transaction.max.timeout.ms"].value)
 
     def end_offsets(self, topic: str, partitions: Iterable[int], *, committed: bool) -> dict[int, int]:
         """Where each partition ends: for read_committed readers, or with open transactions."""

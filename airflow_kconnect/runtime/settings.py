@@ -1,4 +1,4 @@
-"""What the data plane knows of a run: validated configuration, clients, bounds, guarantee."""
+"""What the data plane knows of a run: validated configuration, clients, bounds."""
 
 from __future__ import annotations
 
@@ -107,10 +107,6 @@ class RunSettings:
     @property
     def tasks_max(self) -> int:
         return int(self.config.common["tasks.max"])
-
-    @property
-    def guarantee(self) -> str:
-        return "exactly_once" if self.exactly_once else "at_least_once"
 
     def task_id(self, split: int) -> str:
         """Connect's own transactional id: taking it fences a live Connect task too."""

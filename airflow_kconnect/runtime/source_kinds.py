@@ -49,6 +49,10 @@ class SourceKind(ABC):
     def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
         """The records of the splits; Spark partition n holds ``splits[n]``."""
 
+    def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
+        """Those of the splits that are one transaction from their beginning to their end."""
+        return frozenset()
+
     @abstractmethod
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
         """The source offsets that hold after the run."""
@@ -103,6 +107,9 @@ class NativeKind(SourceKind):
     def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
         to_do = [(k, work.plan.splits[k], work.resume_point(k)) for k in splits]
         return self._connector.read(self._session.spark, to_do)
+
+    def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
+        return frozenset(k for k in splits if not self._connector.resumable(work.plan.splits[k]))
 
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
         """Of each source partition the end of its last split, or the place where the run was stopped before it."""

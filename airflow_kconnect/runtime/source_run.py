@@ -6,10 +6,11 @@ import logging
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from typing import Any
 
 from airflow_kconnect.connect.canonical import partition_identity
-from airflow_kconnect.connect.connector import SourceConnector
-from airflow_kconnect.connect.errors import ConnectError, InternalError
+from airflow_kconnect.connect.connector import ExactlyOnceSupport, SourceConnector
+from airflow_kconnect.connect.errors import ConnectError, FencedError, InternalError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.task_errors import unpack_error
@@ -187,11 +188,10 @@ class SourceRun:
     ) -> WriterSettings:
         settings, worker = self._settings, self._settings.worker
         internal = {str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status")}
-        ids = {k: settings.task_id(k) if settings.exactly_once else None for k in splits}
         return WriterSettings(
             pointer=pointer,
             splits=splits,
-            producer_configs={k: settings.clients.producer(task_id) for k, task_id in ids.items()},
+            producer_configs=self._producer_configs(work, splits),
             consumer_config=self._consumer_config,
             admin_config=settings.clients.admin(),
             constant_topic=frame.constant_topic,
@@ -204,6 +204,22 @@ class SourceRun:
             known_keys=_known_keys(work.view),
             errors=settings.errors,
         )
+
+    def _producer_configs(self, work: Work, splits: tuple[int, ...]) -> dict[int, dict[str, Any]]:
+        """Of each split. One that cannot commit in parts has the longest transaction that the broker allows."""
+        clients, own = self._settings.clients, self._kind.indivisible(work, splits)
+        if not self._settings.exactly_once:
+            return {k: clients.producer(None) for k in splits}
+        longest = {"transaction.timeout.ms": self._admin.longest_transaction_ms()} if own else {}
+        ids = {k: self._settings.task_id(k) for k in splits}
+        return {k: (longest if k in own else {}) | clients.producer(ids[k]) for k in splits}
+
+    @property
+    def _guarantee(self) -> str:
+        """Transactions alone do not make it exactly once: the connector must resume where it stopped."""
+        settings = self._settings
+        supported = self._connector.exactly_once_support(settings.config.props) is ExactlyOnceSupport.SUPPORTED
+        return "exactly_once" if settings.exactly_once and supported else "at_least_once"
 
     def _reconcile(self, reports: list[SplitReport], read: int) -> None:
         """Everything that was read must be accounted for, or the run fails before the offsets are committed.
@@ -254,7 +270,7 @@ class SourceRun:
             kind="source",
             connector_class=type(self._connector).__name__,
             run_id=settings.run_id,
-            guarantee=settings.guarantee,
+            guarantee=self._guarantee,
             records={
                 "read": read,
                 "written": sum(report.written for report in reports),
@@ -284,8 +300,11 @@ def with_topic_suffix(frame: RecordFrame, suffix: str) -> RecordFrame:
 
 
 def _first_cause(errors: list[ConnectError]) -> ConnectError:
-    """A bad record explains more than the fencing or the time-out that it caused elsewhere."""
-    return min(errors, key=lambda error: error.exit_code)
+    """A bad record explains more than the errors that it caused elsewhere, and fencing more than a time-out.
+
+    A fenced run that ended as worth a retry would come back and fence its successor.
+    """
+    return min(errors, key=lambda error: (error.exit_code > 1, not isinstance(error, FencedError), error.exit_code))
 
 
 def _known_keys(view: OffsetView) -> Mapping[str, bytes]:

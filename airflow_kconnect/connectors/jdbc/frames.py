@@ -53,6 +53,13 @@ class Reader:
 Items = Sequence[tuple[Source, Split, Progress]]
 
 
+def resumable(source: Source, dialect: Dialect, kind: str) -> bool:
+    """Whether reading can resume after any row of a split of this kind."""
+    cursor = source.cursor
+    has_number = cursor.exact and cursor.id is not None
+    return kind == ROWS and has_number and (cursor.timestamp is None or dialect.row_progress)
+
+
 def _one(spark: SparkSession, table: _TableFrame, items: Items) -> RecordFrame:
     key = table.source.key_schema()
     return RecordFrame(
@@ -100,9 +107,7 @@ class _TableFrame:
 
     def __init__(self, reader: Reader, source: Source, kinds: frozenset[str]) -> None:
         self.source, self._reader, self._dialect, self._kinds = source, reader, reader.dialect, kinds
-        cursor = source.cursor
-        may_stop = kinds == {ROWS} and cursor.exact and (cursor.timestamp is None or reader.dialect.row_progress)
-        self._has_progress = may_stop and cursor.id is not None
+        self._has_progress = all(resumable(source, reader.dialect, kind) for kind in kinds)
 
     def rows(self, spark: SparkSession, items: Items) -> DataFrame:
         """Spark's reader over a sub-select; column n of the table is ``c<n>``."""

@@ -17,7 +17,7 @@ from airflow_kconnect.connectors.jdbc.cursors import Position
 from airflow_kconnect.connectors.jdbc.database import Database
 from airflow_kconnect.connectors.jdbc.dialects.base import Dialect
 from airflow_kconnect.connectors.jdbc.drivers import use_driver
-from airflow_kconnect.connectors.jdbc.frames import Reader
+from airflow_kconnect.connectors.jdbc.frames import Reader, resumable
 from airflow_kconnect.connectors.jdbc.gateway import connect
 from airflow_kconnect.connectors.jdbc.offsets import offset_of
 from airflow_kconnect.connectors.jdbc.planning import BLOCKS, Pieces, Planner, Window, block_ranges, whole_table
@@ -186,6 +186,10 @@ class ReadingSession:
         options = {**self._dialect.properties, **settings.properties, "driver": driver}
         reader = Reader(self._dialect, settings, options, self._session_start)
         return reader.frame(spark, [(self._source_of(split), split, at) for _, split, at in splits])
+
+    def resumable(self, split: Split) -> bool:
+        """See `NativeSourceConnector.resumable`."""
+        return resumable(self._source_of(split), self._dialect, split.detail["kind"])
 
     # Offsets
 

@@ -113,6 +113,9 @@ class JdbcSourceConnector(NativeSourceConnector):
     def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
         return self._open().read(spark, splits)
 
+    def resumable(self, split: Split) -> bool:
+        return self._open().resumable(split)
+
     def offset(self, split: Split, progress: Progress) -> Offset | None:
         return self._open().offset(split, progress)
 

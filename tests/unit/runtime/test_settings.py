@@ -138,16 +138,16 @@ class TestBounds:
 
 
 @pytest.mark.parametrize(
-    ("support", "guarantee"),
+    ("support", "expected"),
     [
-        ("enabled", "exactly_once"),
-        ("ENABLED", "exactly_once"),
-        ("preparing", "at_least_once"),
-        ("disabled", "at_least_once"),
+        ("enabled", True),
+        ("ENABLED", True),
+        ("preparing", False),
+        ("disabled", False),
     ],
 )
-def test_the_guarantee_follows_the_workers_support(support: str, guarantee: str) -> None:
-    assert settings(exactly_once_source_support=support).guarantee == guarantee
+def test_transactions_follow_the_workers_support(support: str, expected: bool) -> None:
+    assert settings(exactly_once_source_support=support).exactly_once is expected
 
 
 def test_a_client_key_that_cannot_be_honoured_is_a_config_error() -> None:
