@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Topic
 
 from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
-from airflow_kconnect.connect.task_errors import error_cell
+from airflow_kconnect.connect.task_errors import LARGE, error_cell
 from airflow_kconnect.converters.base import BatchParser
 from airflow_kconnect.kafka.errors import translate, translated
 from airflow_kconnect.runtime.memory import give_memory_back
@@ -46,6 +47,7 @@ class ReaderSettings:
     :param columns: which columns are read besides ``kafka_offset``, ``value`` and ``error``: each one costs.
     :param parsers: further columns, named ``key_...`` or ``value_...``, made of that part's bytes, batch by batch.
     :param keeps_parsed: whether the bytes of what was parsed go along.
+    :param largest: the first larger value, in bytes, ends the split with `LARGE`; None: values may have any size.
     """
 
     consumer_config: Mapping[str, Any]
@@ -53,6 +55,7 @@ class ReaderSettings:
     columns: frozenset[str]
     parsers: Mapping[str, BatchParser] = field(default_factory=dict)
     keeps_parsed: bool = True
+    largest: int | None = None
 
     @property
     def schema(self) -> pa.Schema:
@@ -110,27 +113,44 @@ def read_split(settings: ReaderSettings, split: SinkSplit) -> Iterator[pa.Record
     """The records of a split as batches of the settings' schema; an error of the broker is the last row."""
     try:
         for messages in read_messages(settings.consumer_config, split):
-            yield _arrow(settings, messages)
+            large = _first_above(settings.largest, messages)
+            if large is None:
+                yield _arrow(settings, messages)
+                continue
+            if large:
+                yield _arrow(settings, messages[:large])
+            yield _error_row(settings, LARGE, messages[large].offset())
+            return
     except ConnectError as error:
-        cells = {"error": [error_cell(error)]}
-        arrays = [pa.array(cells.get(field.name, [None]), field.type) for field in settings.schema]
-        yield pa.RecordBatch.from_arrays(arrays, schema=settings.schema)
+        yield _error_row(settings, error_cell(error))
+
+
+def _first_above(largest: int | None, messages: Sequence[Message]) -> int | None:
+    """Index of the first message with a larger value."""
+    if largest is None:
+        return None
+    return next((n for n, size in enumerate(map(len, messages)) if size > largest), None)
+
+
+def _error_row(settings: ReaderSettings, error: str, offset: int | None = None) -> pa.RecordBatch:
+    cells: dict[str, list[Any]] = {"error": [error], "kafka_offset": [offset]}
+    arrays = [pa.array(cells.get(field.name, [None]), field.type) for field in settings.schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=settings.schema)
 
 
 def read_samples(consumer_config: Mapping[str, Any], ranges: Iterable[SinkSplit]) -> list[Message]:
     """Some messages from the beginning of each range; a range without messages gives none.
 
-    :raises RetriableError: the broker is away, or nothing comes for two minutes.
+    :raises RetriableError: the broker is unavailable, or nothing moves for two minutes.
     """
     missing = {(found.topic, found.partition): found for found in ranges}
-    consumer = Consumer(dict(consumer_config))
+    patience = _Patience(_PATIENCE_S)
+    consumer = Consumer({**consumer_config, **patience.config})
     samples: list[Message] = []
-    deadline = time.monotonic() + _PATIENCE_S
     try:
         consumer.assign([TopicPartition(r.topic, r.partition, r.start) for r in missing.values()])
         while missing:
-            if time.monotonic() > deadline:
-                raise RetriableError(f"reading samples: nothing arrived for {_PATIENCE_S:.0f} s")
+            patience.check("reading samples")
             by_place = defaultdict(list)
             for message in consumer.consume(_SAMPLES, timeout=0.1):
                 by_place[message.topic(), message.partition()].append(message)
@@ -139,6 +159,7 @@ def read_samples(consumer_config: Mapping[str, Any], ranges: Iterable[SinkSplit]
                 samples += good
                 if good or reached:
                     del missing[place]
+                    consumer.pause([TopicPartition(*place)])
     except KafkaException as error:
         raise translated(error, "reading samples") from error
     finally:
@@ -152,20 +173,21 @@ def read_messages(consumer_config: Mapping[str, Any], split: SinkSplit) -> Itera
     The end counts as reached at the last message, or when the fetch position has passed it: control markers occupy
     offsets and are never delivered.
 
-    :raises RetriableError: the broker is away, or nothing comes for two minutes.
+    :raises RetriableError: the broker is unavailable, or nothing moves for two minutes.
     """
     batch = min(_BATCH, split.end - split.start)
-    consumer = Consumer(dict(consumer_config))
+    patience = _Patience(_PATIENCE_S)
+    consumer = Consumer({**consumer_config, **patience.config})
     where = f"reading {split.topic_partition}"
     try:
         consumer.assign([TopicPartition(split.topic, split.partition, split.start)])
-        patience, reached = time.monotonic() + _PATIENCE_S, False
+        reached = False
         while not reached:
             messages = consumer.consume(batch, timeout=0.1)
             if messages:
-                patience = time.monotonic() + _PATIENCE_S
-            elif time.monotonic() > patience:
-                raise RetriableError(f"{where}: nothing arrived for {_PATIENCE_S:.0f} s before offset {split.end}")
+                patience.renew()
+            else:
+                patience.check(where, f" before offset {split.end}")
             good, reached = _within(messages, split, where)
             if good:
                 yield good
@@ -173,6 +195,41 @@ def read_messages(consumer_config: Mapping[str, Any], split: SinkSplit) -> Itera
         raise translated(error, where) from error
     finally:
         consumer.close()
+
+
+class _Patience:
+    """How long a consumer may stand still.
+
+    It moves when messages arrive, and also when it passes records of aborted transactions: these are never delivered,
+    and only the client's statistics show that there is progress.
+
+    :param config: what the consumer needs in addition to its configuration.
+    """
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._positions: dict[tuple[str, str], int] = {}
+        self.config: dict[str, Any] = {
+            "statistics.interval.ms": int(min(patience_s / 4, 10) * 1000),
+            "stats_cb": self._look_at,
+        }
+        self.renew()
+
+    def renew(self) -> None:
+        """Something has moved."""
+        self._deadline = time.monotonic() + self._patience_s
+
+    def check(self, doing: str, until: str = "") -> None:
+        """:raises RetriableError: nothing has moved for too long."""
+        if time.monotonic() > self._deadline:
+            raise RetriableError(f"{doing}: nothing arrived for {self._patience_s:.0f} s{until}")
+
+    def _look_at(self, statistics: str) -> None:
+        topics = json.loads(statistics)["topics"]
+        found = {(t, p): facts["next_offset"] for t in topics for p, facts in topics[t]["partitions"].items()}
+        if found != self._positions:
+            self._positions = found
+            self.renew()
 
 
 def _within(messages: list[Message], split: SinkSplit, where: str) -> tuple[list[Message], bool]:

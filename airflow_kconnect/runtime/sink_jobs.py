@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector import (
@@ -32,6 +33,7 @@ from airflow_kconnect.transforms.extract_new_record_state import has_change_even
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_UNKNOWN = 0
 _POLL_COLUMNS = frozenset({"key", "timestamp", "headers"})
 # Tombstones pass untouched: in topics without Debezium's events they are deletions too.
 _UNWRAP = {
@@ -68,7 +70,8 @@ class SinkJobs:
         self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
         self._value = PartDecoder("value", converter_of(settings, "value"))
         self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
-        self._record_bytes = 0
+        self._record_bytes = _UNKNOWN
+        self._largest: int | None = None
         self._needs_spark = False
         self._seen: set[tuple[str, bytes]] = set()
 
@@ -86,11 +89,12 @@ class SinkJobs:
             decoder.learn([getattr(message, part)() for message in messages])
         self._record_bytes = max((len(message.value() or b"") for message in messages), default=0)
 
-    def learn(self, samples: set[tuple[str, bytes]], *, needs_spark: bool) -> bool:
+    def learn(self, samples: set[tuple[str, bytes]], *, needs_spark: bool, large: bool = False) -> bool:
         """Take in what a job could not do, so that the next one can; whether there was anything.
 
         :param samples: (part, bytes) of records whose shapes were not known.
         :param needs_spark: there were records that only Catalyst can read or render.
+        :param large: there were records that are larger than the samples had led to expect.
         :raises DataError: a shape is not understood even now.
         """
         self._needs_spark = self._needs_spark or needs_spark
@@ -99,11 +103,13 @@ class SinkJobs:
         self._seen |= samples
         for part, decoder in self._decoders:
             decoder.learn([data for found, data in samples if found == part])
-        return bool(samples) or needs_spark
+        if large:
+            self._record_bytes = _UNKNOWN
+        return bool(samples) or needs_spark or large
 
     def job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame:
         """A job that writes the splits; its rows are their reports."""
-        use_batches_of(spark, self._record_bytes)
+        self._largest = use_batches_of(spark, self._record_bytes)
         return self._plain_job(spark, splits, progress) or self._catalyst_job(spark, splits, progress)
 
     def _plain_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame | None:
@@ -124,6 +130,7 @@ class SinkJobs:
     def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame:
         columns = self._columns.union(part for part, _ in self._decoders)
         reader = self._reader(splits, columns, keeps_parsed=self._settings.errors.reports or self._dead_letters)
+        reader = replace(reader, largest=self._largest)
         frame = self._frame(read_splits(spark, reader), splits)
         writers: tuple[SplitWriter, ...]
         if isinstance(self._connector, NativeSinkConnector):

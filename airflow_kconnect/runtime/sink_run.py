@@ -179,7 +179,8 @@ class SinkRun:
         if errors:
             raise min(errors, key=lambda error: error.exit_code)
         samples = {sample for report in reports for sample in samples_of(report)}
-        self._learned = self._jobs.learn(samples, needs_spark=any(report.needs_spark for report in reports))
+        needs_spark, large = any(report.needs_spark for report in reports), any(report.large for report in reports)
+        self._learned = self._jobs.learn(samples, needs_spark=needs_spark, large=large)
 
     def _dry_run(self, ranges: list[Range]) -> RunReport:
         self._notes = {"dry_run": True, "would_read_offsets": sum(found.end - found.start for found in ranges)}

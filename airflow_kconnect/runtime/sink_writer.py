@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConnectError, DataError
-from airflow_kconnect.connect.task_errors import NEEDS_SPARK, pack_error
+from airflow_kconnect.connect.task_errors import LARGE, NEEDS_SPARK, pack_error
 from airflow_kconnect.runtime.decoding import unknown_sample
 from airflow_kconnect.runtime.errant_records import BatchReporter
 from airflow_kconnect.runtime.failpoints import failpoint
@@ -57,6 +57,7 @@ class SinkReport:
     :param result: facts for `NativeSinkConnector.commit`; None if the writer failed and nothing counts.
     :param unknown: (part, base64 bytes) of records whose shape was not known.
     :param needs_spark: the rest cannot be read by a `BatchRenderer`.
+    :param large: the record at `end` is too large for the batches that were chosen.
     :param error: the error of the record at `end`, or of the writer.
     """
 
@@ -68,6 +69,7 @@ class SinkReport:
     result: dict[str, Any] | None = None
     unknown: list[tuple[str, str]] = field(default_factory=list)
     needs_spark: bool = False
+    large: bool = False
     error: dict[str, Any] | None = None
 
     def count(self, found: Sorted) -> None:
@@ -168,6 +170,8 @@ def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSpl
     offset = batch.column("kafka_offset")[row].as_py()
     if errors[row].as_py() == NEEDS_SPARK:
         report.needs_spark = True
+    elif errors[row].as_py() == LARGE:
+        report.large = True
     elif unknown_sample(errors[row].as_py()) is not None:
         report.unknown = _samples(errors.slice(row))
     else:
