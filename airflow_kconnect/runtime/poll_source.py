@@ -170,7 +170,7 @@ class _HostedTask:
         """At least one poll: tasks of a later wave begin after the deadline, and clocks may differ."""
         left = self._settings.max_records[self._index]
         waiting: list[SourceRecord] = []
-        held, handed_on = False, time.monotonic()
+        held, handed, last_s = False, 0, time.monotonic()
         while left != 0:
             polled = self._task.poll()
             if polled is None:
@@ -181,14 +181,16 @@ class _HostedTask:
             self._uncommitted.extend(taken)
             self._acknowledge()
             now = time.monotonic()
-            in_time = now - handed_on >= _HAND_ON_S
-            if waiting and (in_time or len(waiting) >= _BATCH_ROWS):
+            due = now - last_s >= _HAND_ON_S
+            if waiting and (due or len(waiting) >= _BATCH_ROWS):
                 yield waiting
-                waiting, held = [], True
-            if in_time:
-                if held:
+                waiting, held, handed = [], True, handed + len(waiting)
+            if due:
+                # Where much is polled, what comes next pushes what came before.
+                if held and handed < 2 * _BATCH_ROWS:
                     yield []
-                held, handed_on = False, now
+                    held = False
+                handed, last_s = 0, now
             if self._deadline_is_over():
                 break
         if waiting:

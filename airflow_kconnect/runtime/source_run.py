@@ -159,7 +159,7 @@ class SourceRun:
         )
         with ProgressMonitor(self._session.driver_host, len(splits), settings.max_records) as monitor:
             frame = self._kind.frame(work, splits, deadline)
-            counted, count = observed(frame.df)
+            counted, count = observed(frame.df, padded=self._kind.poll)
             frame = self._transformed(frame.with_df(counted))
             rows = encoded(frame, self._key, self._value)
             writer = self._writer_settings(work, pointer, splits, frame, deadline, monitor.address)

@@ -43,13 +43,16 @@ def use_batches_of(spark: SparkSession, record_bytes: int) -> int | None:
     return None
 
 
-def observed(df: DataFrame) -> tuple[DataFrame, Callable[[], int]]:
-    """Count records as they pass: the count is there when the job is over."""
+def observed(df: DataFrame, *, padded: bool) -> tuple[DataFrame, Callable[[], int]]:
+    """Count records as they pass: the count is there when the job is over.
+
+    :param padded: there may be rows that are `PADDING`.
+    """
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
     observation = Observation()
-    records = F.lit(1) if "error" not in df.columns else F.when(F.col("error").eqNullSafe(PADDING), None).otherwise(1)
+    records = F.when(F.col("error").eqNullSafe(PADDING), None).otherwise(1) if padded else F.lit(1)
     counted = df.observe(observation, F.count(records).alias("rows"))
     return counted, lambda: int(observation.get["rows"])
 
