@@ -19,7 +19,8 @@ _LARGE = {"producer.override.max.request.size": "3000000", "producer.override.co
 def _raise_limit(bootstrap: str, topic: str) -> None:
     entry = ConfigEntry("max.message.bytes", "3000000", incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[entry])
-    AdminClient({"bootstrap.servers": bootstrap}).incremental_alter_configs([resource])[resource].result(30)
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.incremental_alter_configs([resource])[resource].result(30)
 
 
 @pytest.mark.parametrize("support", ["enabled", "disabled"])

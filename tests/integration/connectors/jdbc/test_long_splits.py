@@ -45,7 +45,7 @@ def test_one_that_outlives_its_transaction_names_the_cause_and_a_cure_that_works
 def test_one_that_commits_in_parts_keeps_the_usual_timeout(
     db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, timeouts: list[Any]
 ) -> None:
-    db.execute("create table t (id int primary key)")
-    db.execute("insert into t values (1)")
+    db.execute("create table t (id serial primary key)")
+    db.execute("insert into t default values")
     run_here(jdbc_source(db))
     assert timeouts == [None]
