@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: setup demo test test-all lowest newcomer lint format bench clean help
+.PHONY: setup demo test test-all fuzz lowest newcomer lint format bench clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -40,6 +40,10 @@ test: setup  ## the tests
 
 test-all: setup  ## the tests, and the exhaustive cases of killed runs
 	$(PYTEST) -m 'not newcomer'
+
+# Needs a JDK, not only a JRE: a small driver for Kafka Connect's classes is compiled as it starts.
+fuzz: setup  ## 100,000 random records in 1,000 configurations, answered by Kafka Connect's classes and by ours: an hour
+	$(BIN)/python -m tests.fuzz --configurations 1000 --records 100
 
 # A part of the tests. Others of operators need more of Airflow outside of a task than 3.1.0 offers there.
 LOWEST := .venv-lowest/bin

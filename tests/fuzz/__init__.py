@@ -1,0 +1,1 @@
+"""Random configurations and records, answered by Kafka Connect's own classes and by ours: `python -m tests.fuzz`."""
