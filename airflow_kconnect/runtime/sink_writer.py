@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
-from airflow_kconnect.connect.errors import ConnectError, DataError
+from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connect.task_errors import LARGE, NEEDS_SPARK, pack_error
 from airflow_kconnect.runtime.decoding import unknown_sample
 from airflow_kconnect.runtime.errant_records import BatchReporter
@@ -106,8 +107,8 @@ def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBat
         except ConnectError as error:
             report.error, report.result = pack_error(error), None
         except OSError as error:
-            failure = DataError(f"writing {split.topic_partition}: {error.strerror}: {error.filename}")
-            report.error, report.result = pack_error(failure), None
+            where = f"writing {split.topic_partition}" + (f": {error.filename}" if error.filename else "")
+            report.error, report.result = pack_error(system_error(where, error)), None
         arrays = [pa.array([index], pa.int32()), pa.array([json.dumps(vars(report))])]
         yield pa.RecordBatch.from_arrays(arrays, ["split", "report"])
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.connect.system_errors import system_error
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 HIDDEN_SUFFIX = r"\.[0-9a-f]{32}\.tmp"
 """Regular expression of what follows the dot and the name in a `hidden_name`."""
-
-_MAY_PASS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE}
 
 
 def hidden_name(name: str) -> str:
@@ -30,16 +27,13 @@ def hidden_name(name: str) -> str:
 def named_errors(path: str | Path) -> Iterator[None]:
     """Errors of the operating system become ours and name the path.
 
-    :raises RetriableError: the disk is full or away.
+    :raises RetriableError: the disk is full or unavailable.
     :raises DataError: anything else.
     """
     try:
         yield
     except OSError as error:
-        text = f"cannot write {path}: {error.strerror or error}"
-        if error.errno in _MAY_PASS:
-            raise RetriableError(f"{text}; free space or repair the disk, then run again") from error
-        raise DataError(text) from error
+        raise system_error(f"cannot write {path}", error) from error
 
 
 def sync_folder(folder: str | Path) -> None:

@@ -1,29 +1,61 @@
-"""The writing end of the file sink: one split's lines into a hidden file beside the target."""
+"""The writing end of the file sink: one split's lines into a hidden file, its segment."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
-from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.file.output import HIDDEN_SUFFIX, hidden_name, named_errors, text_buffer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_NAME = r"\.kconnect-(?P<key>[0-9a-f]{16})" + HIDDEN_SUFFIX
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Which segments in a folder are those of a sink; others may keep theirs in the same folder.
+
+    :param folder: absolute: executors need not have the driver's working folder.
+    :param sink: what tells the sink from all others: its name and its target.
+    """
+
+    folder: Path
+    sink: tuple[str, ...]
+
+    def new(self, partition: TopicPartition) -> Path:
+        """A name for a segment that nobody else has."""
+        return self.folder / hidden_name(f"kconnect-{self._key(partition)}")
+
+    def of(self, partitions: Iterable[TopicPartition]) -> Iterator[Path]:
+        """The sink's segments of partitions."""
+        keys = set(map(self._key, partitions))
+        for path in self.folder.iterdir():
+            if (match := re.fullmatch(_NAME, path.name, re.ASCII)) and match["key"] in keys:
+                yield path
+
+    def _key(self, partition: TopicPartition) -> str:
+        identity = json.dumps([*self.sink, partition.topic, partition.partition])
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
 
 class SegmentWriter(SplitWriter):
-    """Writes a segment; the driver appends it to the target when all segments of the round are there.
+    """Writes a segment; the driver appends it to the target when all segments of the round are there."""
 
-    :param stem: path of the target; segments are named after it.
-    """
-
-    def __init__(self, stem: Path) -> None:
-        self._stem = stem
+    def __init__(self, segments: Segments) -> None:
+        self._segments = segments
 
     def open(self, split: SinkSplit) -> None:
-        name = f"{self._stem.name}.{split.topic}+{split.partition}+{split.start}"
-        self._path = self._stem.with_name(hidden_name(name))
+        self._path = self._segments.new(split.topic_partition)
         self._records = 0
         with named_errors(self._path):
             self._file = self._path.open("xb")

@@ -9,26 +9,37 @@ folder.
 from __future__ import annotations
 
 import contextlib
+import errno
+import fcntl
+import hashlib
 import os
-import re
+import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
 from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.datasets import Dataset, files
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connectors.file.output import HIDDEN_SUFFIX, named_errors
+from airflow_kconnect.connectors.file.output import named_errors
+from airflow_kconnect.connectors.file.segments import Segments, SegmentWriter
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from airflow_kconnect.connect.frame import RecordFrame
+
+
+_LOCK_PATIENCE_S = 30.0
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
+"""What file systems without locks answer."""
 
 
 class FileStreamSinkConnector(NativeSinkConnector):
@@ -67,10 +78,17 @@ class FileStreamSinkConnector(NativeSinkConnector):
         name = self.config_values["file"]
         return Path(name).absolute() if name else None
 
+    @cached_property
+    def _segments(self) -> Segments:
+        """They lie beside the target; those of the standard output in a folder that only this user may enter."""
+        if self._target:
+            return Segments(self._target.parent, (self.props["name"], str(self._target)))
+        self._private = tempfile.TemporaryDirectory(prefix=self._private_prefix, ignore_cleanup_errors=True)
+        return Segments(Path(self._private.name), (self.props["name"],))
+
     @property
-    def _stem(self) -> Path:
-        """What segments are named after. Executors need not have the driver's working folder: it is absolute."""
-        return self._target or Path(tempfile.gettempdir(), f"{self.props['name']}.stdout")
+    def _private_prefix(self) -> str:
+        return f"kconnect-stdout-{hashlib.sha256(self.props['name'].encode()).hexdigest()[:16]}-"
 
     def check(self) -> None:
         if self._target and (problem := _problem_with(self._target)):
@@ -78,12 +96,17 @@ class FileStreamSinkConnector(NativeSinkConnector):
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Remove segments of runs that were killed: they will be written again."""
-        for partition in start:
-            name = rf"\.{re.escape(self._stem.name)}\.{re.escape(partition.topic)}\+{partition.partition}\+\d+"
-            for path in self._stem.parent.iterdir():
-                if re.fullmatch(name + HIDDEN_SUFFIX, path.name, re.ASCII):
-                    with named_errors(path):
-                        path.unlink(missing_ok=True)
+        with named_errors(self._target or tempfile.gettempdir()):
+            if self._target is None:
+                self._remove_private_folders()
+            for path in self._segments.of(start):
+                path.unlink(missing_ok=True)
+
+    def _remove_private_folders(self) -> None:
+        for folder in Path(tempfile.gettempdir()).glob(f"{self._private_prefix}*"):
+            with contextlib.suppress(FileNotFoundError):
+                if folder.lstat().st_uid == os.geteuid():
+                    shutil.rmtree(folder, ignore_errors=True)
 
     def render(self, frame: RecordFrame) -> DataFrame:
         from airflow_kconnect.connectors.file.text import text_lines
@@ -91,14 +114,15 @@ class FileStreamSinkConnector(NativeSinkConnector):
         return text_lines(frame)
 
     def writer(self) -> SplitWriter:
-        from airflow_kconnect.connectors.file.segments import SegmentWriter
-
-        return SegmentWriter(self._stem)
+        return SegmentWriter(self._segments)
 
     def commit(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> dict[str, Any]:
-        """Append the segments in order; those that have gone were appended before."""
+        """Append the segments in order.
+
+        :raises FencedError: one is missing: a newer run has removed it.
+        """
         ordered = sorted(results, key=lambda item: (item[0].topic_partition, item[0].start))
-        segments = [path for _, facts in ordered if (path := Path(facts["segment"])).exists()]
+        segments = [Path(facts["segment"]) for _, facts in ordered]
         with _standard_output() if self._target is None else _appending(self._target) as out:
             for segment in segments:
                 _copy(segment, out)
@@ -107,8 +131,12 @@ class FileStreamSinkConnector(NativeSinkConnector):
         return {"file": self.config_values["file"], "records": sum(facts["records"] for _, facts in results)}
 
 
-def _copy(source: Path, out: BinaryIO) -> None:
-    with source.open("rb", buffering=0) as file:
+def _copy(segment: Path, out: BinaryIO) -> None:
+    try:
+        file = segment.open("rb", buffering=0)
+    except FileNotFoundError as error:
+        raise FencedError(f"{segment} has disappeared: another run of this connector has removed it") from error
+    with file:
         while block := file.read(1024 * 1024):
             rest = memoryview(block)
             while rest:
@@ -133,15 +161,38 @@ def _problem_with(target: Path) -> str | None:
 
 @contextlib.contextmanager
 def _appending(target: Path) -> Iterator[BinaryIO]:
-    """The target, open for appending; after an error it is as long as it was, so that no half line stays."""
+    """The target, for this run alone; after an error it is as long as it was, so that no half line stays."""
     with named_errors(target), target.open("ab", buffering=0) as out:
-        size = out.tell()
+        _lock(out, target)
+        size = os.fstat(out.fileno()).st_size
         try:
             yield out
             os.fsync(out.fileno())
         except BaseException:
             out.truncate(size)
             raise
+
+
+def _lock(out: BinaryIO, target: Path) -> None:
+    """The lines of two runs that append at once would mix, and one could cut off those of the other.
+
+    :raises RetriableError: another process has had the lock for too long.
+    """
+    deadline = time.monotonic() + _LOCK_PATIENCE_S
+    while True:
+        try:
+            return fcntl.flock(out, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise RetriableError(
+                    f"another process has been appending to {target} for {_LOCK_PATIENCE_S:.0f} s: if it is an older"
+                    " run of this connector that does not end, end it; then run again"
+                ) from None
+            time.sleep(0.1)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            return None
 
 
 @contextlib.contextmanager

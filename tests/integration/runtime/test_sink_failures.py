@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_FENCED
+from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_OK
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.jobs import kill_job_at, start_job
@@ -79,3 +79,27 @@ def test_older_of_two_runs_leaves_the_newer_ones_files(
     job.reached.unlink()
     assert job.wait() == EXIT_FENCED
     assert sorted(_written(sink)) == sorted(f"record-{n}" for n in range(_RECORDS))
+
+
+def test_older_run_that_has_not_begun_removes_nothing_of_the_newer_one(
+    topic: Callable[..., str], bootstrap: str, worker_props: dict[str, str], tmp_path: Path
+) -> None:
+    name, target = topic(), tmp_path / "out.txt"
+    config = {
+        "name": unique("sink"),
+        "connector.class": "FileStreamSink",
+        "topics": name,
+        "file": str(target),
+        "value.converter": STRING,
+    }
+    produce(bootstrap, name, [f"record-{n}" for n in range(10)])
+    older = start_job(config, worker_props, tmp_path, failpoint="after-reading-offsets")
+    older.wait_for_failpoint()
+    produce(bootstrap, name, [f"record-{n}" for n in range(10, 20)])
+    newer = start_job(config, worker_props, tmp_path, failpoint="after-last-write")
+    newer.wait_for_failpoint()
+    older.reached.unlink()
+    assert older.wait() == EXIT_FENCED
+    newer.reached.unlink()
+    assert newer.wait() == EXIT_OK
+    assert target.read_text().splitlines() == [f"record-{n}" for n in range(20)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,14 @@ import pyarrow as pa
 import pytest
 
 from airflow_kconnect.connect.connector import SinkSplit
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.file import sink
 from airflow_kconnect.connectors.file.sink import FileStreamSinkConnector
 
 
-def connector(file: Path | None) -> FileStreamSinkConnector:
-    return FileStreamSinkConnector({"name": "out", **({"file": str(file)} if file else {})})
+def connector(file: Path | None, name: str = "out") -> FileStreamSinkConnector:
+    return FileStreamSinkConnector({"name": name, **({"file": str(file)} if file else {})})
 
 
 def written(to: FileStreamSinkConnector, split: SinkSplit, *texts: str) -> tuple[SinkSplit, dict[str, Any]]:
@@ -46,12 +47,24 @@ class TestCommit:
         assert target.read_text() == "before\na\nü\nc\nd\ne\nlast\n"
         assert list(tmp_path.iterdir()) == [target]
 
-    def test_may_be_repeated(self, tmp_path: Path) -> None:
-        to = connector(tmp_path / "out.txt")
+    def test_a_run_whose_segments_were_removed_by_a_newer_one_appends_nothing(self, tmp_path: Path) -> None:
+        older, newer = connector(tmp_path / "out.txt"), connector(tmp_path / "out.txt")
+        results = [written(older, SinkSplit("s", 0, 0, 1), "first\n"), *two_splits(older)]
+        newer.prepare({TopicPartition("t", 0): 0})
+        with pytest.raises(FencedError, match="another run of this connector has removed it"):
+            older.commit(results)
+        assert (tmp_path / "out.txt").read_text() == ""
+
+    def test_nobody_else_appends_meanwhile(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sink, "_LOCK_PATIENCE_S", 0.2)
+        target = tmp_path / "out.txt"
+        to = connector(target)
         results = two_splits(to)
+        with sink._appending(target) as other, pytest.raises(RetriableError, match=r"appending to .*out\.txt"):
+            other.write(b"of another run\n")
+            to.commit(results)
         to.commit(results)
-        to.commit(results)
-        assert (tmp_path / "out.txt").read_text() == "a\nü\nc\nd\ne\n"
+        assert target.read_text() == "of another run\na\nü\nc\nd\ne\n"
 
     def test_an_error_leaves_no_half_line(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         target = tmp_path / "out.txt"
@@ -89,6 +102,44 @@ class TestPrepare:
         (tmp_path / ".out.txt.t+0+0.tmp").write_text("")
         to.prepare({TopicPartition("t", 0): 0})
         assert {path.name for path in tmp_path.iterdir()} == {Path(other["segment"]).name, ".out.txt.t+0+0.tmp"}
+
+    @pytest.mark.parametrize(
+        ("file", "name", "topic"),
+        [("a.b", "out", "c"), ("a.b", "other", "b.c"), ("a", "other", "b.c")],
+        ids=["a name that begins likewise", "another target", "another connector"],
+    )
+    def test_segments_of_other_sinks_stay(self, tmp_path: Path, file: str, name: str, topic: str) -> None:
+        to = connector(tmp_path / "a")
+        results = [written(to, SinkSplit("b.c", 0, 0, 1), "a\n")]
+        connector(tmp_path / file, name).prepare({TopicPartition(topic, 0): 0})
+        to.commit(results)
+        assert (tmp_path / "a").read_text() == "a\n"
+
+
+class TestStandardOutput:
+    @pytest.fixture(autouse=True)
+    def _temporary(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def test_segments_lie_in_a_folder_that_others_may_not_enter(self, tmp_path: Path) -> None:
+        to = connector(None)
+        _, facts = written(to, SinkSplit("t", 0, 0, 1), "a\n")
+        folder = Path(facts["segment"]).parent
+        assert (folder.parent, stat.S_IMODE(folder.stat().st_mode)) == (tmp_path, 0o700)
+
+    @pytest.mark.parametrize("name", ["a/b", "../../x", ".."])
+    def test_the_name_of_the_connector_does_not_lead_out_of_the_temporary_folder(
+        self, tmp_path: Path, name: str
+    ) -> None:
+        _, facts = written(connector(None, name), SinkSplit("t", 0, 0, 1), "a\n")
+        assert Path(facts["segment"]).resolve().parents[1] == tmp_path
+
+    def test_what_a_killed_run_left_goes(self, tmp_path: Path) -> None:
+        killed, other = connector(None), connector(None, "other")
+        two_splits(killed)
+        _, kept = written(other, SinkSplit("t", 0, 0, 1), "a\n")
+        connector(None).prepare({TopicPartition("t", 0): 0})
+        assert [path for path in tmp_path.rglob("*") if path.is_file()] == [Path(kept["segment"])]
 
 
 class TestWriter:

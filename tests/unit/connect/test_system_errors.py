@@ -1,0 +1,30 @@
+"""Which errors of the operating system a run is tried again after."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.connect.system_errors import system_error
+
+
+@pytest.mark.parametrize("code", ["EIO", "ESTALE", "ETIMEDOUT", "ENOSPC", "EDQUOT", "ECONNRESET"])
+def test_what_may_pass_is_tried_again(code: str) -> None:
+    number = getattr(errno, code)
+    found = system_error("reading a.txt", OSError(number, os.strerror(number)))
+    assert isinstance(found, RetriableError)
+    assert str(found).startswith(f"reading a.txt: {os.strerror(number)}; ")
+
+
+@pytest.mark.parametrize("error", [ConnectionError("gone"), TimeoutError("late")], ids=lambda error: str(error))
+def test_an_error_of_a_connection_without_a_number_is_tried_again(error: OSError) -> None:
+    assert isinstance(system_error("writing t-0", error), RetriableError)
+
+
+@pytest.mark.parametrize("code", ["ENOENT", "EACCES", "EROFS", "EISDIR", "ENAMETOOLONG"])
+def test_what_somebody_must_mend_is_not(code: str) -> None:
+    number = getattr(errno, code)
+    assert isinstance(system_error("reading a.txt", OSError(number, os.strerror(number))), DataError)
