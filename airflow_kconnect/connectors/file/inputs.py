@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import hashlib
 import os
+import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.system_errors import system_error
+from airflow_kconnect.connectors.file.opening import Input, Location, opened, unreadable
 
 _FINGERPRINT_BYTES = 4096
+_NOT_REGULAR = "is not a regular file (a pipe or a device cannot be resumed)"
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,8 @@ class InputFile:
 def open_input(key: str, name: str) -> InputFile:
     """Look at one file.
 
-    :raises ConfigError: it is missing, no regular file, or may not be read.
+    :raises ConfigError: it is missing, not a regular file, or may not be read.
+    :raises RetriableError: the disk is unavailable.
     """
     problem = None
     try:
@@ -46,7 +52,7 @@ def open_input(key: str, name: str) -> InputFile:
         if stat.S_ISDIR(found.st_mode):
             problem = "is a directory; set `files` to read every file in it"
         elif not stat.S_ISREG(found.st_mode):
-            problem = "is not a regular file (a pipe or a device cannot be resumed)"
+            problem = _NOT_REGULAR
         elif not os.access(name, os.R_OK):
             problem = "may not be read by the user of this job: check its permissions"
         else:
@@ -54,42 +60,118 @@ def open_input(key: str, name: str) -> InputFile:
     except FileNotFoundError:
         problem = "does not exist on the machine where the job runs"
     except (OSError, ValueError) as error:
-        problem = f"cannot be examined: {getattr(error, 'strerror', error)}"
+        problem = _examined(name, error)
     raise ConfigError({key: [f"{name} {problem}"]})
 
 
-def find_inputs(pattern: str) -> list[InputFile]:
+def _examined(name: str, error: OSError | ValueError) -> str:
+    """:raises RetriableError: the disk is unavailable."""
+    if isinstance(error, OSError) and isinstance(failure := system_error(f"looking at {name}", error), RetriableError):
+        raise failure from error
+    return f"cannot be examined: {getattr(error, 'strerror', error)}"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a folder or pattern stands for.
+
+    :param skipped: what is wrong with entries that are not read, by their names.
+    """
+
+    files: tuple[InputFile, ...]
+    skipped: tuple[str, ...] = ()
+
+
+def root_of(pattern: str) -> str:
+    """The folder that a folder or pattern names: what is below it may be anybody's."""
+    if Path(pattern).is_dir():
+        return pattern
+    magic = re.search(r"[*?\[]", pattern)
+    # With a letter in the place of the wildcard the last part is a name, whatever stood before it.
+    return str(Path(pattern[: magic.start()] + "x" if magic else pattern).parent)
+
+
+def find_inputs(pattern: str, *, follow_links: bool = False) -> Inputs:
     """The files of a folder or glob pattern, sorted by name; hidden files and folders are left out.
 
+    Whoever may write to the folder must not have a run read files elsewhere, or wait for a pipe: symbolic links, pipes
+    and devices are skipped. A file that vanishes meanwhile is left out.
+
     :raises ConfigError: all files that cannot be read, at once; a pattern that finds nothing is no error.
+    :raises RetriableError: the disk is unavailable.
     """
-    folder = Path(pattern)
-    names = [str(path) for path in folder.iterdir()] if folder.is_dir() else glob.glob(pattern, recursive=True)  # noqa: PTH207 (Path.glob refuses absolute patterns)
-    if not names and not glob.has_magic(pattern) and not folder.exists():
-        raise ConfigError({"files": [f"{pattern} does not exist on the machine where the job runs"]})
-    inputs, errors = [], []
-    for name in sorted(names):
+    root = root_of(pattern)
+    inputs: list[InputFile] = []
+    skipped: list[str] = []
+    errors: list[str] = []
+    for name in sorted(_names(pattern, root, follow_links=follow_links)):
         if Path(name).name.startswith(".") or Path(name).is_dir():
+            continue
+        if not follow_links and Location(name, root).is_linked():
+            skipped.append(f"{name} is a symbolic link, or in one: to read it, set `files.follow.links`")
             continue
         try:
             inputs.append(open_input("files", name))
         except ConfigError as error:
-            errors += error.errors["files"]
+            if not os.path.lexists(name):
+                continue
+            problems = error.errors["files"]
+            (skipped if problems[0].endswith(_NOT_REGULAR) else errors).extend(problems)
     if errors:
         raise ConfigError({"files": errors})
-    return inputs
+    return Inputs(tuple(inputs), tuple(skipped))
 
 
-def fingerprint(name: str, length: int) -> dict[str, Any]:
-    """What recognises a file after bytes were appended to it: a hash of its first bytes (at most 4096)."""
+def _names(pattern: str, root: str, *, follow_links: bool) -> list[str]:
+    try:
+        if pattern == root:
+            return [str(path) for path in Path(pattern).iterdir()]
+        if "**" in pattern and not follow_links:
+            return list(_walked(root, Path(os.path.relpath(pattern, root)).parts))
+        names = glob.glob(pattern, recursive=True)  # noqa: PTH207 (Path.glob refuses absolute patterns)
+    except OSError as error:
+        raise ConfigError({"files": [f"{pattern} {_examined(pattern, error)}"]}) from error
+    if not names and not glob.has_magic(pattern):
+        raise ConfigError({"files": [f"{pattern} does not exist on the machine where the job runs"]})
+    return names
+
+
+def _walked(root: str, wanted: Sequence[str]) -> Iterator[str]:
+    """As `glob`, which would enter links: two of them that lead upwards are endless work."""
+    for folder, _, names in os.walk(root):
+        inner = Path(os.path.relpath(folder, root)).parts
+        for name in names:
+            if _matches([*inner, name], wanted):
+                yield str(Path(folder, name))
+
+
+def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
+    if not parts or not wanted:
+        return not parts and all(part == "**" for part in wanted)
+    if wanted[0] == "**":
+        return _matches(parts, wanted[1:]) or (not parts[0].startswith(".") and _matches(parts[1:], wanted))
+    if parts[0].startswith(".") and not wanted[0].startswith("."):
+        return False
+    return fnmatch.fnmatchcase(parts[0], wanted[0]) and _matches(parts[1:], wanted[1:])
+
+
+def fingerprint(path: Input, length: int) -> dict[str, Any]:
+    """What recognises a file after bytes were appended to it: a hash of its first bytes (at most 4096).
+
+    :raises ConnectError: it cannot be read; see `Location.open`.
+    """
     length = min(length, _FINGERPRINT_BYTES)
-    with Path(name).open("rb") as file:
-        return {"head_bytes": length, "head_sha256": hashlib.sha256(file.read(length)).hexdigest()}
+    with opened(path) as file:
+        try:
+            head = file.read(length)
+        except OSError as error:
+            raise unreadable(path, error) from error
+    return {"head_bytes": length, "head_sha256": hashlib.sha256(head).hexdigest()}
 
 
-def is_same_file(name: str, facts: dict[str, Any]) -> bool:
+def is_same_file(path: Input, facts: dict[str, Any]) -> bool:
     """Whether the file still begins as it did."""
-    return fingerprint(name, int(facts["head_bytes"])) == {k: facts[k] for k in ("head_bytes", "head_sha256")}
+    return fingerprint(path, int(facts["head_bytes"])) == {k: facts[k] for k in ("head_bytes", "head_sha256")}
 
 
 def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> list[str]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import FileIO
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connectors.file.opening import Input, opened, unreadable
 
 # Larger batches were measured to be slower: they do not stay in the processor's cache.
 BATCH_BYTES = 2 * 1024 * 1024
@@ -28,7 +28,7 @@ Positions = npt.NDArray[np.int64]
 
 
 def read_lines(
-    path: str | Path,
+    path: Input,
     start: int,
     end: int,
     *,
@@ -60,7 +60,7 @@ def read_lines(
             raise DataError(f"{path}@{at}: no line ends before position {end}; was the file replaced?")
 
 
-def last_line_end(path: str | Path, start: int, size: int) -> int:
+def last_line_end(path: Input, start: int, size: int) -> int:
     """The end of the last terminated line in ``[start, size)``; `start` if there is none.
 
     A ``\\r`` as the very last byte does not count yet: the next byte to come may be its ``\\n``.
@@ -79,7 +79,7 @@ def last_line_end(path: str | Path, start: int, size: int) -> int:
     return start
 
 
-def line_start_at_or_after(path: str | Path, position: int, end: int) -> int:
+def line_start_at_or_after(path: Input, position: int, end: int) -> int:
     """The first line start at or after `position`; `end` (itself a line start) if there is none before it."""
     if position <= 0:
         return 0
@@ -89,7 +89,7 @@ def line_start_at_or_after(path: str | Path, position: int, end: int) -> int:
     return end
 
 
-def position_after_lines(path: str | Path, start: int, end: int, count: int) -> tuple[int, int]:
+def position_after_lines(path: Input, start: int, end: int, count: int) -> tuple[int, int]:
     """The position after `count` lines from the line start `start`, and how many lines lie before it.
 
     It is `end`, and fewer lines, if there are not as many before it.
@@ -102,7 +102,7 @@ def position_after_lines(path: str | Path, start: int, end: int, count: int) -> 
     return (end if count > 0 else start), found
 
 
-def _ends(path: str | Path, start: int, end: int, block_bytes: int) -> Iterator[Positions]:
+def _ends(path: Input, start: int, end: int, block_bytes: int) -> Iterator[Positions]:
     """Positions after the terminators in ``[start, end)``, block by block."""
     with _opened(path, start) as file:
         held, at = b"", start
@@ -147,7 +147,7 @@ def _batch(chunk: bytes, ends: Positions, stops: Positions, at: int) -> pa.Recor
     return pa.record_batch([pa.array(ends + at), values], schema=LINES)
 
 
-def _check_lengths(chunk: bytes, ends: Positions, stops: Positions, path: str | Path, at: int, limit: int) -> None:
+def _check_lengths(chunk: bytes, ends: Positions, stops: Positions, path: Input, at: int, limit: int) -> None:
     """Check the lines of a chunk, also the one that does not end in it."""
     starts = np.concatenate(([0], ends))
     last = len(chunk) - chunk.endswith(b"\r")
@@ -159,7 +159,7 @@ def _check_lengths(chunk: bytes, ends: Positions, stops: Positions, path: str | 
         )
 
 
-def _check_utf8(text: memoryview, path: str | Path, at: int) -> None:
+def _check_utf8(text: memoryview, path: Input, at: int) -> None:
     """Check all lines of a chunk at once: their terminators are ASCII, so that no character can span two of them."""
     try:
         pa.Array.from_buffers(
@@ -169,7 +169,7 @@ def _check_utf8(text: memoryview, path: str | Path, at: int) -> None:
         raise _not_utf8(bytes(text), path, at) from None
 
 
-def _not_utf8(text: bytes, path: str | Path, at: int) -> DataError:
+def _not_utf8(text: bytes, path: Input, at: int) -> DataError:
     try:
         text.decode("utf-8")
         bad = 0
@@ -182,18 +182,21 @@ def _not_utf8(text: bytes, path: str | Path, at: int) -> DataError:
     )
 
 
-def _opened(path: str | Path, position: int) -> FileIO:
-    file = Path(path).open("rb", buffering=0)  # noqa: SIM115 - callers use it in a with block
+def _opened(path: Input, position: int) -> FileIO:
+    file = opened(path)
     file.seek(position)
     return file
 
 
-def _read(file: FileIO, size: int, path: str | Path, at: int) -> bytes:
+def _read(file: FileIO, size: int, path: Input, at: int) -> bytes:
     """Exactly `size` bytes."""
-    block = file.read(size)
+    block = b""
     while len(block) < size:
-        more = file.read(size - len(block))
+        try:
+            more = file.read(size - len(block))
+        except OSError as error:
+            raise unreadable(path, error) from error
         if not more:
             raise DataError(f"{path} ends at {at + len(block)} before {at + size}: truncated while it was read")
-        block += more
+        block = block + more if block else more
     return block

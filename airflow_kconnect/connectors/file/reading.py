@@ -6,20 +6,19 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from airflow_kconnect.connect.errors import ConnectError, DataError
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.task_errors import error_cell
 from airflow_kconnect.connectors.file.lines import read_lines
+from airflow_kconnect.connectors.file.opening import Input
 
 
-def read_split(name: str, start: int, end: int, max_line_bytes: int) -> Iterator[pa.RecordBatch]:
+def read_split(path: Input, start: int, end: int, max_line_bytes: int) -> Iterator[pa.RecordBatch]:
     """(progress, value, error) rows of a byte range; what cannot be read becomes the last row's error."""
     try:
-        for lines in read_lines(name, start, end, max_line_bytes=max_line_bytes):
+        for lines in read_lines(path, start, end, max_line_bytes=max_line_bytes):
             yield _rows(lines.column("progress"), lines.column("value"), pa.nulls(lines.num_rows, pa.string()))
     except ConnectError as error:
         yield _failed(start, error)
-    except OSError as error:
-        yield _failed(start, DataError(f"file {name} cannot be read: {error.strerror}"))
 
 
 def _failed(start: int, error: ConnectError) -> pa.RecordBatch:

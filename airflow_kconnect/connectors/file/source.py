@@ -7,6 +7,7 @@ is noticed, a folder or pattern of files can be read, an invalid byte is an erro
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,18 +30,24 @@ from airflow_kconnect.connect.frame import RecordFrame, single
 from airflow_kconnect.connect.validators import NonEmptyString, Range, ValidString
 from airflow_kconnect.connectors.file.inputs import (
     InputFile,
+    Inputs,
     find_inputs,
     fingerprint,
     is_same_file,
     offset_problems,
     open_input,
+    root_of,
 )
+from airflow_kconnect.connectors.file.opening import Location
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import SparkSession
 
+log = logging.getLogger(__name__)
+
 _SPLITS_MAX = 32
+_WARNINGS_MAX = 20
 _COLUMNS = "progress long, value string, error string"
 
 
@@ -65,7 +72,18 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 default=None,
                 importance=Importance.HIGH,
                 documentation="A folder, or a glob pattern (`**` for any depth): one source partition per file; new"
-                " files are found by each run. Hidden files are left out.",
+                " files are found by each run. Hidden files are left out; pipes and devices are skipped with a"
+                " warning.",
+                group=KCONNECT,
+            )
+            .define(
+                "files.follow.links",
+                Type.BOOLEAN,
+                default=False,
+                importance=Importance.LOW,
+                documentation="Whether symbolic links below the folder of `files` are followed. Not by default: whoever"
+                " may write to the folder could have any file read that the job may read. Such links are skipped with a"
+                " warning.",
                 group=KCONNECT,
             )
             .define(
@@ -147,9 +165,17 @@ class FileStreamSourceConnector(NativeSourceConnector):
         cls.refuse_wrong_offsets(props, offsets, offset_problems)
         return True
 
-    def _inputs(self) -> list[InputFile]:
-        name = self.config_values["file"]
-        return [open_input("file", name)] if name else find_inputs(self.config_values["files"])
+    def _inputs(self) -> Inputs:
+        name, links = self.config_values["file"], self.config_values["files.follow.links"]
+        return (
+            Inputs((open_input("file", name),))
+            if name
+            else find_inputs(self.config_values["files"], follow_links=links)
+        )
+
+    def _at(self, name: str) -> Location:
+        files, links = self.config_values["files"], self.config_values["files.follow.links"]
+        return Location(name, root_of(files) if files and not links else None)
 
     def check(self) -> None:
         self._inputs()
@@ -163,19 +189,22 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
         splits: list[Split] = []
         held_back, left, more = 0, context.max_records, False
-        for file in self._inputs():
+        inputs = self._inputs()
+        for file in inputs.files:
             if context.replay and not context.replay.start_ms <= file.changed_ms < context.replay.end_ms:
                 continue
             start = 0 if context.replay else self._start(file, context)
-            end = last_line_end(file.name, start, file.size)
+            end = last_line_end(self._at(file.name), start, file.size)
             held_back += file.size - end
             if left is not None and end > start:
                 full_end = end
-                end, lines = position_after_lines(file.name, start, end, left)
+                end, lines = position_after_lines(self._at(file.name), start, end, left)
                 left, more = left - lines, more or end < full_end
             if end > start:
                 splits += self._cut(file, start, end, context)
         notes: dict[str, Any] = {"held_back_bytes": held_back} if held_back else {}
+        if inputs.skipped:
+            notes["warnings"] = _warnings(inputs.skipped)
         return SourcePlan(tuple(splits), {**notes, "more": True} if more else notes)
 
     def _start(self, file: InputFile, context: PlanContext) -> int:
@@ -187,7 +216,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
         problem = None
         if position > file.size:
             problem = f"its offset is {position}, its size is {file.size} bytes: it was truncated or replaced"
-        elif facts and not is_same_file(file.name, dict(facts)):
+        elif facts and not is_same_file(self._at(file.name), dict(facts)):
             problem = f"it no longer begins as it did when offset {position} was committed: it was replaced"
         if problem is None:
             return position
@@ -213,10 +242,10 @@ class FileStreamSourceConnector(NativeSourceConnector):
         pieces = min(self._pieces(end - start, context), context.splits_max or _SPLITS_MAX)
         cuts = [start]
         for piece in range(1, pieces):
-            cut = line_start_at_or_after(file.name, start + (end - start) * piece // pieces, end)
+            cut = line_start_at_or_after(self._at(file.name), start + (end - start) * piece // pieces, end)
             if cuts[-1] < cut < end:
                 cuts.append(cut)
-        detail = fingerprint(file.name, end)
+        detail = fingerprint(self._at(file.name), end)
         for first, last in zip(cuts, [*cuts[1:], end], strict=True):
             yield Split(file.partition, first, last, detail)
 
@@ -224,7 +253,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
         replaced = set()
         for index, split in splits:
             file = open_input("file", split.source_partition["filename"])
-            if file.size >= int(split.end) and is_same_file(file.name, split.detail):
+            if file.size >= int(split.end) and is_same_file(self._at(file.name), split.detail):
                 continue
             if self.config_values["on.replaced"] != "restart":
                 raise DataError(
@@ -237,15 +266,15 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
     def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
         limit = self.config_values["max.line.bytes"]
-        ranges = [(split.source_partition["filename"], int(at), int(split.end)) for _, split, at in splits]
+        ranges = [(self._at(split.source_partition["filename"]), int(at), int(split.end)) for _, split, at in splits]
 
         def read_range(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             from airflow_kconnect.connectors.file.reading import read_split
 
             for batch in batches:
                 for row in batch.column(0).to_pylist():
-                    name, at, end = ranges[row]
-                    yield from read_split(name, at, end, limit)
+                    location, at, end = ranges[row]
+                    yield from read_split(location, at, end, limit)
 
         rows = spark.range(0, len(ranges), 1, len(ranges)).mapInArrow(read_range, _COLUMNS)
         return RecordFrame(
@@ -260,6 +289,14 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
     def facts(self, split: Split) -> dict[str, Any]:
         return split.detail
+
+
+def _warnings(skipped: Sequence[str]) -> list[str]:
+    """A folder may have any number of them; the log and the report have a few."""
+    for text in skipped[:_WARNINGS_MAX]:
+        log.warning("%s", text)
+    more = len(skipped) - _WARNINGS_MAX
+    return [*skipped[:_WARNINGS_MAX], *([f"{more} more are skipped likewise"] if more > 0 else [])]
 
 
 def _position(name: str, offset: Offset) -> int:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connectors.file.inputs import InputFile, find_inputs, fingerprint, is_same_file, open_input
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connectors.file.inputs import (
+    InputFile,
+    Inputs,
+    find_inputs,
+    fingerprint,
+    is_same_file,
+    open_input,
+)
 
 NOT_ROOT = pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 
@@ -31,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def found(folder: Path, pattern: str) -> list[str]:
-    return [str(Path(file.name).relative_to(folder)) for file in find_inputs(str(folder / pattern))]
+    return [str(Path(file.name).relative_to(folder)) for file in find_inputs(str(folder / pattern)).files]
 
 
 class TestOneFile:
@@ -113,28 +122,92 @@ class TestManyFiles:
             pytest.param(".hidden", [], id="a hidden file"),
             pytest.param("*.csv", [], id="no match"),
             pytest.param("none/*.txt", [], id="no match in a missing folder"),
+            pytest.param("**", ["a.txt", "b.txt", "sub/c.txt"], id="everything below"),
+            pytest.param("**/sub/**/*.txt", ["sub/c.txt"], id="any depth twice"),
+            pytest.param("**.txt", ["a.txt", "b.txt"], id="two stars in a name are one"),
+            pytest.param("s*/../*.txt", ["sub/../a.txt", "sub/../b.txt"], id="upwards"),
         ],
     )
     def test_found(self, folder: Path, pattern: str, expected: list[str]) -> None:
         assert found(folder, pattern) == expected
 
     def test_an_empty_folder_is_no_error(self, tmp_path: Path) -> None:
-        assert find_inputs(str(tmp_path)) == []
+        assert find_inputs(str(tmp_path)) == Inputs(())
 
     def test_a_missing_folder_is_an_error(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match=r"`files`: .*none does not exist"):
             find_inputs(str(tmp_path / "none"))
 
+    @NOT_ROOT
     def test_all_files_that_cannot_be_read_are_named(self, tmp_path: Path) -> None:
         (tmp_path / "good").touch()
-        os.mkfifo(tmp_path / "pipe")
-        (tmp_path / "link").symlink_to("none")
+        for name in ("a", "b"):
+            (tmp_path / name).touch(mode=0o000)
         with pytest.raises(ConfigError) as caught:
             find_inputs(str(tmp_path))
-        assert [message.split()[0] for message in caught.value.errors["files"]] == [
-            str(tmp_path / "link"),
-            str(tmp_path / "pipe"),
+        named = [message.split()[0] for message in caught.value.errors["files"]]
+        assert named == [str(tmp_path / "a"), str(tmp_path / "b")]
+
+    @pytest.mark.parametrize("pattern", ["", "*", "**"], ids=["a folder", "a pattern", "any depth"])
+    def test_pipes_are_skipped_and_named(self, tmp_path: Path, pattern: str) -> None:
+        (tmp_path / "good").touch()
+        os.mkfifo(tmp_path / "pipe")
+        inputs = find_inputs(str(tmp_path / pattern))
+        assert [file.name for file in inputs.files] == [str(tmp_path / "good")]
+        assert inputs.skipped == (f"{tmp_path}/pipe is not a regular file (a pipe or a device cannot be resumed)",)
+
+    def test_a_file_that_vanishes_meanwhile_is_left_out(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        listed = Path.iterdir
+
+        def vanishing(path: Path) -> Iterator[Path]:
+            names = list(listed(path))
+            (folder / "a.txt").unlink()
+            return iter(names)
+
+        monkeypatch.setattr(Path, "iterdir", vanishing)
+        assert found(folder, "") == ["b.txt"]
+
+    @pytest.mark.parametrize("code", [errno.EIO, errno.ESTALE, errno.ETIMEDOUT], ids=os.strerror)
+    def test_a_disk_that_is_unavailable_is_tried_again(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, code: int
+    ) -> None:
+        def unavailable(*_: object) -> None:
+            raise OSError(code, os.strerror(code))
+
+        monkeypatch.setattr(Path, "iterdir", unavailable)
+        with pytest.raises(RetriableError, match=os.strerror(code)):
+            find_inputs(str(folder))
+
+
+class TestLinks:
+    @pytest.fixture
+    def drop(self, tmp_path: Path) -> Path:
+        """drop/own.txt, drop/link.txt -> secret/key.txt, drop/linked -> secret, drop/loop -> drop"""
+        (tmp_path / "secret").mkdir()
+        (tmp_path / "secret" / "key.txt").write_text("secret\n")
+        drop = tmp_path / "drop"
+        drop.mkdir()
+        (drop / "own.txt").write_text("own\n")
+        (drop / "link.txt").symlink_to("../secret/key.txt")
+        (drop / "linked").symlink_to("../secret")
+        (drop / "loop").symlink_to(".")
+        return drop
+
+    @pytest.mark.parametrize("pattern", ["", "*.txt", "*/*.txt", "**/*.txt"])
+    def test_those_below_the_folder_are_not_followed(self, drop: Path, pattern: str) -> None:
+        assert set(found(drop, pattern)) <= {"own.txt"}
+
+    def test_they_are_named(self, drop: Path) -> None:
+        assert [text.split()[0] for text in find_inputs(f"{drop}/*/k*.txt").skipped] == [f"{drop}/linked/key.txt"]
+
+    def test_they_are_followed_on_demand(self, drop: Path) -> None:
+        assert [Path(file.name).name for file in find_inputs(str(drop), follow_links=True).files] == [
+            "link.txt",
+            "own.txt",
         ]
+
+    def test_the_folder_itself_may_be_one(self, drop: Path) -> None:
+        assert found(drop / "loop", "") == ["own.txt"]
 
 
 class TestFingerprint:

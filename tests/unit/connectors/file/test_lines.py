@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connectors.file import lines
 from airflow_kconnect.connectors.file.lines import (
     last_line_end,
@@ -159,3 +159,9 @@ class TestReadLines:
     def test_an_end_that_is_no_line_end_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"@2: no line ends before position 3"):
             read(write(tmp_path, b"a\nbc\n"), 0, 3)
+
+
+def test_a_disk_that_fails_while_it_is_read_is_tried_again() -> None:
+    """Where a process has no memory, Linux answers EIO, as a broken disk does."""
+    with pytest.raises(RetriableError, match="/proc/self/mem cannot be read: Input/output error"):
+        list(read_lines("/proc/self/mem", 0, 10))

@@ -343,3 +343,20 @@ class TestCheck:
     )
     def test_exactly_one_of_file_and_files(self, props: dict[str, str], errors: list[str]) -> None:
         assert list(FileStreamSourceConnector.validate(props)) == errors
+
+
+class TestFolder:
+    def test_what_is_skipped_is_in_the_report(self, tmp_path: Path) -> None:
+        (tmp_path / "own.txt").write_text("a\n")
+        (tmp_path / "link.txt").symlink_to("/etc/passwd")
+        os.mkfifo(tmp_path / "pipe")
+        source = Source(tmp_path)
+        plan = source.plan(file="", files=str(tmp_path))
+        assert [split.source_partition["filename"] for split in plan.splits] == [str(tmp_path / "own.txt")]
+        assert [text.split()[0] for text in plan.notes["warnings"]] == [f"{tmp_path}/link.txt", f"{tmp_path}/pipe"]
+
+    def test_any_number_of_skipped_entries_is_a_few_warnings(self, tmp_path: Path) -> None:
+        for n in range(30):
+            (tmp_path / f"link-{n}").symlink_to("/etc/passwd")
+        warnings = Source(tmp_path).plan(file="", files=str(tmp_path)).notes["warnings"]
+        assert (len(warnings), warnings[-1]) == (21, "10 more are skipped likewise")
