@@ -305,6 +305,14 @@ class SinkConnector(Connector):
 
     kind = "sink"
 
+    @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        """A replay writes what was written before: a sink must know that this does no harm."""
+        return (
+            "does not say that records which are written again do no harm: after a replay they could be in its target"
+            " twice. If they do none, let the connector's `replay_problem` return None"
+        )
+
     def replay(self, replay: Replay) -> None:
         """Called after construction when the run moves an interval again: choose a place that keeps the live one
         whole, if writing twice would not."""

@@ -112,10 +112,16 @@ class SinkTask(ABC):
         """
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Called after the last `put` of a round: after it returns, the records below `offsets` must be safe."""
+        """Called between two `put` every ``offset.flush.interval.ms`` (60 s), and after the last one of a split.
+
+        After it returns, the records below `offsets` must be safe.
+        """
 
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
-        """Called instead of `flush` by tasks that know better: returns the offsets that are safe to commit."""
+        """Called instead of `flush` by tasks that know better: returns the offsets that are safe to commit.
+
+        The run commits what the last call of a split returns, when the round ends.
+        """
         self.flush(offsets)
         return offsets
 

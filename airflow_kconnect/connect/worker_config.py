@@ -233,7 +233,13 @@ def _define_running(definition: ConfigDef) -> None:
         validator=LambdaValidator(_bad_drivers),
     ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
     for key, default, documentation, without_effect in (
-        ("offset.flush.interval.ms", 60000, "How often Connect commits offsets.", _COMMITS),
+        (
+            "offset.flush.interval.ms",
+            60000,
+            "How often the task of a Python sink has to flush what it was put (`pre_commit`); its offsets are "
+            "committed after each round. Sources commit every `transaction.boundary.interval.ms`.",
+            "",
+        ),
         ("offset.flush.timeout.ms", 5000, "How long Connect waits for a commit of offsets.", _COMMITS),
         ("task.shutdown.graceful.timeout.ms", 5000, "How long the tasks of a Python source have to stop.", ""),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ class TaskWriter(SplitWriter):
     :param key: the key's union, whose schemaless columns hold JSON text.
     :param value: the value's union, likewise.
     :param headers: reads the values of headers; unless given they stay bytes.
+    :param flush_ms: the task has to flush so often, and after the last record.
     """
 
     task_class: type[SinkTask]
@@ -36,9 +38,11 @@ class TaskWriter(SplitWriter):
     key: Union
     value: Union
     headers: HeaderStage = RAW
+    flush_ms: int = 60_000
     _task: SinkTask | None = field(default=None, init=False)
     _split: SinkSplit | None = field(default=None, init=False)
     _reporter: BatchReporter | None = field(default=None, init=False)
+    _flushed_s: float = field(default=0.0, init=False)
 
     def report_to(self, reporter: BatchReporter) -> None:
         """Give the task a reporter of records that it cannot write. Called before `open`."""
@@ -51,6 +55,7 @@ class TaskWriter(SplitWriter):
             self._task.initialize(SinkTaskContext(self.props, partitions, self._reporter))
             self._task.start(self.props)
             self._task.open(partitions)
+        self._flushed_s = time.monotonic()
 
     def checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The batch with an ``error`` in the rows that have wrong headers and no error yet."""
@@ -69,15 +74,24 @@ class TaskWriter(SplitWriter):
             self._task.put(records)
         if self._reporter:
             self._reporter.raise_if_failed()
+        if (time.monotonic() - self._flushed_s) * 1000 >= self.flush_ms:
+            # What it answers is asked again at the end: offsets are committed with the round.
+            self._pre_commit(records[-1].kafka_offset + 1)
 
-    def close(self, end: int) -> dict[str, Any]:
+    def _pre_commit(self, end: int) -> int:
+        """Have the task flush; returns the offset that is safe."""
         assert self._task and self._split
         partition = self._split.topic_partition
         with _as_data_error(self.task_class):
             safe = self._task.pre_commit({partition: end})
+        self._flushed_s = time.monotonic()
+        return safe.get(partition, self._split.start)
+
+    def close(self, end: int) -> dict[str, Any]:
+        safe = self._pre_commit(end)
+        with _as_data_error(self.task_class):
             self._end()
-        reported = self._reporter.reported if self._reporter else 0
-        return {"safe": safe.get(partition, self._split.start), "reported": reported}
+        return {"safe": safe, "reported": self._reporter.reported if self._reporter else 0}
 
     def abort(self) -> None:
         if self._task is not None:

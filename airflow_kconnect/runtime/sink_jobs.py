@@ -139,7 +139,11 @@ class SinkJobs:
         else:
             assert isinstance(self._connector, PollSinkConnector)
             headers = HeaderStage.of(self._header)
-            rows, writers = _for_tasks(frame, self._connector, self._settings.tasks_max, len(splits), headers)
+            configs = self._connector.task_configs(self._settings.tasks_max)
+            flush_ms = int(self._settings.worker.get("offset.flush.interval.ms"))
+            task = TaskWriter(self._connector.task_class(), {}, frame.key, frame.value, headers, flush_ms)
+            writers = tuple(replace(task, props=configs[n % len(configs)]) for n in range(len(splits)))
+            rows = _for_tasks(frame)
         reported: DataFrame = rows.mapInArrow(sink_writer(self._writing(splits, writers, progress)), REPORT_SCHEMA)
         return reported
 
@@ -179,10 +183,8 @@ class SinkJobs:
         return frame if poll or not carried else only_of_failed(frame)
 
 
-def _for_tasks(
-    frame: RecordFrame, connector: PollSinkConnector, tasks_max: int, splits: int, headers: HeaderStage
-) -> tuple[Any, tuple[TaskWriter, ...]]:
-    """Rows and writers for a Python sink; schemaless data travel as JSON text."""
+def _for_tasks(frame: RecordFrame) -> DataFrame:
+    """Rows for a Python sink; schemaless data travel as JSON text."""
     from pyspark.sql import functions as F
 
     rows = frame.df
@@ -190,13 +192,9 @@ def _for_tasks(
         for shape, column in zip(union.shapes, union.columns, strict=True):
             if shape.schemaless:
                 rows = rows.withColumn(column, F.to_json(F.col(column)))
-    configs = connector.task_configs(tasks_max)
-    task_class = connector.task_class()
-    parts = (frame.key, frame.value, headers)
-    writers = tuple(TaskWriter(task_class, configs[n % len(configs)], *parts) for n in range(splits))
     topic = [frame.topic] if frame.topic else []
     columns = [*_task_columns(frame.key), *_task_columns(frame.value), "timestamp", "headers", *topic, *frame.carried]
-    return rows.select(*columns), writers
+    return rows.select(*columns)
 
 
 def _task_columns(union: Union) -> tuple[str, ...]:

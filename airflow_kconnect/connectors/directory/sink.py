@@ -109,6 +109,11 @@ class DirectorySinkConnector(NativeSinkConnector):
         topics = report["topics"] if report else named_topics(props)
         return files(Path(props["directory"], topic) for topic in topics)
 
+    @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        """A replay has a folder of its own."""
+        return None
+
     def replay(self, replay: Replay) -> None:
         """A replay's files begin at other offsets than those that are there: among them, records would stand twice."""
         folder = self.config_values["replay.directory"] or str(Path(self.config_values["directory"], "_replays"))

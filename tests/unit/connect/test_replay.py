@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connect.replay import interval_replay
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.replay import check_replay, interval_replay
 
 DAY = "2026-01-01/2026-01-02"
 
@@ -41,3 +42,12 @@ class TestIntervalReplay:
     def test_what_is_no_interval(self, text: str, problem: str) -> None:
         with pytest.raises(ValueError, match=problem):
             interval_replay("c", text)
+
+
+class TestCheck:
+    def test_a_sink_that_may_store_records_twice_is_refused(self) -> None:
+        with pytest.raises(ConfigError, match="VerifiableSink does not say that records which are written again"):
+            check_replay({"name": "c", "connector.class": "VerifiableSink"})
+
+    def test_a_sink_that_says_it_does_not_is_allowed(self) -> None:
+        check_replay({"name": "c", "connector.class": "DirectorySink"})

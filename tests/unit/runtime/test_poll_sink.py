@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -149,6 +150,17 @@ class TestLifecycle:
         made.close(8)
         expected = ["initialize t-3", "start sink", "open t-3", "put 2", "put 1", "flush t-3@8", "close t-3", "stop"]
         assert WritingTask.calls == expected
+
+    def test_the_task_flushes_each_interval(
+        self, opened: Callable[..., TaskWriter], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        made = opened()
+        start = time.monotonic()
+        for second, row in ((59, {}), (61, {"kafka_offset": 6}), (62, {"kafka_offset": 7})):
+            monkeypatch.setattr(time, "monotonic", lambda now=start + second: now)
+            made.write(rows(row))
+        made.close(8)
+        assert WritingTask.calls[3:-2] == ["put 1", "put 1", "flush t-3@7", "put 1", "flush t-3@8"]
 
     def test_after_an_error_the_task_is_closed_and_stopped(self, opened: Callable[..., TaskWriter]) -> None:
         opened().abort()
