@@ -318,6 +318,18 @@ class SinkConnector(Connector):
         whole, if writing twice would not."""
 
     @classmethod
+    def start_problems(
+        cls, props: Mapping[str, str], starts: Mapping[TopicPartition, int], committed: Mapping[TopicPartition, int]
+    ) -> list[str]:
+        """Why a run must not start where a user wants it to. Called before offsets are altered or reset, and before a
+        run that goes on is ended; there may be no Spark.
+
+        :param starts: where the next run would start.
+        :param committed: what the group has committed so far.
+        """
+        return []
+
+    @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
         """Called before the group's offsets are altered or reset, where no run goes on; there may be no Spark.
 

@@ -50,7 +50,7 @@ class SinkOffsets:
     def alter(self, request: Any) -> bool:
         """Put other offsets in the place of those that are committed.
 
-        1 check the request, against the topics too, and that nobody is in the group
+        1 check the request, against the topics and by the connector, and that nobody is in the group
         2 take the driver's transactional id: a run that still goes on can commit nothing any more
         3 ask the connector, which alters what it keeps with its data
         4 one request: the group's offsets
@@ -65,27 +65,28 @@ class SinkOffsets:
         topics = self._admin.check_reachable()
         ends = self._ends([place for place in wanted if place.partition in range(topics.get(place.topic, 0))])
         self._check(wanted, ends)
+        starts = {place: self._first(ends[place]) if offset is None else offset for place, offset in wanted.items()}
+        self._check_starts(starts)
         self._check_group()
         self._fence()  # 2
         external = self._plugin().alter_offsets(self._config.props, wanted)  # 3
-        begins = {place: self._first(ends[place]) for place in wanted}
-        self._admin.alter_group_offsets(
-            self._group, {place: begins[place] if offset is None else offset for place, offset in wanted.items()}
-        )  # 4
+        self._admin.alter_group_offsets(self._group, starts)  # 4
         return external
 
     def reset(self) -> bool:
         """Delete the group, and have the connector forget what it keeps with its data.
 
         :returns: what `SinkConnector.alter_offsets` said.
-        :raises RetriableError: somebody is in the group.
+        :raises ConfigError: the connector refuses it. :raises RetriableError: somebody is in the group.
         """
         topics = self._admin.check_reachable()
+        ends = self._ends(TopicPartition(topic, p) for topic in self._topics(topics) for p in range(topics[topic]))
+        self._check_starts({place: self._first(found) for place, found in ends.items()})
         self._check_group()
         self._fence()
         places = dict.fromkeys(self._admin.committed_offsets(self._group), None)
         # A sink may be further than the group, also in partitions of which the group knows nothing yet.
-        places |= {TopicPartition(topic, p): None for topic in self._topics(topics) for p in range(topics[topic])}
+        places |= dict.fromkeys(ends, None)
         external = self._plugin().alter_offsets(self._config.props, places)
         self._admin.delete_group(self._group)
         return external
@@ -117,6 +118,12 @@ class SinkOffsets:
         """:raises ConfigError: with all places and offsets that a run could not start from."""
         problems = [text for place, offset in wanted.items() if (text := _problem(place, offset, ends))]
         if problems:
+            raise ConfigError({"offsets": problems}, self._name)
+
+    def _check_starts(self, starts: Mapping[TopicPartition, int]) -> None:
+        """:raises ConfigError: with all that the connector says about them."""
+        committed = self._admin.committed_offsets(self._group)
+        if problems := self._plugin().start_problems(self._config.props, starts, committed):
             raise ConfigError({"offsets": problems}, self._name)
 
     def _first(self, ends: tuple[int, int]) -> int:

@@ -74,6 +74,22 @@ class DirectorySinkConnector(NativeSinkConnector):
         return True
 
     @classmethod
+    def start_problems(
+        cls, props: Mapping[str, str], starts: Mapping[TopicPartition, int], committed: Mapping[TopicPartition, int]
+    ) -> list[str]:
+        """A run replaces whole files: one that begins before its start would keep records that are written again.
+
+        Where the folder is not to be seen, nothing is known of its files.
+        """
+        layout = Layout(cls.config().parse(props)["directory"], "")
+        found = ((place, start, _parted(layout, place, start, committed.get(place))) for place, start in starts.items())
+        return [
+            f"{place}: offset {start} may be in the middle of {path.name}, whose records from there on would be stored"
+            f" twice; possible are {begin} and {end}. Or move the file out of {path.parent} first"
+            for place, start, (path, begin, end) in ((p, s, f) for p, s, f in found if f)
+        ]
+
+    @classmethod
     def config(cls) -> ConfigDef:
         return (
             ConfigDef()
@@ -197,6 +213,19 @@ class DirectorySinkConnector(NativeSinkConnector):
                     found.path.unlink()
                     removed += 1
         return removed
+
+
+def _parted(layout: Layout, place: TopicPartition, start: int, committed: int | None) -> tuple[Path, int, int] | None:
+    """The file that may have records before and after an offset, where it begins, and where the next one does."""
+    with named_errors(layout.folder(place)):
+        files = layout.visible(place)
+    before = [file for file in files if file.offset <= start]
+    later = [
+        offset for offset in (*(file.offset for file in files), committed) if offset is not None and offset > start
+    ]
+    if not before or before[-1].offset == start or not later:
+        return None
+    return before[-1].path, before[-1].offset, min(later)
 
 
 def _reveal(temp: Path, final: Path) -> None:

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
 
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.local.operations import STOPPED, alter_offsets, reset_offsets, set_target_state
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.integration.runtime.test_directory_pipeline import lines
@@ -81,6 +84,24 @@ class TestSink:
         alter(config, [{"partition": place, "offset": {"kafka_offset": 2}}])
         run_here(config)
         assert lines(config) == ["c", "d"]
+
+    def test_an_offset_in_the_middle_of_a_file_is_refused(
+        self, config: dict[str, str], run_here: Run, alter: Alter
+    ) -> None:
+        run_here(config)
+        place = {"kafka_topic": config["topics"], "kafka_partition": 0}
+        with pytest.raises(ConfigError, match=r"offset 2 may be in the middle of .* possible are 0 and 4"):
+            alter(config, [{"partition": place, "offset": {"kafka_offset": 2}}])
+        assert run_here(config).records["read"] == 0
+
+    def test_a_reset_to_the_middle_of_a_file_is_refused(
+        self, config: dict[str, str], run_here: Run, alter: Alter, bootstrap: str
+    ) -> None:
+        run_here(config)
+        admin, third = AdminClient({"bootstrap.servers": bootstrap}), TopicPartition(config["topics"], 0, 2)
+        admin.delete_records([third])[third].result(30)
+        with pytest.raises(ConfigError, match="offset 2 may be in the middle of"):
+            alter(config, None)
 
     def test_after_a_reset_everything_is_read_again(self, config: dict[str, str], run_here: Run, alter: Alter) -> None:
         run_here(config)

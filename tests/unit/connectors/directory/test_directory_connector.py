@@ -179,3 +179,42 @@ class TestCommit:
         newer.replace(path)
         older.commit([closed(tmp_path, 0, 10, 0)])
         assert path.read_text() == "of the newer run"
+
+
+class TestStartProblems:
+    """Files begin at 0, 100 and 200; the group has committed 300."""
+
+    @pytest.fixture
+    def archive(self, tmp_path: Path) -> Path:
+        for offset in (0, 100, 200):
+            (folder_of(tmp_path) / f"t+3+{offset:010d}.json").write_text("old")
+        return tmp_path
+
+    def problems(self, archive: Path, start: int, committed: int | None = 300) -> list[str]:
+        place = TopicPartition("t", 3)
+        props = {"directory": str(archive)}
+        return DirectorySinkConnector.start_problems(
+            props, {place: start}, {} if committed is None else {place: committed}
+        )
+
+    @pytest.mark.parametrize("start", [0, 100, 200, 300, 350])
+    def test_where_a_file_begins_or_after_the_last_one_a_run_may_start(self, archive: Path, start: int) -> None:
+        assert self.problems(archive, start) == []
+
+    @pytest.mark.parametrize(("start", "possible"), [(1, "0 and 100"), (199, "100 and 200"), (201, "200 and 300")])
+    def test_where_a_file_may_have_records_before_and_after_it_may_not(
+        self, archive: Path, start: int, possible: str
+    ) -> None:
+        (problem,) = self.problems(archive, start)
+        assert f"offset {start} may be in the middle of" in problem
+        assert f"possible are {possible}." in problem
+
+    def test_after_the_last_file_of_a_forgotten_group_it_may(self, archive: Path) -> None:
+        assert self.problems(archive, 250, None) == []
+
+    def test_before_the_first_file_it_may(self, tmp_path: Path) -> None:
+        (folder_of(tmp_path) / "t+3+0000000100.json").write_text("old")
+        assert self.problems(tmp_path, 50) == []
+
+    def test_without_the_folder_nothing_is_known(self, tmp_path: Path) -> None:
+        assert self.problems(tmp_path / "none", 50) == []
