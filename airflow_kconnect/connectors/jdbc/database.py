@@ -20,10 +20,11 @@ class Database:
 
     :param connect: makes a `java.sql.Connection`; raises what py4j raises.
     :param place: names the connector and the database in messages, without secrets.
+    :param subprotocol: of the URL: errors have numbers of the database's own.
     """
 
-    def __init__(self, connect: Callable[[], Any], place: str) -> None:
-        self.place = place
+    def __init__(self, connect: Callable[[], Any], place: str, subprotocol: str) -> None:
+        self.place, self._subprotocol = place, subprotocol
         self._connection = self._guarded("connecting", connect)
 
     def rows(self, sql: str, *parameters: str | int) -> list[Row]:
@@ -94,7 +95,7 @@ class Database:
         try:
             return action()
         except Py4JJavaError as error:
-            raise database_error(self.place, what, error.java_exception) from None
+            raise database_error(self.place, what, error.java_exception, self._subprotocol) from None
         except (Py4JError, OSError) as error:
             raise RetriableError(f"{self.place}: {what} failed, Spark's JVM does not answer: {error}") from None
 
@@ -107,14 +108,14 @@ def _text(found: Any, index: int, is_timestamp: bool) -> str | None:
     return None if text is None else str(text)
 
 
-def database_error(place: str, what: str, exception: Any) -> ConnectError:
+def database_error(place: str, what: str, exception: Any, subprotocol: str) -> ConnectError:
     """The error for a Java exception: a wrong password is the user's, a database that is away is nobody's."""
     message = _first_line(exception)
     found = _sql_exception(exception)
     if found is None:
         return DataError(f"{place}: {what} failed: {message}")
     state = str(found.getSQLState() or "")
-    match _condition(found, state, message):
+    match _condition(subprotocol, int(found.getErrorCode()), message) or by_state(state):
         case Condition.LOGIN:
             return ConfigError({"connection.password": [f"{place} refuses `connection.user` with it: {message}"]})
         case Condition.DATABASE:
@@ -128,10 +129,11 @@ def database_error(place: str, what: str, exception: Any) -> ConnectError:
     return DataError(f"{place}: {what} failed: {message}" + (f" (SQL state {state})" if state else ""))
 
 
-def _condition(exception: Any, state: str, message: str) -> Condition:
-    maker = str(exception.getClass().getName())
-    by_maker = by_number(int(exception.getErrorCode())) if ".mysql." in maker or ".mariadb." in maker else None
-    return by_maker or by_result(message) or by_state(state)
+def _condition(subprotocol: str, number: int, message: str) -> Condition | None:
+    """By the database's own numbers or names; None: it has none, or they say nothing."""
+    if subprotocol in ("mysql", "mariadb"):
+        return by_number(number)
+    return by_result(message) if subprotocol == "sqlite" else None
 
 
 _NAN = re.compile(r"Bad value for type (?:BigDecimal|long|int) : (NaN|-?Infinity)")

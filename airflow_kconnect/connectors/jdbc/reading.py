@@ -54,7 +54,9 @@ class ReadingSession:
         properties = {**self._dialect.properties, **settings.properties}
         for left in reversed(range(values["connection.attempts"])):
             try:
-                db = Database(lambda: connect(settings.url, properties, settings.props), settings.place)
+                db = Database(
+                    lambda: connect(settings.url, properties, settings.props), settings.place, settings.url.subprotocol
+                )
                 break
             except RetriableError as error:
                 if not left:

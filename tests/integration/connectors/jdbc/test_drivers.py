@@ -21,6 +21,7 @@ from airflow_kconnect.local.ivy import resolve
 from airflow_kconnect.local.java import find_java
 from airflow_kconnect.local.ports import free_port
 from tests.support.databases import Database
+from tests.support.mariadb import MariaServer
 from tests.support.postgres import PostgresServer
 
 ROWS = 100
@@ -59,6 +60,19 @@ def test_derby_needs_no_download(spark: SparkSession, tmp_path: Path) -> None:
 def test_class_that_is_no_driver_is_refused_before_its_code_runs(spark: SparkSession) -> None:
     with pytest.raises(ConfigError, match=r"java\.util\.Random is not a JDBC driver"):
         connect(JdbcUrl.parse("jdbc:other://h"), {}, {CLASS: "java.util.Random"})
+
+
+def test_zone_of_a_server_is_known(spark: SparkSession, mariadb: MariaServer) -> None:
+    url = JdbcUrl.parse(mariadb.url)
+    connection = opened(url, mariadb.user, mariadb.password)
+    zones = [dialect_of(url).zones_of_writers(connection)]
+    mariadb.execute("set global time_zone = '-05:00'")
+    try:
+        zones.append(dialect_of(url).zones_of_writers(connection))
+    finally:
+        mariadb.execute("set global time_zone = '+00:00'")
+        connection.close()
+    assert zones == [[], ["-05:00"]]
 
 
 def test_all_options_of_sparks_reader_are_known(spark: SparkSession) -> None:
@@ -108,6 +122,19 @@ class TestFailures:
             opened(JdbcUrl.parse(f"{postgres.url}_none"), postgres.user, postgres.password)
         assert "connection.url" in raised.value.errors
 
+    @pytest.mark.parametrize("driver", ["mariadb", "mysql"])
+    def test_no_such_database_of_mysql(self, driver: str, mariadb: MariaServer) -> None:
+        url = f"{mariadb.url}_none".replace("jdbc:mariadb:", f"jdbc:{driver}:")
+        with pytest.raises(ConfigError) as raised:
+            opened(JdbcUrl.parse(url), mariadb.user, mariadb.password)
+        assert "connection.url" in raised.value.errors
+
+    def test_no_such_file_of_sqlite(self) -> None:
+        properties = dialect_of(url := JdbcUrl.parse("jdbc:sqlite:/none/x.db")).properties
+        with pytest.raises(ConfigError) as raised:
+            Connection(lambda: connect(url, properties, {}), "here", "sqlite")
+        assert "connection.url" in raised.value.errors
+
     def test_nobody_listens(self) -> None:
         url = JdbcUrl.parse(f"jdbc:postgresql://127.0.0.1:{free_port()}/db?sslpassword=canary")
         with pytest.raises(RetriableError, match=r"jdbc:postgresql://127\.0.*connecting failed") as raised:
@@ -120,7 +147,7 @@ def opened(
     url: JdbcUrl, user: str | None = None, password: str | None = None, props: dict[str, str] | None = None
 ) -> Connection:
     login = {name: text for name, text in (("user", user), ("password", password)) if text is not None}
-    return Connection(lambda: connect(url, login, props or {}), url.shown)
+    return Connection(lambda: connect(url, login, props or {}), url.shown, url.subprotocol)
 
 
 def fill(database: Database) -> None:
