@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import subprocess
 import threading
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Annotated
 import psutil
 import typer
 
-from airflow_kconnect.connect.run import EVENT_PREFIX, RunSpec, run_spec_file
+from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
 from airflow_kconnect.local.spark import find_spark_submit
 from airflow_kconnect.local.submit import submit_command
 from benchmarks import environment
@@ -73,7 +72,8 @@ def _of_files(bootstrap: str, folder: Path, lines: int, say: Say) -> None:
 
 def peak_memory(config: dict[str, str], worker: dict[str, str]) -> dict[str, int]:
     """Run a connector by spark-submit; the highest memory of a process of each kind, in MB."""
-    with run_spec_file(RunSpec(config=config, worker=worker)) as spec:
+    run = RunSpec(config=config, worker=worker)
+    with run_spec_file(run) as spec:
         command = submit_command(find_spark_submit(), spec, master="local[*]", conf={}, name="memory")
         process = psutil.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         peaks: dict[str, int] = {}
@@ -81,9 +81,8 @@ def peak_memory(config: dict[str, str], worker: dict[str, str]) -> dict[str, int
         watch.start()
         output, _ = process.communicate()
         watch.join()
-    reports = [line for line in output.splitlines() if line.startswith(EVENT_PREFIX) and '"report"' in line]
-    assert reports, output
-    json.loads(reports[-1][len(EVENT_PREFIX) :])
+    events = [parse_event(line, run.token) for line in output.splitlines()]
+    assert any(event and event["event"] == "report" for event in events), output
     return peaks
 
 

@@ -181,7 +181,9 @@ def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], cons
             display.line(line)
 
         environment = submit_environment(options.master)
-        outcome.exit_code = submit(command, environment=environment, on_event=on_event, on_line=on_line)
+        outcome.exit_code = submit(
+            command, token=spec.token, environment=environment, on_event=on_event, on_line=on_line
+        )
     return _judged(outcome)
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import secrets
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ class RunSpec:
     :param replay_dead_letters: a sink reads its dead-letter topic instead of its topics.
     :param replay: move this interval again; None: go on from the live offsets.
     :param dry_run: plan, and report what would be moved.
+    :param token: what each event of the job begins with. Records may be printed, too, and cannot know it.
     :param variables: what a task of Airflow has looked up for variables in the configurations, by `Variable.address`;
         None where there is no Airflow.
     """
@@ -46,6 +49,7 @@ class RunSpec:
     replay: Replay | None = None
     dry_run: bool = False
     variables: Mapping[str, str] | None = field(default=None, repr=False)
+    token: str = field(default_factory=lambda: secrets.token_hex(16), repr=False, compare=False)
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:
@@ -126,6 +130,11 @@ class RunReport:
     lag: dict[str, int] = field(default_factory=dict)
     lag_max: int | None = None
 
+    @classmethod
+    def of(cls, members: Mapping[str, Any]) -> RunReport:
+        """The report of a job, perhaps of a later version. :raises TypeError: it lacks something."""
+        return cls(**{of.name: members[of.name] for of in fields(cls) if of.name in members})
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
         return asdict(self)
@@ -138,25 +147,48 @@ class RunReport:
         return f"{self.connector}: {written:,} records written in {total:.1f} s ({self.guarantee}{state})"
 
 
-def event_line(event: str, **facts: Any) -> str:
+def event_line(event: str, *, token: str | None = None, **facts: Any) -> str:
     """A line that the job prints for the process that started it.
+
+    :param token: that of the run spec. A line without one is for people: no reader takes it for an event.
 
     Events: ``phase`` (name, text for people, step, steps), ``spark_ui`` (url), ``progress`` (records, rate, tasks_done,
     tasks, elapsed_s, expected or null), ``report`` (report: `RunReport.as_dict`), ``error`` (error: class name,
     message, exit_code, errors: key -> messages for configuration errors).
     """
-    return EVENT_PREFIX + json.dumps({"event": event, **facts}, separators=(",", ":"))
+    text = json.dumps({"event": event, **facts}, separators=(",", ":"))
+    return f"{EVENT_PREFIX}{token} {text}" if token else EVENT_PREFIX + text
 
 
-def parse_event(line: str) -> dict[str, Any] | None:
-    """The event in a line of a job's output, or None if the line is something else."""
-    if not line.startswith(EVENT_PREFIX):
+def parse_event(line: str, token: str | None) -> dict[str, Any] | None:
+    """The event in a line of a job's output, or None if the line is something else: also an event without its members.
+
+    :param token: that of the run spec; without it there are no events.
+    """
+    prefix = f"{EVENT_PREFIX}{token} "
+    if not token or not line.startswith(prefix):
         return None
     try:
-        event = json.loads(line[len(EVENT_PREFIX) :])
-    except ValueError:
+        event = json.loads(line[len(prefix) :])
+        if not isinstance(event, dict) or not _is_whole(event):
+            return None
+        describe_event(event)  # what cannot be told is no event
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
-    return event if isinstance(event, dict) else None
+    return event
+
+
+def printable(line: str) -> str:
+    """A line of a job's output without what could move a terminal's cursor, or be taken for a further line."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", line)
+
+
+def _is_whole(event: Mapping[str, Any]) -> bool:
+    """Whether an event has the members that its readers look at; an event of a later version is not judged."""
+    members = _MEMBERS.get(event["event"], {})
+    if not all(isinstance(event[name], kind) for name, kind in members.items()):
+        return False
+    return event["event"] != "spark_ui" or _WEB_ADDRESS.match(event["url"]) is not None
 
 
 def describe_event(event: Mapping[str, Any]) -> str:
@@ -169,7 +201,7 @@ def describe_event(event: Mapping[str, Any]) -> str:
         case "progress":
             return _describe_progress(event)
         case "report":
-            return RunReport(**event["report"]).summary()
+            return RunReport.of(event["report"]).summary()
         case "error":
             return f"{event['error']}: {event['message']}"
         case other:
@@ -179,6 +211,18 @@ def describe_event(event: Mapping[str, Any]) -> str:
 def _describe_phase(event: Mapping[str, Any]) -> str:
     text = str(event.get("text", event["name"]))
     return f"[{event['step']}/{event['steps']}] {text}" if "step" in event else text
+
+
+_MEMBERS: Mapping[str, Mapping[str, Any]] = {
+    "phase": {"name": str},
+    "spark_ui": {"url": str},
+    "progress": {"records": int, "tasks_done": int, "tasks": int},
+    "report": {"report": dict},
+    "error": {"error": str, "message": str, "exit_code": int},
+}
+_WEB_ADDRESS = re.compile(r"https?://\S+\Z")
+# Control characters but the tab, line separators, marks that turn the direction of text, halves of surrogate pairs.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def _describe_progress(event: Mapping[str, Any]) -> str:

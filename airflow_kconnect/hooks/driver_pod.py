@@ -25,10 +25,12 @@ class DriverPods:
 
     Used with `async with`. Jobs are named `namespace:pod`.
 
+    :param token: that of the run spec, which each event of the job begins with; without it no event is read.
     :raises ConfigError: the Kubernetes provider is not installed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, token: str | None = None) -> None:
+        self._token = token
         try:
             from airflow.providers.cncf.kubernetes.hooks.kubernetes import AsyncKubernetesHook
         except ImportError as error:
@@ -88,7 +90,7 @@ class DriverPods:
         with contextlib.suppress(Exception):
             lines = await self._hook.read_logs(name=name, namespace=namespace, since_seconds=_LAST_LOG_S)
         # Each line begins with Kubernetes' timestamp.
-        found = (parse_event(line.partition(" ")[2]) for line in lines)
+        found = (parse_event(line.partition(" ")[2], self._token) for line in lines)
         return {str(event["event"]): event for event in found if event and event.get("event") in ("report", "error")}
 
 

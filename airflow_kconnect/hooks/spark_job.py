@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
-from airflow_kconnect.connect.run import describe_event, parse_event
+from airflow_kconnect.connect.run import RunReport, describe_event, parse_event, printable
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.hooks.yarn import ADDRESS_EXTRA
 from airflow_kconnect.local.heartbeat import SILENCE_S, Heartbeat
@@ -25,8 +25,8 @@ _NOISE = ("WARNING: Using incubator modules: jdk.incubator.vector",)
 _TIMESTAMP = re.compile(r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}|\d\d/\d\d/\d\d \d\d:\d\d:\d\d) ")
 # The provider finds it in the namespace `spark` only.
 _DRIVER_POD = re.compile(r"submission ID [^\s:]+:([^\s:]+)")
-# What YARN's client says of an application, again and again.
-_TRACKING_URL = re.compile(r"tracking URL: (https?://\S+)")
+# What YARN's client says of an application, in lines of their own, again and again; first before the job does anything.
+_TRACKING_URL = re.compile(r"\t tracking URL: (https?://\S+)$")
 UNTRACKED_YARN = f"the Spark connection has no extra `{ADDRESS_EXTRA}`"
 
 
@@ -39,6 +39,9 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     * `error`: the job's error event, None if there was none;
     * `exit_code`: that of spark-submit, which in client mode is the job's own;
     * `tracking_url`: the application's page on YARN, None elsewhere.
+
+    `token` is to be set before: that of the run spec, which each event of the job begins with. Without it no line of
+    the output is taken for an event.
 
     `on_tracking_url` is called with that address, and with the one of the driver's own UI, as soon as it is known.
 
@@ -66,6 +69,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self.report: dict[str, Any] | None = None
         self.error: dict[str, Any] | None = None
         self.tracking_url: str | None = None
+        self.token: str | None = None
         self.on_tracking_url: Callable[[str], None] = self._no_listener
         self._killed = False
         self._heartbeat = Heartbeat(self._say)
@@ -153,6 +157,8 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self._killed = True
         if self._connection["deploy_mode"] != "cluster":
             self._end_processes()
+            # There is no driver's pod: what looked like its name was printed by the driver, perhaps of records.
+            self._kubernetes_driver_pod = None
         super().on_kill()
 
     def _poll_k8s_driver_via_api(self) -> str | None:
@@ -188,7 +194,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
 
     def _without_events(self, lines: Iterable[str]) -> Iterator[str]:
         for line in lines:
-            event = parse_event(line)
+            event = parse_event(line, self.token)
             if event is not None:
                 self._take(event)
             elif line.strip() and not line.startswith(_NOISE):
@@ -196,10 +202,10 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
                     self._kubernetes_driver_pod = pod[1]
                 self._look_for_tracking_url(line)
                 self._heartbeat.heard()
-                yield _TIMESTAMP.sub("", line)
+                yield printable(_TIMESTAMP.sub("", line.rstrip("\n")))
 
     def _look_for_tracking_url(self, line: str) -> None:
-        if self.tracking_url is None and (found := _TRACKING_URL.search(line)):
+        if self._is_yarn and self.tracking_url is None and (found := _TRACKING_URL.match(line)):
             self.tracking_url = found[1]
             self.on_tracking_url(found[1])
 
@@ -214,7 +220,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
             self._heartbeat.event(event)
             return
         if event.get("event") == "report":
-            self.report = event["report"]
+            self.report = RunReport.of(event["report"]).as_dict()
         self.log.info("%s", describe_event(event))
 
     def _say(self, line: str) -> None:

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import SUBMITTER, parse_event
+from airflow_kconnect.connect.run import SUBMITTER, parse_event, printable
 from airflow_kconnect.local.class_archive import class_archive_options, java_option
 from airflow_kconnect.local.java import java_environment
 from airflow_kconnect.local.package_archive import with_archive
@@ -135,12 +135,14 @@ def submit_command(
 def submit(
     command: Sequence[str],
     *,
+    token: str,
     environment: Mapping[str, str],
     on_event: Callable[[dict[str, Any]], None],
     on_line: Callable[[str], None],
 ) -> int:
     """Run a job to its end; ended with all its processes on Ctrl-C, on SIGTERM and on any error here.
 
+    :param token: that of the run spec.
     :param environment: see `submit_environment`.
     :param on_event: called with each event of the job.
     :param on_line: called with each other line of its output.
@@ -150,9 +152,9 @@ def submit(
         assert process.stdout is not None
         for raw in process.stdout:
             line = raw.rstrip("\n")
-            event = parse_event(line)
+            event = parse_event(line, token)
             if event is None:
-                on_line(line)
+                on_line(printable(line))
             else:
                 on_event(event)
         return process.wait()

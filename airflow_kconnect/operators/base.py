@@ -26,7 +26,7 @@ from airflow_kconnect.operators.errors import ConnectorRunError, connector_error
 from airflow_kconnect.operators.intervals import RunMode, run_mode
 from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.operators.states import skip_unless_started
-from airflow_kconnect.operators.tracking import TrackedSparkSubmitOperator
+from airflow_kconnect.operators.tracking import TOKEN, TrackedSparkSubmitOperator
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -194,7 +194,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         """Hand the run spec to the job: by path where the driver runs here, else as a file that Spark uploads."""
         with run_spec_file(spec) as path:
             self._run_file = path
-            self._facts = {"connector": spec.config.get("name"), "run_id": spec.run_id}
+            self._facts = {"connector": spec.config.get("name"), "run_id": spec.run_id, TOKEN: spec.token}
             self.application = self.application or str(job_path())
             self.application_args = ["--run", path.name if cluster else str(path)]
             if cluster:
@@ -204,6 +204,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
 
     def _run(self, context: Context, cluster: bool) -> dict[str, Any] | None:
         self._hook = hook = self._get_hook()
+        hook.token = self._facts[TOKEN]
         try:
             self.run_job(context, hook)
         except ConnectorRunError:

@@ -30,6 +30,9 @@ _YARN_POLL_S, _KUBERNETES_POLL_S = 10, 20
 _GRACE_S = 300
 _UNKNOWN = "NotFound"
 
+TOKEN = "token"
+"""Key of the facts of a run: what the job's events begin with."""
+
 
 class TrackedSparkSubmitOperator(SparkSubmitOperator):
     """A `SparkSubmitOperator` whose cluster-mode jobs are found again by a retry and can be waited for by a trigger.
@@ -118,7 +121,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
             return
         deadline = self._deadline_epoch_s(context)
         self.defer(
-            trigger=self._trigger(str(external_id), deadline),
+            trigger=self._trigger(str(external_id), deadline, facts.get(TOKEN)),
             method_name="execute_complete",
             kwargs={"facts": facts},
             timeout=None if deadline is None else max(0.0, deadline - time.time()) + _GRACE_S,
@@ -167,7 +170,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         started = getattr(context["ti"], "start_date", None)
         return (started.timestamp() if started else time.time()) + float(self.execution_timeout.total_seconds())
 
-    def _trigger(self, job_id: str, deadline_epoch_s: float | None) -> SparkJobTrigger:
+    def _trigger(self, job_id: str, deadline_epoch_s: float | None, token: str | None) -> SparkJobTrigger:
         from airflow_kconnect.triggers.spark_job import DriverPodTrigger, YarnApplicationTrigger
 
         assert isinstance(self._hook, ConnectorSparkSubmitHook)
@@ -179,6 +182,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
                 deadline_epoch_s=deadline_epoch_s,
             )
         return DriverPodTrigger(
+            token=token,
             job_id=job_id,
             poll_interval_s=max(self._status_poll_interval, _KUBERNETES_POLL_S),
             deadline_epoch_s=deadline_epoch_s,

@@ -21,7 +21,7 @@ from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RunRepo
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.process import die_with_parent
-from airflow_kconnect.runtime.progress import emit
+from airflow_kconnect.runtime.progress import emit, use_token
 from airflow_kconnect.runtime.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 
@@ -54,6 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--run", type=Path, required=True, help="run spec file (mode 600)")
     try:
         spec = _read(parser.parse_args(arguments).run)
+        use_token(spec.token)
         report = run(spec)
     except _Usage as error:
         sys.stderr.write(f"{error}\n")

@@ -16,10 +16,18 @@ from dataclasses import dataclass
 
 from airflow_kconnect.connect.run import event_line
 
+_token: str | None = None
+
+
+def use_token(token: str) -> None:
+    """Begin all events of this process with the token of the run spec."""
+    global _token
+    _token = token
+
 
 def emit(event: str, **facts: object) -> None:
     """Print an event for the process that started the job."""
-    sys.stdout.write(event_line(event, **facts) + "\n")
+    sys.stdout.write(event_line(event, token=_token, **facts) + "\n")
     sys.stdout.flush()
 
 

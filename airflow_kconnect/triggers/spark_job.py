@@ -136,8 +136,20 @@ class YarnApplicationTrigger(SparkJobTrigger):
 
 
 class DriverPodTrigger(SparkJobTrigger):
-    """Waits for a driver's pod on Kubernetes; `job_id` is `namespace:pod`."""
+    """Waits for a driver's pod on Kubernetes; `job_id` is `namespace:pod`.
+
+    :param token: what the job's events begin with; no secret to those who may read its log.
+    """
+
+    def __init__(self, *, token: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.token = token
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Class and parameters, with the token."""
+        path, facts = super().serialize()
+        return path, {**facts, "token": self.token}
 
     async def _manager(self) -> AbstractAsyncContextManager[ClusterManager]:
         # It reads files and modules, once.
-        return await asyncio.to_thread(DriverPods)
+        return await asyncio.to_thread(DriverPods, self.token)

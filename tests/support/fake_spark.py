@@ -16,7 +16,10 @@ if run_file.exists():
              "path": str(run_file), "session": os.getsid(0)}}
     (folder / "run.json").write_text(json.dumps(facts))
 sys.stdout.reconfigure(line_buffering=True)
-runpy.run_path(str(folder / "behaviour.py"))
+token = json.loads((folder / "run.json").read_text())["spec"]["token"] if run_file.exists() else ""
+def tell(*texts, **how):
+    print(*(text.replace("KCONNECT {{", f"KCONNECT {{token}} {{{{") if token else text for text in texts), **how)
+runpy.run_path(str(folder / "behaviour.py"), init_globals={{"print": tell}})
 """
 
 
@@ -39,6 +42,6 @@ class FakeSpark:
 
 
 def printing(*lines: str, exit_code: int = 0) -> str:
-    """A behaviour: print the lines, then end."""
+    """A behaviour: print the lines, then end. Events without a token are given that of the run."""
     text = "".join(f"print({line!r})\n" for line in lines)
     return f"{text}import sys\nsys.exit({exit_code})\n"

@@ -38,6 +38,7 @@ class Job:
     reached: Path
     output: Path
     _spec: Any = field(repr=False)
+    token: str = field(repr=False)
 
     def wait_for_failpoint(self, timeout_s: float = 120.0) -> None:
         """Return when the job is at its failpoint: proof that the fault happens where it should."""
@@ -81,7 +82,11 @@ class Job:
 
     def event(self, name: str) -> dict[str, Any]:
         """The last event of that name."""
-        found = [event for line in self.text().splitlines() if (event := parse_event(line)) and event["event"] == name]
+        found = [
+            event
+            for line in self.text().splitlines()
+            if (event := parse_event(line, self.token)) and event["event"] == name
+        ]
         assert found, f"no {name} event:\n{self.text()}"
         return found[-1]
 
@@ -112,7 +117,8 @@ def start_job(
     :param failpoint: where the job stops and waits to be killed (``action="touch"``: only tells that it was there).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    spec_file = run_spec_file(RunSpec(config=dict(config), worker=dict(worker)))
+    spec = RunSpec(config=dict(config), worker=dict(worker))
+    spec_file = run_spec_file(spec)
     path = spec_file.__enter__()
     reached = Path(tempfile.mkdtemp(dir=folder)) / "reached"
     output = reached.with_name("output.log")
@@ -126,7 +132,7 @@ def start_job(
             [*command, "--run", str(path)], stdout=out, stderr=subprocess.STDOUT, env=environment,
             start_new_session=True, text=True,
         )  # fmt: skip
-    return Job(process, reached, output, spec_file)
+    return Job(process, reached, output, spec_file, spec.token)
 
 
 def kill_job_at(

@@ -8,9 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import RunReport, RunSpec, describe_event, event_line, parse_event, run_spec_file
+from airflow_kconnect.connect.run import (
+    EVENT_PREFIX,
+    RunReport,
+    RunSpec,
+    describe_event,
+    event_line,
+    parse_event,
+    run_spec_file,
+)
 
 SPEC = RunSpec(config={"name": "fs", "file": "/data/ü"}, worker={"group.id": "g"}, kind="source", run_id="run-1")
 
@@ -116,20 +126,58 @@ class TestRunSpec:
         assert "hunter2" not in refusal(spec_file(tmp_path, text))
 
 
+def _members(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    names = st.sampled_from(
+        ["event", "name", "text", "step", "steps", "url", "records", "rate", "tasks", "tasks_done", "elapsed_s",
+         "expected", "report", "error", "message", "exit_code", "connector", "kind", "connector_class", "run_id"]
+    )  # fmt: skip
+    events = st.sampled_from(["phase", "spark_ui", "progress", "report", "error", "new"])
+    return (
+        st.lists(values, max_size=3)
+        | st.dictionaries(names, values)
+        | st.builds(lambda event, members: {**members, "event": event}, events, st.dictionaries(names, values))
+    )
+
+
 class TestEvents:
     def test_an_event_is_parsed_as_it_was_written(self) -> None:
-        assert parse_event(event_line("phase", name="planning")) == {"event": "phase", "name": "planning"}
+        assert parse_event(event_line("phase", token="t", name="planning"), "t") == {
+            "event": "phase",
+            "name": "planning",
+        }
 
     def test_an_event_is_one_line(self) -> None:
         assert "\n" not in event_line("error", message="two\nlines")
 
     @pytest.mark.parametrize(
         "line",
-        ["", "hello", "KCONNECT", "KCONNECT {", "KCONNECT []", "KCONNECT 1", ' KCONNECT {"event":"phase"}'],
+        [
+            "",
+            "hello",
+            "KCONNECT",
+            "KCONNECT t {",
+            "KCONNECT t []",
+            "KCONNECT t 1",
+            ' KCONNECT t {"event":"phase","name":"x"}',
+        ],
         ids=["empty", "other text", "prefix only", "cut off", "list", "number", "indented"],
     )
     def test_what_is_no_event_is_none(self, line: str) -> None:
-        assert parse_event(line) is None
+        assert parse_event(line, "t") is None
+
+    @pytest.mark.parametrize("token", ["other", "", None], ids=["another", "empty", "none"])
+    def test_without_the_token_of_the_run_there_is_no_event(self, token: str | None) -> None:
+        assert parse_event(event_line("phase", token=token, name="planning"), "t") is None
+        assert parse_event(event_line("phase", token="t", name="planning"), token) is None
+
+    def test_each_run_has_a_token_of_its_own(self) -> None:
+        assert len({RunSpec({}, {}).token for _ in range(3)}) == 3
+
+    @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), _members, max_leaves=20))
+    def test_no_event_ends_its_reader(self, event: Any) -> None:
+        line = f"{EVENT_PREFIX}t {json.dumps(event)}"
+        found = parse_event(line, "t")
+        assert found is None or isinstance(describe_event(found), str)
 
     @pytest.mark.parametrize(
         ("event", "text"),
@@ -181,12 +229,15 @@ class TestRunReport:
     def test_a_report_survives_json(self) -> None:
         assert RunReport(**json.loads(json.dumps(self.REPORT.as_dict()))) == self.REPORT
 
+    def test_a_report_of_a_later_version_is_read_as_far_as_it_is_known(self) -> None:
+        assert RunReport.of({**self.REPORT.as_dict(), "new": 1}) == self.REPORT
+
     def test_a_report_event_is_described_by_its_summary(self) -> None:
-        event = parse_event(event_line("report", report=self.REPORT.as_dict()))
+        event = parse_event(event_line("report", token="t", report=self.REPORT.as_dict()), "t")
         assert event is not None
         assert describe_event(event) == self.REPORT.summary()
 
     def test_the_address_of_sparks_ui_is_described_for_people(self) -> None:
-        event = parse_event(event_line("spark_ui", url="http://10.0.0.7:4040"))
+        event = parse_event(event_line("spark_ui", token="t", url="http://10.0.0.7:4040"), "t")
         assert event is not None
         assert describe_event(event) == "Spark UI: http://10.0.0.7:4040"

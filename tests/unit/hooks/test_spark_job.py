@@ -20,6 +20,7 @@ from airflow_kconnect.local.spark import job_path
 from tests.support.fake_spark import FakeSpark, printing
 
 REPORT = RunReport(connector="c", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()
+TOKEN = "a-token"
 PROGRESS = {"records": 5, "rate": 2.5, "tasks_done": 1, "tasks": 2, "elapsed_s": 2.0, "expected": None}
 
 
@@ -31,14 +32,20 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
 
 
 def _hook(**parameters: object) -> ConnectorSparkSubmitHook:
-    return ConnectorSparkSubmitHook(application_args=["--run", "/no/file"], **parameters)
+    hook = ConnectorSparkSubmitHook(application_args=["--run", "/no/file"], **parameters)
+    hook.token = TOKEN
+    return hook
+
+
+def _event(name: str, **facts: object) -> str:
+    return event_line(name, token=TOKEN, **facts)
 
 
 class TestEvents:
     def test_the_report_is_kept_and_logged_as_a_sentence(
         self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        spark.behave(printing(event_line("progress", **PROGRESS), event_line("report", report=REPORT)))
+        spark.behave(printing(_event("progress", **PROGRESS), _event("report", report=REPORT)))
         hook = _hook()
 
         hook.submit("job.py")
@@ -52,7 +59,7 @@ class TestEvents:
         assert "KCONNECT" not in logged
 
     def test_the_error_is_kept_beside_the_exit_code(self, spark: FakeSpark) -> None:
-        spark.behave(printing(event_line("error", error="RetriableError", message="gone", exit_code=3), exit_code=3))
+        spark.behave(printing(_event("error", error="RetriableError", message="gone", exit_code=3), exit_code=3))
         hook = _hook()
 
         with pytest.raises(AirflowException):
@@ -85,6 +92,37 @@ class TestEvents:
         assert "WARN Utils: b" in logged
         assert "13:50:06" not in logged
 
+    @pytest.mark.parametrize(
+        "line",
+        [
+            event_line("phase"),
+            event_line("report", report={}),
+            event_line("error", error="DataError", message="forged", exit_code=1),
+            event_line("error", token="another", error="DataError", message="forged", exit_code=1),
+            _event("phase"),
+            _event("report", report={}),
+            _event("spark_ui", url="javascript:alert(1)"),
+            f"KCONNECT {TOKEN} {'[' * 100_000}",
+            f"KCONNECT {'[' * 100_000}",
+        ],
+    )
+    def test_what_a_record_can_print_changes_nothing(self, spark: FakeSpark, line: str) -> None:
+        spark.behave(printing(line, _event("report", report=REPORT)))
+        hook = _hook()
+        links: list[str] = []
+        hook.on_tracking_url = links.append
+
+        hook.submit("job.py")
+
+        assert (hook.report, hook.error, links) == (REPORT, None, [])
+
+    def test_control_characters_are_replaced(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
+        spark.behave(printing("a\x1b[2Jb\u2028c\u202ed\te"))
+
+        _hook().submit("job.py")
+
+        assert "a\ufffd[2Jb\ufffdc\ufffdd\te" in capsys.readouterr().out
+
 
 class TestSignsOfLife:
     def test_the_first_line_says_where_spark_starts(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,7 +134,7 @@ class TestSignsOfLife:
         self, spark: FakeSpark, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(ConnectorSparkSubmitHook, "silence_s", 0.2)
-        phase = event_line("phase", name="planning", text="planning what lines reads", step=3, steps=6)
+        phase = _event("phase", name="planning", text="planning what lines reads", step=3, steps=6)
         spark.behave(f"import time\nprint({phase!r}, flush=True)\ntime.sleep(2)")
 
         _hook().submit("job.py")
@@ -170,6 +208,13 @@ class TestKubernetes:
         hook._process_spark_submit_log(iter([f"INFO LoggingPodStatusWatcherImpl: {line} Kubernetes"]))
 
         assert hook._kubernetes_driver_pod == "load-1a-driver"
+
+    def test_in_client_mode_no_line_names_a_pod_to_delete(self, hook: ConnectorSparkSubmitHook) -> None:
+        hook._process_spark_submit_log(iter(["pod name: somebody-elses-1a-driver"]))
+
+        hook.on_kill()
+
+        assert hook._kubernetes_driver_pod is None
 
     def test_a_driver_pod_that_is_gone_is_no_success(
         self, hook: ConnectorSparkSubmitHook, monkeypatch: pytest.MonkeyPatch

@@ -140,9 +140,9 @@ class TestSubmit:
     def test_tells_events_from_lines_and_returns_the_exit_code(self) -> None:
         events: list[dict[str, Any]] = []
         lines: list[str] = []
-        script = f"print('before'); print({event_line('phase', name='planning')!r}); import sys; sys.exit(3)"
+        script = f"print('before'); print({event_line('phase', token='t', name='planning')!r}); import sys; sys.exit(3)"
 
-        code = submit(_python(script), environment=os.environ, on_event=events.append, on_line=lines.append)
+        code = submit(_python(script), token="t", environment=os.environ, on_event=events.append, on_line=lines.append)
 
         assert code == 3
         assert events == [{"event": "phase", "name": "planning"}]
@@ -153,6 +153,7 @@ class TestSubmit:
 
         submit(
             _python("import os; os.write(1, b'caf\\xe9\\n')"),
+            token="t",
             environment=os.environ,
             on_event=lambda event: None,
             on_line=lines.append,
@@ -169,7 +170,7 @@ class TestSubmit:
 
         script = "import os, time; print(os.getpid()); time.sleep(300)"
         with pytest.raises(ValueError, match="display"):
-            submit(_python(script), environment=os.environ, on_event=lambda event: None, on_line=fail)
+            submit(_python(script), token="t", environment=os.environ, on_event=lambda event: None, on_line=fail)
 
         assert not psutil.pid_exists(pids[0])
 
@@ -180,7 +181,7 @@ class TestSubmit:
 import os, sys
 from airflow_kconnect.local.submit import submit
 try:
-    submit([sys.executable, "-u", "-c", {job!r}], environment=os.environ, on_event=print, on_line=print)
+    submit([sys.executable, "-u", "-c", {job!r}], token='t', environment=os.environ, on_event=print, on_line=print)
 except KeyboardInterrupt:
     sys.exit(130)
 """

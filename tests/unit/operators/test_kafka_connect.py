@@ -9,6 +9,7 @@ import traceback
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, redact
@@ -90,6 +91,7 @@ class TestRun:
             "replay": None,
             "dry_run": False,
             "variables": {},
+            "token": ANY,
         }
 
     def test_the_worker_configuration_wins_over_the_connection(self, spark: FakeSpark) -> None:

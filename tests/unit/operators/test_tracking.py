@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from airflow.providers.common.compat.sdk import AirflowTaskTimeout, TaskDeferred
@@ -33,7 +34,7 @@ from tests.support.versions import needs_airflow_3_3
 SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}}
 REPORT = RunReport(connector="lines", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()
 SUBMITTED = printing(f"INFO YarnClientImpl: Submitted application {APPLICATION}")
-FACTS = {"connector": "lines", "run_id": "d/manual__1/t#1"}
+FACTS = {"connector": "lines", "run_id": "d/manual__1/t#1", "token": ANY}
 
 
 @pytest.fixture

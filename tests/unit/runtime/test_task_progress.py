@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.run import parse_event
+from airflow_kconnect.runtime import progress
 from airflow_kconnect.runtime.progress import ProgressAddress, ProgressMonitor, ProgressSender, emit
 
 HOST = "127.0.0.1"
@@ -80,8 +81,13 @@ class TestSender:
         sender.send(2, done=True)
 
 
+@pytest.fixture(autouse=True)
+def token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_token", "t")
+
+
 def progress_events(text: str) -> list[dict[str, Any]]:
-    return [event for line in text.splitlines() if (event := parse_event(line)) and event["event"] == "progress"]
+    return [event for line in text.splitlines() if (event := parse_event(line, "t")) and event["event"] == "progress"]
 
 
 def wait_for_event(
@@ -143,4 +149,4 @@ class TestMonitor:
 
 def test_an_event_is_a_line_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     emit("phase", name="planning")
-    assert capsys.readouterr().out == 'KCONNECT {"event":"phase","name":"planning"}\n'
+    assert capsys.readouterr().out == 'KCONNECT t {"event":"phase","name":"planning"}\n'

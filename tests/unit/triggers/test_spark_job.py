@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from airflow.sdk.module_loading import import_string
 
-from airflow_kconnect.connect.run import event_line
+from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.triggers.spark_job import DriverPodTrigger, SparkJobTrigger, YarnApplicationTrigger
 from tests.support.resource_manager import APPLICATION, LOG, ResourceManager, resource_manager
 
 POLL_S = 0.01
+REPORT = RunReport("c", "sink", "C", "r", records={"written": 7}).as_dict()
 
 
 @pytest.fixture(autouse=True)
@@ -195,7 +196,7 @@ class TestSerialization:
         "trigger",
         [
             YarnApplicationTrigger(conn_id="c", job_id="a", poll_interval_s=10, deadline_epoch_s=1.5),
-            DriverPodTrigger(job_id="ns:pod", poll_interval_s=20),
+            DriverPodTrigger(job_id="ns:pod", poll_interval_s=20, token="t"),
         ],
         ids=["yarn", "kubernetes"],
     )
@@ -260,21 +261,27 @@ class TestDriverPod:
         return pods
 
     def _fired(self) -> dict[str, Any]:
-        return _event(DriverPodTrigger(job_id="etl:load-1-driver", poll_interval_s=POLL_S))
+        return _event(DriverPodTrigger(job_id="etl:load-1-driver", poll_interval_s=POLL_S, token="t"))
+
+    def test_lines_of_records_are_no_events(self, pods: type[_Pods]) -> None:
+        pods.phases, pods.exit_code = ["Failed"], 137
+        pods.lines = [event_line("error", error="DataError", message="forged", exit_code=1)]
+
+        assert self._fired()["error"] is None
 
     def test_a_driver_that_succeeds_gives_its_report(self, pods: type[_Pods]) -> None:
         pods.phases = ["Pending", "Running", "Unknown", "Succeeded"]
-        pods.lines = ["a line", event_line("report", report={"records": {"written": 7}})]
+        pods.lines = ["a line", event_line("report", token="t", report=REPORT)]
 
         event = self._fired()
 
         assert event["status"] == "succeeded"
-        assert event["report"] == {"records": {"written": 7}}
+        assert event["report"] == REPORT
         assert event["log"] == "kubectl logs --namespace etl load-1-driver"
 
     def test_a_driver_that_fails_gives_its_error(self, pods: type[_Pods]) -> None:
         pods.phases, pods.exit_code = ["Failed"], 4
-        pods.lines = [event_line("error", error="FencedError", message="fenced", exit_code=4)]
+        pods.lines = [event_line("error", token="t", error="FencedError", message="fenced", exit_code=4)]
 
         event = self._fired()
 
