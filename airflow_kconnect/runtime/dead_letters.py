@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -62,17 +63,22 @@ def original_in_kafka(*, with_place: bool = False) -> Column:
     return F.struct("key", "value", "timestamp", "headers", *(("topic", "partition") if with_place else ()))
 
 
-def as_before(rows: DataFrame) -> DataFrame:
-    """Dead letters as the records that they were: topic and partition from the context headers, which go."""
+def as_before(rows: DataFrame, topics: Sequence[str]) -> DataFrame:
+    """Dead letters as the records that they were: topic and partition from the context headers, which go.
+
+    :param topics: those of the connector: a header that names another one is not believed.
+    """
     from pyspark.sql import functions as F
 
     def context(name: str) -> Column:
         found = F.filter("headers", lambda header: header["key"] == CONTEXT_PREFIX + name)
-        return F.get(F.transform(found, lambda header: header["value"].cast("string")), F.lit(0))
+        # The last one is the reporter's: a record may have brought its own.
+        return F.get(F.transform(found, lambda header: header["value"].cast("string")), F.size(found) - 1)
 
     own = F.filter("headers", lambda header: ~header["key"].startswith(CONTEXT_PREFIX))
-    partition = F.coalesce(context("partition").try_cast("int"), F.col("partition"))
-    before = {"topic": F.coalesce(context("topic"), F.col("topic")), "partition": partition}
+    known = context("topic").isin(list(topics))
+    partition = F.coalesce(F.when(known, context("partition")).try_cast("int"), F.col("partition"))
+    before = {"topic": F.coalesce(F.when(known, context("topic")), F.col("topic")), "partition": partition}
     return rows.withColumns(before).withColumn("headers", F.when(F.size(own) > 0, own))
 
 

@@ -97,7 +97,8 @@ class ErrorReporter:
         if self._handling.log:
             log.error("%s", log_line(self._handling, self._task, record, error))
         if self._handling.topic is not None:
-            headers = list(record.headers or [])
+            # A record brings none of these: a replay believes them.
+            headers = [header for header in record.headers or [] if not header[0].startswith(CONTEXT_PREFIX)]
             if self._handling.context_headers:
                 headers += context_headers(self._handling.connector, self._task, record, error)
             when = record.timestamp or 0

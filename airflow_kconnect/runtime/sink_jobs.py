@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _UNKNOWN = 0
+_LEARNT_MAX = 100
 _POLL_COLUMNS = frozenset({"key", "timestamp", "headers"})
 # Tombstones pass untouched: in topics without Debezium's events they are deletions too.
 _UNWRAP = {
@@ -73,6 +74,8 @@ class SinkJobs:
         self._record_bytes = _UNKNOWN
         self._largest: int | None = None
         self._needs_spark = False
+        self.own_topics: Sequence[str] = ()
+        """The topics from which dead letters may be."""
         self._seen: set[tuple[str, bytes]] = set()
 
     def _needed_columns(self) -> frozenset[str]:
@@ -89,18 +92,20 @@ class SinkJobs:
             decoder.learn([getattr(message, part)() for message in messages])
         self._record_bytes = max((len(message.value() or b"") for message in messages), default=0)
 
-    def learn(self, samples: set[tuple[str, bytes]], *, needs_spark: bool, large: bool = False) -> bool:
+    def learn(self, samples: Sequence[tuple[str, bytes]], *, needs_spark: bool, large: bool = False) -> bool:
         """Take in what a job could not do, so that the next one can; whether there was anything.
 
-        :param samples: (part, bytes) of records whose shapes were not known.
+        :param samples: (part, bytes) of records whose shapes were not known, the first ones of each split first.
         :param needs_spark: there were records that only Catalyst can read or render.
         :param large: there were records that are larger than the samples had led to expect.
         :raises DataError: a shape is not understood even now.
         """
         self._needs_spark = self._needs_spark or needs_spark
-        if samples and samples <= self._seen:
+        if samples and self._seen.issuperset(samples):
             raise unknown_even_then(self._settings.name, samples)
-        self._seen |= samples
+        # The others are met once more: the plan of a round has room for only so many shapes.
+        samples = samples[:_LEARNT_MAX]
+        self._seen = set(samples)
         for part, decoder in self._decoders:
             decoder.learn([data for found, data in samples if found == part])
         if large:
@@ -162,7 +167,7 @@ class SinkJobs:
             self._settings.errors,
             producer,
             self._consumer_config,
-            replays=self._dead_letters,
+            replayed_topics=frozenset(self.own_topics) if self._dead_letters else None,
         )
 
     def _frame(self, rows: DataFrame, splits: list[SinkSplit]) -> RecordFrame:
@@ -172,7 +177,7 @@ class SinkJobs:
         if self._chain.links or self._unwraps or self._dead_letters:
             rows = with_places(rows, splits)
         if self._dead_letters:
-            rows = as_before(rows)
+            rows = as_before(rows, self.own_topics)
         if errors.reports:
             rows = rows.withColumn("original", original_in_kafka(with_place=self._dead_letters))
         frame = decoded_frame(rows, self._key, self._value, carried)

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.connector import NativeSinkConnector, SinkConnecto
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
+from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import translated
 from airflow_kconnect.runtime.settings import RunSettings
@@ -47,6 +47,8 @@ class SinkRanges:
         self._settings, self._connector, self._admin = settings, connector, admin
         self._group, self._consumer_config, self._dead_letters = group, dict(consumer_config), dead_letters
         self.warnings: list[str] = []
+        self.own_topics: list[str] = []
+        """Of a run over dead letters: the topics from which they may be."""
 
     def check_group(self) -> None:
         """:raises RetriableError: somebody else consumes in the group."""
@@ -106,14 +108,19 @@ class SinkRanges:
 
     def _topics(self, existing: Mapping[str, int]) -> list[str]:
         if not self._dead_letters:
-            worker = self._settings.worker
-            internal = frozenset(str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status"))
-            return chosen_topics(self._settings.config.props, existing, internal)
+            return self._chosen(existing)
         topic = self._settings.errors.topic
         if topic is None:
             key = "errors.deadletterqueue.topic.name"
             raise ConfigError({key: ["is not set: there are no dead letters to replay"]}, self._settings.name)
+        # Named topics need not exist any more.
+        self.own_topics = named_topics(self._settings.config.props) or self._chosen(existing)
         return [topic]
+
+    def _chosen(self, existing: Mapping[str, int]) -> list[str]:
+        worker = self._settings.worker
+        internal = frozenset(str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status"))
+        return chosen_topics(self._settings.config.props, existing, internal)
 
     def _committed(self, topic: str, partitions: int) -> dict[int, int]:
         consumer = Consumer(self._consumer_config)

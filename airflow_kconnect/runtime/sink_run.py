@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain, zip_longest
 from typing import Any
 
 from confluent_kafka import Consumer
@@ -75,6 +76,7 @@ class SinkRun:
             self._phases.enter("planning")
             ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
             ranges = self._ranges.find()  # 2
+            self._jobs.own_topics = self._ranges.own_topics
             failpoint("after-reading-offsets")
             if self._settings.dry_run:
                 return self._dry_run(ranges)
@@ -178,7 +180,8 @@ class SinkRun:
         errors = [unpack_error(report.error) for report in reports if report.error]
         if errors:
             raise min(errors, key=lambda error: error.exit_code)
-        samples = {sample for report in reports for sample in samples_of(report)}
+        in_turn = chain.from_iterable(zip_longest(*map(samples_of, reports)))
+        samples = list(dict.fromkeys(sample for sample in in_turn if sample is not None))
         needs_spark, large = any(report.needs_spark for report in reports), any(report.large for report in reports)
         self._learned = self._jobs.learn(samples, needs_spark=needs_spark, large=large)
 

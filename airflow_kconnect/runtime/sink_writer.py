@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import pyarrow as pa
@@ -29,6 +30,7 @@ from airflow_kconnect.runtime.record_errors import (
 from airflow_kconnect.runtime.split_errors import DeadLetters, RefusedRecords
 
 _SAMPLES_MAX = 50
+_SAMPLES_BYTES = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class SinkWriterSettings:
     :param errors: what to do with bad records.
     :param producer_config: of the producer of dead letters.
     :param consumer_config: to read those again that the target refuses.
-    :param replays: the records are dead letters.
+    :param replayed_topics: those from which dead letters may be; None if the records are none.
     """
 
     splits: tuple[SinkSplit, ...]
@@ -47,7 +49,7 @@ class SinkWriterSettings:
     errors: ErrorHandling
     producer_config: Mapping[str, Any]
     consumer_config: Mapping[str, Any]
-    replays: bool
+    replayed_topics: frozenset[str] | None
 
 
 @dataclass
@@ -101,7 +103,7 @@ def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBat
                 refused = None
                 if settings.errors.tolerant:
                     consumer = settings.consumer_config
-                    refused = RefusedRecords(dead_letters, split, consumer, replays=settings.replays)
+                    refused = RefusedRecords(dead_letters, split, consumer, settings.replayed_topics)
                 progress = ProgressSender(settings.progress, index)
                 _write_split(split, writer, report, batches, progress, dead_letters, refused)
         except ConnectError as error:
@@ -185,8 +187,14 @@ def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSpl
 
 def _samples(errors: pa.Array) -> list[tuple[str, str]]:
     found = (unknown_sample(cell) for cell in pc.unique(errors).to_pylist() if cell is not None)
-    known: Sequence[tuple[str, bytes]] = [sample for sample in found if sample is not None]
-    return [(part, base64.b64encode(data).decode()) for part, data in known[:_SAMPLES_MAX]]
+    samples: list[tuple[str, str]] = []
+    size = 0
+    for part, data in islice((sample for sample in found if sample is not None), _SAMPLES_MAX):
+        size += len(data)
+        if samples and size > _SAMPLES_BYTES:
+            break
+        samples.append((part, base64.b64encode(data).decode()))
+    return samples
 
 
 def samples_of(report: SinkReport) -> list[tuple[str, bytes]]:

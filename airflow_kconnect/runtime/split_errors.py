@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import chain
@@ -70,14 +71,18 @@ class RefusedRecords:
     """Those of the current batch; what their rows came from is read once more.
 
     :param consumer_config: of the split's reader.
-    :param replays: they are dead letters, and become again what they were before they failed.
+    :param replayed_topics: they are dead letters of records of these topics, and become again what they were.
     """
 
     def __init__(
-        self, dead_letters: DeadLetters, split: SinkSplit, consumer_config: Mapping[str, Any], *, replays: bool
+        self,
+        dead_letters: DeadLetters,
+        split: SinkSplit,
+        consumer_config: Mapping[str, Any],
+        replayed_topics: frozenset[str] | None = None,
     ) -> None:
         self._dead_letters, self._split, self._consumer_config = dead_letters, split, consumer_config
-        self._original = _before_it_failed if replays else _original
+        self._topics = replayed_topics
         self._found: dict[int, RefusedError] = {}
 
     def add(self, offset: int, error: RefusedError) -> None:
@@ -105,8 +110,11 @@ class RefusedRecords:
         messages = chain.from_iterable(read_messages(self._consumer_config, around))
         return {offset: self._original(m) for m in messages if (offset := m.offset()) in self._found}
 
+    def _original(self, message: Message) -> dict[str, Any]:
+        return _as_in_kafka(message) if self._topics is None else before_it_failed(message, self._topics)
 
-def _original(message: Message) -> dict[str, Any]:
+
+def _as_in_kafka(message: Message) -> dict[str, Any]:
     """A record as it lies in Kafka."""
     kind, ms = message.timestamp()
     headers = [(key, value) for key, value in message.headers() or []]
@@ -118,14 +126,15 @@ def _original(message: Message) -> dict[str, Any]:
     }
 
 
-def _before_it_failed(message: Message) -> dict[str, Any]:
+def before_it_failed(message: Message, topics: frozenset[str]) -> dict[str, Any]:
     """The record that a dead letter was made of; as `dead_letters.as_before` has it."""
-    found = _original(message)
+    found = _as_in_kafka(message)
     headers = found["headers"] or []
     context = {name.removeprefix(CONTEXT_PREFIX): value for name, value in headers if name.startswith(CONTEXT_PREFIX)}
     found["headers"] = [header for header in headers if not header[0].startswith(CONTEXT_PREFIX)] or None
-    if topic := context.get("topic"):
-        found["topic"] = topic.decode()
-    if (partition := context.get("partition")) and partition.isdigit():
-        found["partition"] = int(partition)
+    topic = (context.get("topic") or b"").decode(errors="replace")
+    if topic in topics:
+        found["topic"] = topic
+        if re.fullmatch(rb"[0-9]{1,9}", context.get("partition") or b""):
+            found["partition"] = int(context["partition"])
     return found
