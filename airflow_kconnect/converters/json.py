@@ -107,6 +107,9 @@ class JsonConverter(Converter):
             return [Shape(self._content)]
         if not self.schemas_enable:
             return [SCHEMALESS]
+        if self._known.full:
+            # Records of shapes that are forgotten here are unknown again when they come, and learnt again.
+            self._known = KnownEnvelopes()
         found: list[Shape] = []
         for message in samples:
             shape = None if message is None else self._known.learn(message)
@@ -139,7 +142,7 @@ def _schema_of(content: str | None) -> ConnectSchema | None:
         return None
     try:
         schema = from_json_schema(json.loads(content))
-    except (ValueError, DataError) as error:
+    except (ValueError, DataError, RecursionError) as error:
         raise invalid("schema.content", content, f"Unable to parse the schema: {error}") from error
     if schema is None:
         raise invalid("schema.content", content, "Unable to parse the schema: it is null")

@@ -17,6 +17,10 @@ ENVELOPE_REQUIRED = (
     'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional fields. '
     "If you are trying to deserialize plain JSON data, set schemas.enable=false in your converter configuration."
 )
+NOT_UNDERSTOOD = "Schema is not understood: it nests too deeply, has text that is not Unicode or numbers that are none"
+_KNOWN_MAX = 200
+_KNOWN_BYTES = 4_000_000
+_TEXT_MAX = 200
 _MEMBERS = {"schema", "payload"}
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
@@ -61,11 +65,23 @@ class KnownEnvelopes:
         pattern, node = found
         try:
             shape = Shape(from_json_schema(node))
+            text = _for_java(_sorted_json(node))
+            _for_java(schema_text(shape.schema))
         except DataError as error:
-            self.problems[pattern] = str(error)
+            self.problems[pattern] = _readable(str(error))
             return None
-        self.texts[_sorted_json(node)] = shape
+        except (ValueError, RecursionError):
+            self.problems[pattern] = NOT_UNDERSTOOD
+            return None
+        self.texts[text] = shape
         return self.shapes.setdefault(pattern, shape)
+
+    @property
+    def full(self) -> bool:
+        """Whether a plan had better know no more: it names all of this, several times."""
+        patterns = [*self.shapes, *self.problems]
+        size = sum(len(pattern.prefix) + len(pattern.suffix) for pattern in patterns)
+        return len(patterns) + len(self.hopeless) >= _KNOWN_MAX or size >= _KNOWN_BYTES
 
     def patterns(self, shape: Shape, decimal_format: str) -> list[Pattern]:
         """The patterns of a shape; first the one with which JsonConverter itself writes it."""
@@ -76,6 +92,17 @@ class KnownEnvelopes:
         """The JSON texts of a shape's schema that were seen, and its own, as Spark prints a VARIANT."""
         own = None if shape.schema is None else to_json_schema(shape.schema, decimal_format)
         return [_sorted_json(own), *(text for text, of in self.texts.items() if of == shape)]
+
+
+def _for_java(text: str) -> str:
+    """A text that a plan will name. :raises ValueError: it is no Unicode."""
+    text.encode()
+    return text
+
+
+def _readable(text: str) -> str:
+    """A text about a schema, which may have names of any length that are no Unicode."""
+    return text[:_TEXT_MAX].encode(errors="backslashreplace").decode()
 
 
 def _sorted_json(node: Any) -> str:

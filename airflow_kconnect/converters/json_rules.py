@@ -49,14 +49,15 @@ def _inner_problems(schema: ConnectSchema, column: Column, check: Check) -> Iter
     # Maps with other keys are no maps yet when they are read: their owner checks them.
     if items is None or (schema.type is SchemaType.MAP and not string_keys(schema)):
         return
-    if first_problem(items, F.lit(None), check) is not None:
-        values = F.map_values(column) if schema.type is SchemaType.MAP else column
-        yield first_of(F.transform(values, lambda item: _problem_of(items, item, check)))
+    found: list[Column | None] = []
 
+    def problem(item: Column) -> Column:
+        # Kept from the one call that there is: a second one per level would be 2^64 of them for 64 nested arrays.
+        found.append(first_problem(items, item, check))
+        return F.lit(None).cast("string") if found[0] is None else found[0]
 
-def _problem_of(schema: ConnectSchema, column: Column, check: Check) -> Column:
-    problem = first_problem(schema, column, check)
-    return F.lit(None).cast("string") if problem is None else problem
+    problems = first_of(F.transform(F.map_values(column) if schema.type is SchemaType.MAP else column, problem))
+    yield problems if found[0] is not None else None
 
 
 def first_of(problems: Column) -> Column:

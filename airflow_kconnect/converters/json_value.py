@@ -17,6 +17,7 @@ BASE64 = "BASE64"
 NUMERIC = "NUMERIC"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MS = 86_400_000
+_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
 TIME_RANGE = f"Time values must use number of milliseconds greater than 0 and less than {DAY_MS}"
 
 
@@ -41,9 +42,11 @@ def to_json_value(schema: ConnectSchema, value: Any, decimal_format: str = BASE6
 
 
 def _map_to_json(schema: ConnectSchema, value: Mapping[Any, Any], decimal_format: str) -> Any:
-    assert schema.key_schema is not None and schema.value_schema is not None
+    keys, values = schema.key_schema, schema.value_schema
+    if keys is None:
+        raise DataError("A map without entries has no schema that could be written")
     pairs = [
-        [to_json_value(schema.key_schema, k, decimal_format), to_json_value(schema.value_schema, v, decimal_format)]
+        [to_json_value(keys, k, decimal_format), v if values is None else to_json_value(values, v, decimal_format)]
         for k, v in value.items()
     ]
     return dict(pairs) if string_keys(schema) else pairs
@@ -83,22 +86,32 @@ def from_json_value(schema: ConnectSchema, node: Any) -> Any:
         return schema.default
     name = logical_name(schema)
     try:
-        if name is not None:
-            return _logical_from_json(schema, name, node)
-        return _plain_from_json(schema, node)
-    except (ValueError, TypeError, OverflowError, AttributeError, binascii.Error) as error:
+        value = _plain_from_json(schema, node) if name is None else _logical_from_json(schema, name, node)
+    except (ValueError, TypeError, ArithmeticError, AttributeError, binascii.Error) as error:
         raise DataError(f"Invalid value for a {schema.type.name} field") from error
+    if value is None and not schema.optional:
+        raise DataError(f"Invalid null value for required {schema.type.name} field")
+    return value
 
 
 def _plain_from_json(schema: ConnectSchema, node: Any) -> Any:
+    """As Jackson's ``intValue()``, ``textValue()`` and so on: a node of another type is zero, false, empty or null."""
+    number = node if isinstance(node, int | float) and not isinstance(node, bool) else 0
     match schema.type:
-        case SchemaType.BYTES:
-            return base64.b64decode(node, validate=True)
+        case SchemaType.BOOLEAN:
+            return node is True
+        case SchemaType.INT8 | SchemaType.INT16 | SchemaType.INT32 | SchemaType.INT64:
+            return _wrapped(int(number), _BITS[schema.type])
         case SchemaType.FLOAT32 | SchemaType.FLOAT64:
-            return float(node)
+            return float(number)
+        case SchemaType.STRING:
+            return node if isinstance(node, str) else None
+        case SchemaType.BYTES:
+            return base64.b64decode(node, validate=True) if isinstance(node, str) else None
         case SchemaType.ARRAY:
             assert schema.value_schema is not None
-            return tuple(from_json_value(schema.value_schema, item) for item in node)
+            items = list(node.values()) if isinstance(node, dict) else node if isinstance(node, list) else []
+            return tuple(from_json_value(schema.value_schema, item) for item in items)
         case SchemaType.MAP:
             assert schema.key_schema is not None and schema.value_schema is not None
             pairs = node.items() if string_keys(schema) else node
@@ -106,16 +119,19 @@ def _plain_from_json(schema: ConnectSchema, node: Any) -> Any:
             return {from_json_value(of[0], k): from_json_value(of[1], v) for k, v in pairs}
         case SchemaType.STRUCT:
             return {f.name: from_json_value(f.schema, node.get(f.name)) for f in schema.fields}
-        case _:
-            return node
+
+
+def _wrapped(number: int, bits: int) -> int:
+    """The lowest bits of an integer, as Java's casts leave them."""
+    half = 1 << (bits - 1)
+    return (number + half) % (2 * half) - half
 
 
 def _logical_from_json(schema: ConnectSchema, name: str, node: Any) -> Any:
     if name == DECIMAL:
-        if not isinstance(node, str):
-            return Decimal(str(node))
-        unscaled = int.from_bytes(base64.b64decode(node, validate=True), "big", signed=True)
-        return Decimal(f"{unscaled}E-{decimal_scale(schema)}")
+        return _decimal_from_json(node, decimal_scale(schema))
+    if type(node) is not int:
+        raise TypeError(f"{schema.type.name} is no integer")
     if name == DATE:
         return EPOCH.date() + timedelta(days=node)
     if name == TIMESTAMP:
@@ -123,3 +139,14 @@ def _logical_from_json(schema: ConnectSchema, name: str, node: Any) -> Any:
     if name == TIME and not 0 <= node < DAY_MS:
         raise DataError(TIME_RANGE)
     return node
+
+
+def _decimal_from_json(node: Any, scale: int) -> Decimal:
+    if isinstance(node, str):
+        unscaled = int.from_bytes(base64.b64decode(node, validate=True), "big", signed=True)
+        number = Decimal(f"{unscaled}E-{scale}")
+    else:
+        number = Decimal(str(node))
+    if number.adjusted() + scale >= MAX_PRECISION:
+        raise DataError(f"Decimal has more than {MAX_PRECISION} digits")
+    return number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
@@ -46,7 +47,7 @@ def decimal_scale(schema: ConnectSchema) -> int:
     text = (schema.parameters or {}).get("scale")
     if text is None:
         raise DataError("Invalid Decimal schema: scale parameter not found.")
-    if not text.isdigit() or int(text) > MAX_PRECISION:
+    if not re.fullmatch("[0-9]{1,9}", text) or int(text) > MAX_PRECISION:
         raise DataError(f"Invalid scale of a Decimal schema: {text}, expected 0 to {MAX_PRECISION}")
     return int(text)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _UNKNOWN = "\x01"
+_SHAPES_MAX = 100
 
 
 class PartDecoder:
@@ -45,7 +46,11 @@ class PartDecoder:
 
     def learn(self, samples: Iterable[bytes | None]) -> None:
         """Look at messages: the next decoding knows their shapes, or what is wrong with them."""
-        self._shapes += [shape for shape in self._converter.shapes_of(samples) if shape not in self._shapes]
+        found = self._converter.shapes_of(samples)
+        if len(self._shapes) >= _SHAPES_MAX:
+            # A plan has a column for each. What is forgotten here is learnt again when it comes.
+            self._shapes = list(self._converter.shapes_of([]))
+        self._shapes += [shape for shape in found if shape not in self._shapes]
 
     def decode(self, rows: DataFrame) -> tuple[DataFrame, Union, Column]:
         """Replace the bytes by one column per shape; returns the rows, the union and the error column."""

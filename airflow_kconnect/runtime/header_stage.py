@@ -36,7 +36,7 @@ class HeaderStage:
         """The headers of a cell of a frame; no headers and the text if one of them is wrong."""
         try:
             return [(cell["key"], *self.codec.decode(cell["value"])) for cell in cells or ()], None
-        except DataError as error:
+        except (DataError, RecursionError) as error:
             return [], self._text(error)
 
     def encoded(self, headers: Iterable[TypedHeader]) -> tuple[list[Cell] | None, str | None]:
@@ -53,11 +53,12 @@ class HeaderStage:
     def _cell(self, pairs: Iterable[tuple[str, bytes | None]]) -> tuple[list[Cell] | None, str | None]:
         try:
             return [{"key": name, "value": value} for name, value in pairs] or None, None
-        except DataError as error:
+        except (DataError, RecursionError) as error:
             return None, self._text(error)
 
-    def _text(self, error: DataError) -> str:
-        return f"{stage_prefix('HEADER_CONVERTER', self.executing)}{error}"
+    def _text(self, error: DataError | RecursionError) -> str:
+        text = str(error) if isinstance(error, DataError) else "The header's value nests too deeply"
+        return f"{stage_prefix('HEADER_CONVERTER', self.executing)}{text}"
 
 
 RAW = HeaderStage(ByteArrayHeaders(), "org.apache.kafka.connect.converters.ByteArrayConverter")

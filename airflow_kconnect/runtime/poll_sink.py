@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -21,6 +22,8 @@ from airflow_kconnect.connect.task import SinkTask, SinkTaskContext
 from airflow_kconnect.connect.task_errors import error_from_column
 from airflow_kconnect.runtime.errant_records import BatchReporter
 from airflow_kconnect.runtime.header_stage import RAW, Cell, HeaderStage
+
+_RECURSION_LIMIT = 4_000
 
 
 @dataclass
@@ -50,6 +53,8 @@ class TaskWriter(SplitWriter):
 
     def open(self, split: SinkSplit) -> None:
         partitions = (split.topic_partition,)
+        # Spark reads JSON of a thousand levels, for each of which Python's reader counts a call.
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self._split, self._task = split, self.task_class()
         with _as_data_error(self.task_class):
             self._task.initialize(SinkTaskContext(self.props, partitions, self._reporter))

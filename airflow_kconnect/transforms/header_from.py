@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, ValidString, parse_type
-from airflow_kconnect.connect.data import SCHEMALESS, Shape
+from airflow_kconnect.connect.data import SCHEMALESS, SchemaType, Shape
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.transforms.base import (
     Change,
@@ -101,6 +101,8 @@ class HeaderFrom(PartTransformation):
             return Change(shape, column, error)
         if shape.schema is None:
             return Change(SCHEMALESS, without_members(column, self._fields), error)
+        if shape.schema.type is not SchemaType.STRUCT:
+            return Change(shape, column, error)
         rest = tuple(field for field in shape.schema.fields if field.name not in self._fields)
         values = [(field.name, value_of(field, column, replace_null=self._replace_null)) for field in rest]
         moved = replace(shape.schema, fields=rest, optional=False, default=None)
