@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from airflow_kconnect.connect.errors import DataError
 
-_EFFORT_MAX = 1_000_000
+_EFFORT_MAX = 400_000
 
 Captures = tuple[tuple[int, str], ...]
 """Number -> text of the groups that the expression refers back to, sorted."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import LambdaValidator, java_pattern
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.java_ambiguity import is_explosive
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -33,7 +34,8 @@ def _problem(key: str, regex: str | None) -> str | None:
     if wrong:
         return f"Invalid regex: {wrong[0]} is not understood near index {wrong.start()}"
     try:
-        java_pattern(regex or "")
+        if is_explosive(java_pattern(regex or "")):
+            return f"Invalid regex: {regex} can take for ever to match. Have its repetitions begin with different texts"
     except (re.error, RecursionError, OverflowError) as error:
         # What Python does not know either is left to Spark.
         return None if _ONLY_JAVA.search(regex or "") else f"Invalid regex: {error}"

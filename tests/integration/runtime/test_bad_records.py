@@ -193,12 +193,6 @@ class TestTopics:
         with pytest.raises((ConfigError, DataError), match="!"):
             run_here(config)
 
-    @pytest.mark.timeout(60)
-    def test_are_never_matched_for_long(self, strings: Callable[..., dict[str, str]], run_here: Run) -> None:
-        topic = "a" * 248 + "-"
-        config = strings("RegexRouter", regex="(a+)+(.*)(.*)(.*)(.*)(.*)!", replacement="x")
-        assert run_here({**config, "topic": topic}).topics == [topic]
-
 
 class TestTimestamps:
     def test_that_kafka_refuses_are_errors_of_the_data(

@@ -103,6 +103,10 @@ def filtered(predicate: dict[str, str]) -> dict[str, str]:
                      "topic.creation.g.include", "Syntax error in regular expression", id="24 creation"),
         pytest.param(filtered({"predicates.p.type": "TopicNameMatches", "predicates.p.pattern": "(["}),
                      "predicates.p.pattern", "Invalid regex", id="24 predicate"),
+        pytest.param({**SOURCE, **ROUTED, "transforms.a.regex": CATASTROPHIC}, "transforms.a.regex", "for ever",
+                     id="24 that Java matches for ever"),
+        pytest.param(filtered({"predicates.p.type": "TopicNameMatches", "predicates.p.pattern": CATASTROPHIC}),
+                     "predicates.p.pattern", "for ever", id="24 predicate that Java matches for ever"),
     ],
 )  # fmt: skip
 def test_is_refused_at_its_key(config: dict[str, Any], key: str, text: str) -> None:
@@ -116,11 +120,6 @@ def test_is_refused_at_its_key(config: dict[str, Any], key: str, text: str) -> N
     "config",
     [
         pytest.param({**PATTERN, "topics.regex": CATASTROPHIC + "!", DEAD: LONG}, id="topics.regex"),
-        pytest.param({**SOURCE, **ROUTED, "transforms.a.regex": CATASTROPHIC, "topic": LONG}, id="RegexRouter"),
-        pytest.param(
-            filtered({"predicates.p.type": "TopicNameMatches", "predicates.p.pattern": CATASTROPHIC, "topic": LONG}),
-            id="TopicNameMatches",
-        ),
         pytest.param(
             {**SOURCE, **CREATION, "topic.creation.groups": "g", "topic.creation.g.include": CATASTROPHIC},
             id="topic.creation",

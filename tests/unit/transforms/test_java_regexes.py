@@ -24,7 +24,6 @@ from airflow_kconnect.transforms.java_regexes import JAVA_REGEX, replacement_pro
         r"\R\h*\z",
         "[{(]{2,}",
         r"\{x\}",
-        "(a+)+$" * 20,
     ],
 )
 def test_what_java_knows_is_accepted(regex: str) -> None:
@@ -53,6 +52,12 @@ def test_what_java_knows_is_accepted(regex: str) -> None:
 def test_what_java_does_not_know_is_refused(regex: str) -> None:
     with pytest.raises(ConfigError, match="for configuration regex: Invalid regex"):
         JAVA_REGEX("regex", regex)
+
+
+@pytest.mark.timeout(20)
+def test_what_java_would_match_for_ever_is_refused() -> None:
+    with pytest.raises(ConfigError, match="can take for ever to match"):
+        JAVA_REGEX("regex", "(a+)+$" * 20)
 
 
 @pytest.mark.timeout(20)
