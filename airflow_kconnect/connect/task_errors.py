@@ -8,7 +8,9 @@ from typing import Any
 
 from airflow_kconnect.connect import errors
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
+from airflow_kconnect.connect.run import printable
 
+_TOLD_MAX = 300
 _PREFIX = "\x00"
 _STAGE, _PART, _EXCEPTION = "\x02", "\x1e", "\x1f"
 
@@ -64,6 +66,12 @@ class RecordError:
     exception: str
     message: str
 
+    @property
+    def told(self) -> str:
+        """The message as logs, reports and callbacks show it: it may quote what is in a record, of any length."""
+        cut = f"{self.message[:_TOLD_MAX]}..." if len(self.message) > _TOLD_MAX else self.message
+        return printable(cut)
+
 
 def stage_prefix(stage: str, executing: str) -> str:
     """What a stage puts before the text of an error in an ``error`` column."""
@@ -98,4 +106,4 @@ def error_from_column(cell: str, place: str) -> ConnectError:
     found = record_error(cell)
     if found is None:
         return DataError(f"bad record at {place}: {cell}")
-    return DataError(f"bad record at {place}: {found.stage} by {found.executing}: {found.message}")
+    return DataError(f"bad record at {place}: {found.stage} by {found.executing}: {found.told}")

@@ -126,14 +126,17 @@ def context_headers(connector: str, task: int, record: FailedRecord, error: Reco
 
 
 def log_line(handling: ErrorHandling, task: int, record: FailedRecord, error: RecordError) -> str:
-    """The line of ``LogReporter``; with messages it names the record. Contents are never logged: they may be secret."""
+    """The line of ``LogReporter``; with messages it names the record. Key and value are not logged: they may be secret.
+
+    The text of an error may quote a value: see `RecordError.told`.
+    """
     executing = f"Executing stage '{error.stage}' with class '{error.executing}'"
     where = ""
     if handling.messages:
         facts = f"topic='{record.topic}', partition={record.partition}, offset={record.offset}"
         where = f", where consumed record is {{{facts}, timestamp={record.timestamp}, timestampType=CreateTime}}"
     text = f"Error encountered in task {handling.connector}-{task}. {executing}{where}."
-    return f"{text} {error.exception}: {error.message}"
+    return f"{text} {error.exception}: {error.told}"
 
 
 @dataclass

@@ -37,8 +37,8 @@ def _hook(**parameters: object) -> ConnectorSparkSubmitHook:
     return hook
 
 
-def _event(name: str, **facts: object) -> str:
-    return event_line(name, token=TOKEN, **facts)
+def _event(event: str, **facts: object) -> str:
+    return event_line(event, token=TOKEN, **facts)
 
 
 class TestEvents:
