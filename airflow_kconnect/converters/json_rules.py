@@ -51,12 +51,12 @@ def _inner_problems(schema: ConnectSchema, column: Column, check: Check) -> Iter
         return
     found: list[Column | None] = []
 
-    def problem(item: Column) -> Column:
+    def inner(item: Column) -> Column:
         # Kept from the one call that there is: a second one per level would be 2^32 of them for 32 nested arrays.
         found.append(first_problem(items, item, check))
         return F.lit(None).cast("string") if found[0] is None else found[0]
 
-    problems = first_of(F.transform(F.map_values(column) if schema.type is SchemaType.MAP else column, problem))
+    problems = first_of(F.transform(F.map_values(column) if schema.type is SchemaType.MAP else column, inner))
     yield problems if found[0] is not None else None
 
 

@@ -71,8 +71,8 @@ class SegmentWriter(SplitWriter):
         return {"segment": str(self._path), "records": self._records}
 
     def abort(self) -> None:
-        # A first error must not be hidden by those of cleaning up: the next run cleans up as well.
-        with contextlib.suppress(OSError):
+        # A first error, also of `open`, must not be hidden by those of cleaning up: the next run cleans up as well.
+        with contextlib.suppress(OSError, AttributeError):
             self._file.close()
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, AttributeError):
             self._path.unlink(missing_ok=True)

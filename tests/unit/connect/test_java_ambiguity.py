@@ -23,8 +23,8 @@ def test_these_can_take_for_ever(pattern: str) -> None:
 @pytest.mark.parametrize(
     "pattern",
     [
-        *("orders", "(.*)", r"server\.(\w+)\.(\w+)", "(.*)-(.*)-(.*)-(.*)", r"([^.]+)\.([^.]+)\.(.+)", "(?:prod|dev)-(.*)"),
-        *("(?i)(orders|customers)(_v[0-9]+)?", "([0-9]{4}){2}", r"([a-z]+\.)*x", "((a|b)+-)*c", "(a{1000}){1000}"),
+        *("orders", "(.*)", r"server\.(\w+)\.(\w+)", "(.*)-(.*)-(.*)-(.*)"),
+        *("(?i)(orders|customers)(_v[0-9]+)?", "([0-9]{4}){2}", r"([a-z]+\.)*x", "((a|b)+-)*c", "(?:prod|dev)-(.*)"),
         *("([a-z0-9]+(-[a-z0-9]+)*)(\\.[a-z0-9]+(-[a-z0-9]+)*)*", "(x?y?z?)" * 20, "(a|b)" * 80, "", "a++b"),
     ],
 )  # fmt: skip
