@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,6 +116,22 @@ def test_every_file_of_a_folder_is_a_source_partition(
     del config["file"]
     report = run_here(config)
     assert [found["partition"]["filename"] for found in report.offsets] == [str(folder / "one"), str(folder / "two")]
+
+
+def test_links_and_pipes_in_a_folder_are_not_read(
+    file_source: Config, run_here: Run, bootstrap: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "drop"
+    folder.mkdir()
+    (tmp_path / "secret").write_text("secret\n")
+    (folder / "own.txt").write_text("own\n")
+    (folder / "link.txt").symlink_to(tmp_path / "secret")
+    os.mkfifo(folder / "pipe")
+    config = file_source(files=str(folder))
+    del config["file"]
+    report = run_here(config)
+    assert read_values(bootstrap, config["topic"]) == [b"own"]
+    assert [text.split()[0] for text in report.notes["warnings"]] == [str(folder / "link.txt"), str(folder / "pipe")]
 
 
 def test_at_least_once_is_named_and_moves_everything(

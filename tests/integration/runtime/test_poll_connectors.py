@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
-from tests.support.kafka import read_all, read_values
+from tests.support.kafka import produce, read_all, read_values
 
 SOURCE = {"connector.class": "VerifiableSource", "throughput": "-1", "tasks.max": "2"}
 SCHEMALESS = {
@@ -102,6 +103,17 @@ class TestSink:
     def test_second_run_finds_nothing(self, sink: dict[str, str], run_here: Run) -> None:
         run_here(sink)
         assert run_here(sink).records["written"] == 0
+
+    def test_task_flushes_within_a_split(
+        self, topic: Callable[..., str], bootstrap: str, run_here: Run, tmp_path: Path
+    ) -> None:
+        name = topic()
+        produce(bootstrap, name, map(str, range(30_000)))
+        config = {"name": unique("sink"), "connector.class": "VerifiableSink", "topics": name, **SCHEMALESS}
+        run_here({**config, "log.file": str(tmp_path / "log")}, **{"offset.flush.interval.ms": "0"})
+        flushed = ["flushed" in line for line in _lines(tmp_path, "log")]
+        assert sum(flushed) == 30_000
+        assert flushed.index(True) < flushed.index(False, flushed.index(True))
 
     def test_bound_by_records_goes_on_next_time(self, sink: dict[str, str], run_here: Run) -> None:
         reports = [run_here({**sink, "kconnect.max.records": "1500"}), run_here(sink)]
