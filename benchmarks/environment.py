@@ -6,7 +6,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -32,8 +31,16 @@ class Environment:
 
 
 def console() -> Say:
-    """Prints lines for people."""
-    return partial(Console().print, soft_wrap=True, highlight=False)
+    """Prints lines for people; one that only repeats the last one is not printed."""
+    console, last = Console(), None
+
+    def say(line: object) -> None:
+        nonlocal last
+        if line != last:
+            console.print(line, soft_wrap=True, highlight=False)
+        last = line
+
+    return say
 
 
 @contextmanager
