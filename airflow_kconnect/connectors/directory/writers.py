@@ -18,9 +18,9 @@ from airflow_kconnect.connectors.directory.layout import Layout
 from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
 
 _ROW_GROUP_BYTES = 64 * 1024 * 1024
-_SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-_ESCAPES = str.maketrans({chr(code): f"\\u{code:04X}" for code in range(0x20)} | _SHORT_ESCAPES)
-"""As Jackson writes them in rows that come as lines."""
+# As Jackson writes them in rows that come as lines. The backslash is the first: the others' escapes have one.
+_ESCAPES = {"\\": "\\\\", '"': '\\"'} | {chr(code): f"\\u{code:04X}" for code in range(0x20)}
+_ESCAPES |= {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 class Encoder(Protocol):
@@ -52,15 +52,12 @@ class JsonEncoder:
 
 def json_strings(column: pa.Array) -> pa.Array:
     """Texts as lines of JSON; nulls as ``null``."""
-    if _needs_escapes(column):
-        column = pa.array([None if text is None else text.translate(_ESCAPES) for text in column.to_pylist()])
+    present = np.bincount(np.frombuffer(text_buffer(column), np.uint8), minlength=128)
+    for character, escape in _ESCAPES.items():
+        if present[ord(character)]:
+            column = pc.replace_substring(column, character, escape)
     lines = pc.binary_join_element_wise('"', column, '"\n', "")
     return pc.coalesce(lines, "null\n") if column.null_count else lines
-
-
-def _needs_escapes(column: pa.Array) -> bool:
-    text = np.frombuffer(text_buffer(column), np.uint8)
-    return len(text) > 0 and bool(text.min() < 0x20 or (text == 0x22).any() or (text == 0x5C).any())
 
 
 class ParquetEncoder:
