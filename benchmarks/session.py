@@ -28,6 +28,6 @@ def spark_session(folder: Path, master: str = "local[*]") -> SparkSession:
         **START_CONF,
     }
     builder = SparkSession.builder.master(master).appName("benchmarks")
-    for key, value in spark_conf(own, master=master, spark=find_spark_submit()).items():
+    for key, value in spark_conf(own, master=master, spark=find_spark_submit(), folder=folder).items():
         builder = builder.config(key, value)
     return builder.getOrCreate()

@@ -20,7 +20,7 @@ from airflow_kconnect.connect.connector import (
 from airflow_kconnect.connect.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.enrichment import TOPIC_CREATION_PREFIX, aliases
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.override_policy import OVERRIDE_PREFIXES, violation
+from airflow_kconnect.connect.override_policy import OVERRIDE_PREFIXES, override_errors
 from airflow_kconnect.connect.validation import CONNECTOR_CLASS, Inspection
 
 _OPERATORS = {"source": "KafkaSourceOperator", "sink": "KafkaSinkOperator"}
@@ -134,13 +134,8 @@ def _check_plugin(inspection: Inspection, prefix: str, lookup: Callable[..., typ
 
 
 def _check_overrides(inspection: Inspection) -> None:
-    worker = inspection.worker
-    policy = worker.get("connector.client.config.override.policy")
-    allowlist = worker.get("connector.client.config.override.allowlist")
-    for key in inspection.props:
-        prefix = next((prefix for prefix in OVERRIDE_PREFIXES if key.startswith(prefix)), None)
-        if prefix and (message := violation(policy, key.removeprefix(prefix), allowlist)):
-            inspection.add(key, message)
+    for key, messages in override_errors(inspection.props, inspection.worker.props).items():
+        inspection.add(key, *messages)
 
 
 def _check_converter(inspection: Inspection, kind: str) -> None:

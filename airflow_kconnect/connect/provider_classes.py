@@ -18,6 +18,9 @@ MAX_BYTES = 1_000_000
 """Size limit of a file that a variable names, and of a value with its variables resolved."""
 
 
+AIRFLOW_SETTINGS = re.compile(r"AIRFLOW__.*|AIRFLOW_(CONN|VAR)_.*|_+AIRFLOW_.*", re.DOTALL)
+"""Environment variables that are Airflow's own: its keys, its connections. Jobs do not get them."""
+
 NEEDS_AIRFLOW = "needs Airflow, whose tasks look it up; elsewhere use ${file:...}, ${dir:...} or ${env:...}"
 
 
@@ -137,8 +140,8 @@ class DirectoryConfigProvider(Provider):
         return self._files.read(f"{path}/{key}")
 
 
-class EnvVarConfigProvider(Provider):
-    """`${env:NAME}`: an environment variable of the job."""
+class _ByPattern(Provider):
+    """Restricted by a pattern for whole names."""
 
     parameter = "allowlist.pattern"
 
@@ -148,11 +151,22 @@ class EnvVarConfigProvider(Provider):
         except re.error as error:
             raise ProviderProblem(f"is not a regular expression: {error}") from None
 
+    def check(self, name: str) -> None:
+        """:raises ProviderProblem: the worker does not allow this name."""
+        if not self._allowed.fullmatch(name):
+            raise ProviderProblem("is not allowed by `allowlist.pattern`")
+
+
+class EnvVarConfigProvider(_ByPattern):
+    """`${env:NAME}`: an environment variable of the job."""
+
     def get(self, path: str, key: str) -> str:
         if path:
             raise ProviderProblem("has a path, which environment variables do not have: write ${provider:NAME}")
-        if not self._allowed.fullmatch(key):
-            raise ProviderProblem("is not allowed by `allowlist.pattern`")
+        self.check(key)
+        if AIRFLOW_SETTINGS.fullmatch(key):
+            cure = "use ${airflow:conn_id:field} or ${airflow-var:key}"
+            raise ProviderProblem(f"names a variable of Airflow itself, which jobs do not get; {cure}")
         value = os.environ.get(key)
         if value is None:
             raise ProviderProblem("names an environment variable that is not set for the job")
@@ -163,18 +177,22 @@ class EnvVarConfigProvider(Provider):
         return value
 
 
-class TaskConfigProvider(Provider):
+class TaskConfigProvider(_ByPattern):
     """`${airflow:conn_id:field}` and `${airflow-var:key}`: what a task of Airflow has looked up before the job.
+
+    The pattern is one for connection ids, or for the keys of variables.
 
     :param name: `airflow` or `airflow-var`.
     :param variables: value by `name:path:key`; None where there is no Airflow.
     """
 
-    def __init__(self, name: str, variables: Mapping[str, str] | None) -> None:
+    def __init__(self, setting: str | None, name: str, variables: Mapping[str, str] | None = None) -> None:
+        super().__init__(setting)
         self._name = name
         self._variables = variables
 
     def get(self, path: str, key: str) -> str:
+        self.check(path or key)
         if self._variables is None:
             raise ProviderProblem(NEEDS_AIRFLOW)
         value = self._variables.get(f"{self._name}:{path}:{key}")

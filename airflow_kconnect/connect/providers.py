@@ -23,9 +23,12 @@ from airflow_kconnect.connect.provider_classes import (
     TaskConfigProvider,
     printable,
 )
+from airflow_kconnect.connect.secret_forms import secret_forms
 from airflow_kconnect.connect.variables import Variable, has_reference, variables_in
 
 _PROVIDERS = "config.providers"
+# As Airflow's masker.
+_SHORTEST_IN_LOG = 5
 _PACKAGE = "org.apache.kafka.common.config.provider."
 
 log = logging.getLogger("kconnect")
@@ -54,9 +57,7 @@ class ConfigResolver:
         """
         errors: dict[str, list[str]] = {}
         props = _own_texts(worker, errors)
-        providers: dict[str, Provider] = {
-            name: TaskConfigProvider(name, variables) for name in _task_providers(props.get(_PROVIDERS))
-        }
+        providers: dict[str, Provider] = {**_of_tasks(props, errors, variables)}
         for name, default in _declared(props.get(_PROVIDERS)).items():
             key = f"{_PROVIDERS}.{name}.class"
             try:
@@ -91,13 +92,24 @@ class ConfigResolver:
             raise ConfigError(errors, connector=_name(props))
         return resolved
 
-    def hide(self, text: str) -> str:
-        """A text in which resolved values are replaced by their variables; short ones only where they are words."""
-        values = sorted(self._variable_of, key=len, reverse=True)
-        if not values:
+    def hide(self, text: str, shortest: int = 1) -> str:
+        """A text in which resolved values are replaced by their variables, also those that are escaped or in a URL.
+
+        Values of up to three characters are replaced only where they are words.
+
+        :param shortest: leave values with fewer characters alone.
+        """
+        values = [(form, name) for value, name in self._variable_of.items() for form in secret_forms(value)]
+        variable_of = {form: name for form, name in reversed(values) if len(form) >= shortest}
+        if not variable_of:
             return text
-        words = (re.escape(value) if len(value) > 3 else rf"(?<!\w){re.escape(value)}(?!\w)" for value in values)
-        return re.sub("|".join(words), lambda match: self._variable_of[match[0]], text)
+        forms = sorted(variable_of, key=len, reverse=True)
+        words = (re.escape(form) if len(form) > 3 else rf"(?<!\w){re.escape(form)}(?!\w)" for form in forms)
+        return re.sub("|".join(words), lambda match: variable_of[match[0]], text)
+
+    def hide_in_log(self, text: str) -> str:
+        """`hide` for lines of a log, where numbers and short words are what they are and no secrets."""
+        return self.hide(text, _SHORTEST_IN_LOG)
 
     @contextmanager
     def hidden_in_errors(self) -> Iterator[None]:
@@ -162,6 +174,33 @@ def _task_providers(providers: str | None) -> list[str]:
     return [name for name in IN_TASKS if name not in declared] if declared else []
 
 
+def task_providers(worker: Mapping[str, Any]) -> dict[str, TaskConfigProvider]:
+    """Airflow's providers, for those who look up what the variables name: each says what the worker allows.
+
+    :param worker: the worker's keys as they were written.
+    :raises ConfigError: with all errors of their keys.
+    """
+    errors: dict[str, list[str]] = {}
+    found = _of_tasks(_own_texts(worker, {}), errors)
+    if errors:
+        raise ConfigError(errors)
+    return found
+
+
+def _of_tasks(
+    props: Mapping[str, str], errors: dict[str, list[str]], variables: Mapping[str, str] | None = None
+) -> dict[str, TaskConfigProvider]:
+    found = {}
+    for name in _task_providers(props.get(_PROVIDERS)):
+        key = f"{_PROVIDERS}.{name}.param.{TaskConfigProvider.parameter}"
+        _refuse_unknown(name, TaskConfigProvider, props, errors)
+        try:
+            found[name] = TaskConfigProvider(props.get(key), name, variables)
+        except ProviderProblem as problem:
+            errors.setdefault(key, []).append(str(problem))
+    return found
+
+
 def task_variables(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[tuple[str, Variable]]:
     """The variables of a configuration that tasks of Airflow look up, each with its key.
 
@@ -209,7 +248,9 @@ def _refuse_unknown(
 ) -> None:
     """A slip in the name of a restriction would lift it."""
     prefix = f"{_PROVIDERS}.{name}."
-    known = ("class", f"param.{provider.parameter}")
+    known = (
+        (f"param.{provider.parameter}",) if provider is TaskConfigProvider else ("class", f"param.{provider.parameter}")
+    )
     for key in props:
         if key.startswith(prefix) and key.removeprefix(prefix) not in known:
             errors[key] = [f"is not a key of {provider.__name__}; expected one of: {', '.join(known)}"]

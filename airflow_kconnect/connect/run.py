@@ -86,15 +86,16 @@ def _check_mode(path: Path) -> None:
 
 @contextlib.contextmanager
 def run_spec_file(spec: RunSpec) -> Iterator[Path]:
-    """Write a run spec to a file that only its owner can read; removed when the block ends."""
-    handle, name = tempfile.mkstemp(prefix="kconnect-", suffix=".json")
-    path = Path(name)
-    try:
+    """Write a run spec to a file that only its owner can read, in a folder that only its owner can enter.
+
+    The folder is this run's alone, and is removed with all that is in it when the block ends.
+    """
+    with tempfile.TemporaryDirectory(prefix="kconnect-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder, f"{Path(folder).name}.json")
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as out:
             json.dump(asdict(spec), out)
         yield path
-    finally:
-        path.unlink(missing_ok=True)
 
 
 @dataclass

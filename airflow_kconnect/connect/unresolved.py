@@ -37,7 +37,7 @@ def inspect_without_references(
         # The connector's own rules may concern several keys; only what single keys say is sure.
         single = inspect_keys(config, worker=known).errors
         sure = {key: single.get(key, []) for key in inspection.own.keys}
-    prefixes = tuple(prefix for key in unknown for prefix in (f"{key}.", *_DEPENDENTS.get(key, ())))
+    prefixes = tuple(prefix for key in unknown for prefix in _depending(key))
     for key, value in inspection.values.items():
         undecided = key in unknown or key.startswith(prefixes)
         value.errors[:] = [] if undecided else _certain(sure.get(key, value.errors))
@@ -46,8 +46,15 @@ def inspect_without_references(
     return inspection
 
 
+def _depending(key: str) -> list[str]:
+    """Prefixes of the keys whose meaning depends on a key: of `ssl.keystore.type` all that is said of that store."""
+    return [f"{key}.", *_DEPENDENTS.get(key, ()), *([key.removesuffix("type")] if key.endswith(".type") else [])]
+
+
 def _without_references(worker: Mapping[str, Any]) -> dict[str, Any]:
-    known = {key: value for key, value in worker.items() if not has_reference(value)}
+    unknown = [key for key, value in worker.items() if has_reference(value)]
+    stores = tuple(key.removesuffix("type") for key in unknown if key.endswith("store.type"))
+    known = {key: text for key, text in worker.items() if key not in unknown and not key.startswith(stores)}
     servers = "bootstrap.servers"
     return {servers: "localhost:9092", **known} if servers in worker else known
 

@@ -15,6 +15,10 @@ Validator = Callable[[str, Any], None]
 """Called with a key and its parsed value (or null); raises ConfigError if the value is not allowed."""
 
 _SHOWN_MAX = 10_000
+# As of a topic's name, so that files can be named after connectors.
+_NAME_MAX = 249
+# Format characters (among them those that turn the direction of writing round), ends of lines and paragraphs.
+_UNSEEN = ("Cf", "Zl", "Zp")
 
 
 def java_text(value: Any) -> str:
@@ -94,7 +98,11 @@ class NonEmptyString:
 
 @dataclass(frozen=True)
 class NonEmptyStringWithoutControlChars:
-    """What the name of a connector must be; null passes, because a missing name is another error."""
+    """What the name of a connector must be; null passes, because a missing name is another error.
+
+    Connect refuses control characters alone. Invisible ones can make two names look the same, or a line of a log look
+    like another one; and files are named after connectors.
+    """
 
     def __call__(self, name: str, value: Any) -> None:
         if value == "":
@@ -103,6 +111,13 @@ class NonEmptyStringWithoutControlChars:
         if found:
             what = "String may not contain control sequences but had the following ASCII chars: "
             raise invalid(name, value, what + ", ".join(found))
+        unseen = [f"U+{ord(char):04X}" for char in value or "" if unicodedata.category(char) in _UNSEEN]
+        if unseen:
+            shown = ascii(value)[1:-1]
+            raise invalid(name, shown, f"String may not contain invisible characters but had {', '.join(unseen)}")
+        if len(value or "") > _NAME_MAX:
+            shown = f"{value[:30]}..."
+            raise invalid(name, shown, f"String may not have more than {_NAME_MAX} characters, and has {len(value)}")
 
 
 @dataclass(frozen=True)

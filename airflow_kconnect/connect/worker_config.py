@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from airflow_kconnect.connect.client_keys import worker_client_errors
 from airflow_kconnect.connect.config import (
     ConfigDef,
     Importance,
@@ -25,7 +26,13 @@ from airflow_kconnect.connect.config import (
     java_trim,
 )
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.override_policy import unknown_policy
+from airflow_kconnect.connect.override_policy import (
+    ALLOWLIST,
+    DEFAULT_ALLOWLIST,
+    DEFAULT_POLICY,
+    POLICY,
+    unknown_policy,
+)
 
 REPLICATION_TEXT = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
@@ -82,6 +89,7 @@ class WorkerConfig:
         :raises ConfigError: with all errors.
         """
         texts, errors = _texts(props)
+        errors |= worker_client_errors(texts)
         try:
             parsed = worker_config_def().parse(props)
         except ConfigError as error:
@@ -209,18 +217,20 @@ def _define_running(definition: ConfigDef) -> None:
         "Whether missing topics of sources are created, as `topic.creation.*` says or with the broker's defaults. If "
         "not, a missing topic is an error.",
     ).define(
-        "connector.client.config.override.policy",
+        POLICY,
         Type.STRING,
-        "All",
+        DEFAULT_POLICY,
         Importance.MEDIUM,
-        "Which client settings connectors may override: All, None, Principal or Allowlist.",
+        "Which client settings connectors may override: All, None, Principal or Allowlist. Connect's default is `All` "
+        "before Kafka 5.0. Settings that load code, run programs or name addresses are refused by each of them.",
         validator=LambdaValidator(unknown_policy),
     ).define(
-        "connector.client.config.override.allowlist",
+        ALLOWLIST,
         Type.LIST,
-        [],
+        list(DEFAULT_ALLOWLIST),
         Importance.MEDIUM,
-        "Client settings that the policy Allowlist allows (KIP-1188).",
+        "Client settings that the policy Allowlist allows (KIP-1188), in the place of the default, which is sizes, "
+        "timeouts, the principal and what has no effect here. Connect's default is empty.",
     ).define(
         "kconnect.jdbc.drivers.allowed",
         Type.LIST,

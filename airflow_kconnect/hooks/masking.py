@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
 
 from airflow.providers.common.compat.sdk import mask_secret, redact
 
+from airflow_kconnect.connect.secret_forms import secret_forms
 from airflow_kconnect.local.submit import SECRET_KEYS
 
 MASK = "***"
@@ -52,12 +51,7 @@ def masked(text: str) -> str:
 
 def _forms(value: str) -> Iterator[str]:
     """The value as it may be written elsewhere: escaped, in a URL, line by line, inside a JAAS entry."""
-    yield value
-    yield json.dumps(value)[1:-1]
-    yield quote(value, safe="")
-    lines = value.splitlines()
-    if len(lines) > 1:
-        yield from (line for line in lines if not line.startswith("-----"))
+    yield from secret_forms(value)
     yield from _JAAS_OPTION.findall(value)
 
 

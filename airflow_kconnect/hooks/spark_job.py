@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
+from airflow_kconnect.connect.provider_classes import AIRFLOW_SETTINGS
 from airflow_kconnect.connect.run import RunReport, describe_event, parse_event, printable
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.hooks.yarn import ADDRESS_EXTRA
@@ -17,7 +20,7 @@ from airflow_kconnect.local.heartbeat import SILENCE_S, Heartbeat
 from airflow_kconnect.local.package_archive import package_for, with_archive
 from airflow_kconnect.local.process_tree import kill_tree
 from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit, job_path
-from airflow_kconnect.local.submit import spark_conf, submit_environment
+from airflow_kconnect.local.submit import socket_conf, spark_conf, submit_environment
 
 # Printed by each JVM that Spark starts.
 _NOISE = ("WARNING: Using incubator modules: jdk.incubator.vector",)
@@ -77,6 +80,11 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self._conf = spark_conf(self._conf, master=master, deploy_mode=deploy_mode, spark=self._spark_submit)
         if self.in_yarn_cluster_mode and self.get_connection(self._conn_id).extra_dejson.get(ADDRESS_EXTRA):
             self._yarn_track_via_rm_api = True
+
+    def keep_sockets_in(self, folder: Path) -> None:
+        """Let the Python workers of a local master talk through socket files in a folder that is this run's alone."""
+        if self._connection["master"].startswith("local"):
+            self._conf = socket_conf(folder) | self._conf
 
     def _no_listener(self, url: str) -> None:
         """Nobody wants to know."""
@@ -180,10 +188,18 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         return command
 
     def _get_spark_binary_path(self) -> list[str]:
-        return [str(self._spark_submit.program)]
+        return [*self._without_airflow(), str(self._spark_submit.program)]
+
+    def _without_airflow(self) -> list[str]:
+        """A command that starts another one without Airflow's own settings: the provider hands on what is in
+        `os.environ`, which this task itself still needs.
+        """
+        names = [name for name in os.environ if AIRFLOW_SETTINGS.fullmatch(name) and name not in (self._env_vars or {})]
+        return ["/usr/bin/env", *(word for name in names for word in ("-u", name))] if names else []
 
     def _mask_cmd(self, connection_cmd: str | list[str]) -> str:
         words = [connection_cmd] if isinstance(connection_cmd, str) else connection_cmd
+        words = words[len(self._without_airflow()) :] if words[:1] == ["/usr/bin/env"] else words
         return super()._mask_cmd(mask_command(words))
 
     def _process_spark_submit_log(self, itr: Iterator[Any]) -> None:

@@ -20,9 +20,10 @@ from airflow_kconnect.connect.provider_classes import (
     AIRFLOW_CONNECTION,
     AIRFLOW_VARIABLE,
     ProviderProblem,
+    TaskConfigProvider,
     printable,
 )
-from airflow_kconnect.connect.providers import ConfigResolver, task_variables
+from airflow_kconnect.connect.providers import ConfigResolver, task_providers, task_variables
 from airflow_kconnect.connect.variables import Variable
 from airflow_kconnect.hooks.database import jdbc_url
 from airflow_kconnect.hooks.masking import register_secret
@@ -77,9 +78,9 @@ def look_up(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, s
 
     :param config: the connector's configuration as it was written; empty if there is none.
     :param worker: the worker's keys as they were written.
-    :raises ConfigError: with all variables that have no value.
+    :raises ConfigError: with all variables that have no value or that the worker does not allow.
     """
-    lookup = _Lookup()
+    lookup = _Lookup(task_providers(worker))
     values: dict[str, str] = {}
     errors: dict[str, list[str]] = {}
     for key, variable in chain(task_variables(config, worker), task_variables(worker, worker)):
@@ -96,11 +97,13 @@ def look_up(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, s
 class _Lookup:
     """Asks Airflow once for each connection."""
 
-    def __init__(self) -> None:
+    def __init__(self, providers: Mapping[str, TaskConfigProvider]) -> None:
+        self._providers = providers
         self._connections: dict[str, Connection | None] = {}
 
     def value(self, variable: Variable) -> str:
-        """:raises ProviderProblem: there is none."""
+        """:raises ProviderProblem: there is none, or the worker does not allow it."""
+        self._providers[variable.provider].check(variable.path or variable.key)
         providers: dict[str, Callable[[str, str], str]] = {
             AIRFLOW_CONNECTION: self._of_connection,
             AIRFLOW_VARIABLE: _of_variable,

@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, 
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition as Place
-from airflow_kconnect.kafka.errors import error_of, translate, translated
+from airflow_kconnect.kafka.errors import error_of, text_of, translate, translated, will_not_pass
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,6 @@ _UNSETTLED = (
     KafkaError.NOT_COORDINATOR,
 )
 _LONGEST_TRANSACTION_MS = 900_000
-_AUTHENTICATION = (KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED)
 
 
 def admin_client(config: Mapping[str, Any]) -> AdminClient:
@@ -70,7 +69,7 @@ class KafkaAdmin:
     def check_reachable(self) -> dict[str, int]:
         """Wait until a broker answers; returns every topic with its number of partitions.
 
-        :raises ConfigError: authentication failed.
+        :raises ConfigError: authentication or encryption failed, in a way that does not pass.
         :raises RetriableError: no broker answered in time; the text says why.
         """
         deadline = time.monotonic() + self._timeout_s
@@ -79,14 +78,17 @@ class KafkaAdmin:
                 return _sizes(self._client.list_topics(timeout=1.5))
             except KafkaException as error:
                 self._client.poll(0)
-                refused = next((e for e in self._errors if e.code() in _AUTHENTICATION), None)
+                refused = next((e for e in self._errors if will_not_pass(e)), None)
+                late = time.monotonic() > deadline
+                if refused is None and late:
+                    refused = next((e for e in self._errors if e.code() == KafkaError._AUTHENTICATION), None)
                 if refused is not None:
                     raise translate(refused, f"connecting to {self._servers}") from error
-                if time.monotonic() > deadline:
+                if late:
                     raise RetriableError(self._unreachable(error_of(error))) from error
 
     def _unreachable(self, last: KafkaError) -> str:
-        causes = [e.str() for e in self._errors if e.code() != KafkaError._ALL_BROKERS_DOWN] or [last.str()]
+        causes = [text_of(e) for e in self._errors if e.code() != KafkaError._ALL_BROKERS_DOWN] or [text_of(last)]
         return (
             f"no Kafka broker answers at {self._servers} after {self._timeout_s:.0f} s: {causes[-1]};"
             " check `bootstrap.servers` and `security.protocol`, and that the broker runs"

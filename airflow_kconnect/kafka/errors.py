@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from confluent_kafka import KafkaError, KafkaException
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
 
 _FENCED = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
 _AUTHENTICATION = {KafkaError._AUTHENTICATION, KafkaError.SASL_AUTHENTICATION_FAILED}
+_TLS = {KafkaError._SSL}
+_UNSUPPORTED = {KafkaError.UNSUPPORTED_VERSION, KafkaError.UNSUPPORTED_FOR_MESSAGE_FORMAT}
 _AUTHORIZATION = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError.GROUP_AUTHORIZATION_FAILED,
@@ -24,11 +28,51 @@ _REFUSED = {
 }
 _BAD_VALUE = {KafkaError._INVALID_ARG, KafkaError.INVALID_CONFIG, KafkaError.INVALID_TRANSACTION_TIMEOUT}
 
+# Where librdkafka gets no token it says why, or shows what the server has answered, which may be a secret.
+_TOKEN = re.compile(r"(Failed to acquire SASL OAUTHBEARER token: )(.*)", re.DOTALL)
+_WHY = re.compile(r"(Failed to connect|Could not (resolve|connect)|Expected JSON|(Connection|Operation) timed)[^\n]*")
+# What a broker says that could not ask its own server of passwords (Kafka's PlainSaslServer): nobody was refused.
+_NOBODY_REFUSED = "could not be verified"
+# A broker that stops or starts breaks off handshakes, too.
+_BROKEN_OFF = re.compile(r"Disconnected|reset by peer|timed? ?out|Broken pipe", re.IGNORECASE)
+
 
 def error_of(exception: KafkaException) -> KafkaError:
     """The `KafkaError` in a `KafkaException`."""
     error: KafkaError = exception.args[0]
     return error
+
+
+def text_of(error: KafkaError) -> str:
+    """What a client says of an error, without what a token server has answered."""
+    return _TOKEN.sub(_without_answer, error.str() or error.name())
+
+
+def _without_answer(match: re.Match[str]) -> str:
+    why = _WHY.match(match[2])
+    return match[1] + (why[0] if why else "the token server has refused (its answer is not shown)")
+
+
+def will_not_pass(error: KafkaError) -> bool:
+    """Whether a client that reports this while it connects would report it again and again."""
+    return isinstance(_of_connection(error, ""), ConfigError)
+
+
+def _of_connection(error: KafkaError, text: str) -> ConnectError | None:
+    """The error of a connection that is not made: who is refused, or not understood; None if it is another error."""
+    code, said = error.code(), error.str() or ""
+    if code in _AUTHENTICATION:
+        if _TOKEN.search(said):
+            keys = "`sasl.oauthbearer.token.endpoint.url`, client id and secret"
+            return RetriableError(f"{text}; check that the token server runs, and {keys}")
+        if _NOBODY_REFUSED in said:
+            return RetriableError(f"{text}: the broker could not find out whether user and password are right")
+        return ConfigError({"sasl.password": [f"{text}: authentication failed; check user, password and mechanism"]})
+    if code in _TLS and not _BROKEN_OFF.search(said):
+        return ConfigError({"security.protocol": [f"{text}: check the protocol, the certificates and `ssl.*`"]})
+    if code in _UNSUPPORTED:
+        return ConfigError({"bootstrap.servers": [f"{text}: the brokers are too old for this request; upgrade them"]})
+    return None
 
 
 def translate(error: KafkaError, doing: str) -> ConnectError:
@@ -37,11 +81,11 @@ def translate(error: KafkaError, doing: str) -> ConnectError:
     :param doing: what was attempted, e.g. ``reading connect-offsets``; begins the text.
     """
     code = error.code()
-    text = f"{doing}: {error.str() or error.name()}"
+    text = f"{doing}: {text_of(error)}"
     if code in _FENCED:
         return FencedError(f"{doing}: fenced by a newer run or by a Connect worker with the same transactional id")
-    if code in _AUTHENTICATION:
-        return ConfigError({"sasl.password": [f"{text}: authentication failed; check user, password and mechanism"]})
+    if (found := _of_connection(error, text)) is not None:
+        return found
     if code in _AUTHORIZATION:
         return ConfigError({"sasl.username": [f"{text}: this principal lacks the permission (ACL)"]})
     if code in _TOO_LARGE:

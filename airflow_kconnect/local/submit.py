@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.provider_classes import AIRFLOW_SETTINGS
 from airflow_kconnect.connect.run import SUBMITTER, parse_event, printable
 from airflow_kconnect.local.class_archive import class_archive_options, java_option
 from airflow_kconnect.local.java import java_environment
@@ -24,7 +25,9 @@ from airflow_kconnect.local.spark_home import installed_spark, spark_home
 
 SECRET_KEYS = (
     r"(?i)secret|passw|token|access[._-]?key|credential|private|jaas|api[._-]?key|connection[._-]?url|keytab"
-    r"|passphrase|keystore[._-]?key|key[._-]pem|user[._-]?info"
+    r"|passphrase|keystore[._-]?key|key[._-]pem|user[._-]?info|pwd|authorization|bearer|connection[._-]?string|webhook"
+    r"|signature|(?:account|client|encryption|shared|signing)[._-]?key|oauthbearer[._](?:config|extensions)"
+    r"|(?<![a-z])(?:dsn|sas)(?![a-z])"
 )
 
 _DEFAULT_CONF = {
@@ -46,6 +49,8 @@ _CLUSTER_CONF = {
 }
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 """Environment of a Python that imports nothing from the folder in which it is started."""
+# The system takes 108 bytes of path (macOS 104), of which `/.<uuid>.sock` and the end are 44.
+_SOCKET_FOLDER_MAX = 60
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # Spark's start runs much code a few times, which is not worth the optimising compiler; a long run's inner loops are.
 # So that compiler begins ten times later. CPU seconds on 2 cores, empty job / 6 million records through JSON twice:
@@ -63,10 +68,16 @@ _LAUNCHER_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:aut
 
 
 def spark_conf(
-    user: Mapping[str, Any], *, master: str, deploy_mode: str | None = None, spark: SparkSubmit | None = None
+    user: Mapping[str, Any],
+    *,
+    master: str,
+    deploy_mode: str | None = None,
+    spark: SparkSubmit | None = None,
+    folder: Path | None = None,
 ) -> dict[str, str]:
     """Spark configuration of a job: our defaults, and over them the user's.
 
+    :param folder: that nobody else may enter, for the sockets of a local master's Python workers.
     :param spark: adds Java options for a quick start where they can work: the driver runs on this machine.
     :raises ConfigError: speculation is on. Two attempts of one split would fence each other.
     """
@@ -75,8 +86,7 @@ def spark_conf(
     conf = dict(_DEFAULT_CONF)
     if master.startswith("local"):
         conf |= {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
-        # Data go to Python and back twice; by a socket file that takes a tenth less time than by loopback.
-        conf |= {"spark.python.unix.domain.socket.enabled": "true"}
+        conf |= {} if folder is None else socket_conf(folder)
     if deploy_mode != "cluster":
         conf |= _python_of_driver(master)
     else:
@@ -87,6 +97,20 @@ def spark_conf(
         options = [*map(java_option, _quick_start(spark)), user.get(_JAVA_OPTIONS, "")]
         conf[_JAVA_OPTIONS] = " ".join(option for option in options if option)
     return conf
+
+
+def socket_conf(folder: Path) -> dict[str, str]:
+    """Settings by which a JVM and its Python workers talk through socket files instead of loopback connections.
+
+    Data go to Python and back twice, which takes a tenth less time so. Spark asks for no secret there: the folder must
+    keep everybody else out. Where its path leaves no room for names of sockets, loopback and its secret remain.
+    """
+    if len(os.fsencode(folder)) > _SOCKET_FOLDER_MAX:
+        return {}
+    return {
+        "spark.python.unix.domain.socket.enabled": "true",
+        "spark.python.unix.domain.socket.dir": str(folder),
+    }
 
 
 def _python_of_driver(master: str) -> dict[str, str]:
@@ -120,9 +144,10 @@ def submit_command(
 ) -> list[str]:
     """The command that runs the job of a run spec file on a Spark master.
 
+    :param run_file: in a folder of its own, see `run_spec_file`.
     :param package: see `package_for`.
     """
-    settings = spark_conf(conf, master=master, spark=spark)
+    settings = spark_conf(conf, master=master, spark=spark, folder=run_file.parent)
     if package is not None:
         settings = with_archive(settings)
     options = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
@@ -181,12 +206,15 @@ def _running(command: Sequence[str], environment: Mapping[str, str]) -> Iterator
 
 
 def submit_environment(master: str) -> dict[str, str]:
-    """The environment of a spark-submit that this process waits for; what the user has set wins."""
+    """The environment of a spark-submit that this process waits for; what the user has set wins.
+
+    Airflow's keys, connections and variables are not in it: a job loads the code of drivers and plug-ins.
+    """
     environment = {"SPARK_LAUNCHER_OPTS": " ".join(_LAUNCHER_OPTIONS), **SAFE_PATH}
     if master.startswith("local"):
         # Else Spark looks for an outside address of this machine, and warns when it finds one.
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
-    environment |= java_environment()
+    environment |= {name: text for name, text in java_environment().items() if not AIRFLOW_SETTINGS.fullmatch(name)}
     if (home := spark_home()) is not None and home == installed_spark():
         # What jobs need besides, for example pandas, was installed with it.
         path = [environment.get("PYTHONPATH"), str(home.parent)]

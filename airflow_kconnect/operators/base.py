@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -131,11 +132,11 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             raise connector_error(error.exit_code, str(error)) from None
 
     def on_kill(self) -> None:
-        """End the job with all its processes, and remove the file with its configuration."""
+        """End the job with all its processes, and remove the folder with its configuration."""
         if self._hook is not None:
             super().on_kill()
         if self._run_file is not None:
-            self._run_file.unlink(missing_ok=True)
+            shutil.rmtree(self._run_file.parent, ignore_errors=True)
 
     def _say(self, line: str) -> None:
         self.log.info("%s", line)
@@ -203,8 +204,10 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             yield
 
     def _run(self, context: Context, cluster: bool) -> dict[str, Any] | None:
+        assert self._run_file is not None
         self._hook = hook = self._get_hook()
         hook.token = self._facts[TOKEN]
+        hook.keep_sockets_in(self._run_file.parent)
         try:
             self.run_job(context, hook)
         except ConnectorRunError:

@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,8 @@ REPLAY_IS_FOR_SINKS = (
     " transformations"
 )
 
+_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
 log = logging.getLogger("kconnect")
 
 
@@ -45,17 +47,33 @@ class _Parser(argparse.ArgumentParser):
         raise _Usage(f"{message}\n{self.format_usage()}")
 
 
+class _Hiding(logging.Formatter):
+    """Writes variables where their values would be, in tracebacks too: nobody after the job knows these values."""
+
+    def __init__(self, hide: Callable[[str], str]) -> None:
+        super().__init__(_FORMAT)
+        self._hide = hide
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._hide(super().format(record))
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run the job; returns its exit code. An error becomes one ``error`` event; a traceback is a bug of ours."""
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=_FORMAT)
     logging.getLogger("py4j").setLevel(logging.WARNING)
     die_with_parent()
     parser = _Parser(prog="connector_job.py", description="Run a connector once.")
     parser.add_argument("--run", type=Path, required=True, help="run spec file (mode 600)")
+    hide: Callable[[str], str] = str
     try:
         spec = _read(parser.parse_args(arguments).run)
         use_token(spec.token)
-        report = run(spec)
+        resolver = ConfigResolver.from_worker(spec.worker, spec.variables)
+        hide = resolver.hide
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(_Hiding(resolver.hide_in_log))
+        report = run(spec, resolver=resolver)
     except _Usage as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_USAGE
@@ -63,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
         return _failed(error)
     except Exception as error:
         log.exception("unexpected error")
-        return _failed(InternalError(f"{type(error).__name__}: {error}"))
+        return _failed(InternalError(hide(f"{type(error).__name__}: {error}")))
     failpoint("before-report")
     emit("report", report=report.as_dict())
     return EXIT_OK
@@ -83,13 +101,14 @@ def _failed(error: ConnectError) -> int:
     return error.exit_code
 
 
-def run(spec: RunSpec, session: SparkSession | None = None) -> RunReport:
+def run(spec: RunSpec, session: SparkSession | None = None, *, resolver: ConfigResolver | None = None) -> RunReport:
     """Run a connector once.
 
+    :param resolver: made from the worker of `spec`; None makes one.
     :param session: a running Spark session to use; without it one is started if there is something to do.
     :raises ConnectError: whatever went wrong; see its class for what to do.
     """
-    resolver = ConfigResolver.from_worker(spec.worker, spec.variables)
+    resolver = resolver or ConfigResolver.from_worker(spec.worker, spec.variables)
     with resolver.hidden_in_errors():
         return _run(spec, resolver, session)
 

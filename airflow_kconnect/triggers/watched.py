@@ -21,7 +21,10 @@ THREADS = 8
 _CONNECTOR_KEYS = ("name", "topics", "topics.regex", "offsets.storage.topic")
 _CONNECTOR_PREFIXES = ("consumer.override.", "admin.override.")
 _WORKER_KEYS = ("bootstrap.servers", "group.id", "client.dns.lookup", "request.timeout.ms", "metadata.max.age.ms")
-_WORKER_PREFIXES = ("security.", "sasl.", "ssl.", "consumer.", "admin.", "config.providers")
+_WORKER_PREFIXES = (
+    *("security.", "sasl.", "ssl.", "consumer.", "admin.", "config.providers"),
+    "connector.client.config.override.",
+)
 _STORES = ("offset.storage.topic", "config.storage.topic", "status.storage.topic")
 
 _T = TypeVar("_T")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from airflow_kconnect.connect.client_keys import to_librdkafka
 from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.worker_config import WorkerConfig
-from airflow_kconnect.kafka.clients import ClientConfigs, to_librdkafka
+from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.runtime.settings import run_settings
 from benchmarks import settings
 

@@ -158,6 +158,7 @@ class TestValidators:
             (NonEmptyString(), None),
             (NonEmptyStringWithoutControlChars(), None),
             (NonEmptyStringWithoutControlChars(), "a b é"),
+            (NonEmptyStringWithoutControlChars(), "名前/2" + "n" * 245),
             (ValidList(), []),
             (ValidList(null_allowed=True), None),
             (ValidList.in_("a", "b"), ["b", "a"]),
@@ -204,6 +205,18 @@ class TestValidators:
                 "a\x01b\x7f",
                 "Invalid value a\x01b\x7f for configuration k: String may not contain control sequences but "
                 "had the following ASCII chars: 1, 127",
+            ),
+            (
+                NonEmptyStringWithoutControlChars(),
+                "a\u202eb\u2028",
+                r"Invalid value a\u202eb\u2028 for configuration k: String may not contain invisible characters but "
+                "had U+202E, U+2028",
+            ),
+            (
+                NonEmptyStringWithoutControlChars(),
+                "n" * 250,
+                f"Invalid value {'n' * 30}... for configuration k: String may not have more than 249 characters, and "
+                "has 250",
             ),
             (ValidList(), None, "Configuration 'k' values must not be null."),
             (ValidList(), ["a", "a"], "Configuration 'k' values must not be duplicated."),

@@ -65,7 +65,7 @@ class TestOverrides:
         [
             ("All", "linger.ms", True),
             ("None", "linger.ms", False),
-            ("Principal", "sasl.jaas.config", True),
+            ("Principal", "sasl.mechanism", True),
             ("Principal", "linger.ms", False),
             ("Allowlist", "acks", True),
             ("Allowlist", "linger.ms", False),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
+import urllib.parse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -258,3 +262,46 @@ class TestAirflowVariables:
     def test_those_that_define_providers_are_none(self) -> None:
         worker = {"config.providers.file.param.allowed.paths": self.PASSWORD, "group.id": self.PASSWORD}
         assert [key for key, _ in task_variables(worker, worker)] == ["group.id"]
+
+
+def test_the_job_refuses_what_the_worker_does_not_allow_of_airflow() -> None:
+    key = "config.providers.airflow.param.allowlist.pattern"
+    made = ConfigResolver.from_worker({key: "kafka_.*"}, {"airflow:db:password": CANARY})
+    assert errors_of(made, a="${airflow:db:password}") == {
+        "a": ["variable ${airflow:db:password} is not allowed by `allowlist.pattern`"]
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["AIRFLOW__CORE__FERNET_KEY", "AIRFLOW_CONN_DB", "AIRFLOW_VAR_X", "_AIRFLOW_WWW_USER_PASSWORD"]
+)
+def test_the_environment_has_no_settings_of_airflow(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, CANARY)
+    (message,) = errors_of(resolver(), a=f"${{env:{name}}}")["a"]
+    assert "names a variable of Airflow itself, which jobs do not get" in message
+
+
+class TestHiding:
+    @pytest.fixture
+    def made(self, monkeypatch: pytest.MonkeyPatch) -> ConfigResolver:
+        monkeypatch.setenv("SECRET", CANARY + " \"ä/\n+'")
+        monkeypatch.setenv("PEM", "-----BEGIN KEY-----\nMIIEcanary\n}\n-----END KEY-----\n")
+        monkeypatch.setenv("COUNT", "4")
+        made = resolver()
+        made.resolve({"a": "${env:SECRET}", "b": "${env:PEM}", "c": "${env:COUNT}"})
+        return made
+
+    @pytest.mark.parametrize(
+        "form", [str, json.dumps, repr, urllib.parse.quote, urllib.parse.quote_plus, lambda text: f"x{text}y"]
+    )
+    def test_in_each_form(self, made: ConfigResolver, form: Callable[[str], str]) -> None:
+        hidden = made.hide(f"cannot connect with {form(os.environ['SECRET'])}!")
+        assert CANARY not in hidden
+        assert "${env:SECRET}" in hidden
+
+    def test_line_by_line(self, made: ConfigResolver) -> None:
+        assert made.hide("bad key: MIIEcanary }") == "bad key: ${env:PEM} }"
+
+    def test_in_logs_but_for_short_values(self, made: ConfigResolver) -> None:
+        text = f"4 records: {os.environ['SECRET']}"
+        assert made.hide_in_log(text) == "4 records: ${env:SECRET}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,20 @@ class TestRunSpec:
     def test_only_its_owner_can_read_the_file(self) -> None:
         with run_spec_file(SPEC) as path:
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    def test_only_its_owner_can_enter_the_folder_whatever_the_umask(self) -> None:
+        before = os.umask(0)
+        try:
+            with run_spec_file(SPEC) as path:
+                modes = [stat.S_IMODE(place.stat().st_mode) for place in (path.parent, path)]
+        finally:
+            os.umask(before)
+        assert modes == [0o700, 0o600]
+
+    def test_the_folder_is_gone_with_what_others_have_put_there(self) -> None:
+        with run_spec_file(SPEC) as path:
+            path.with_name(".a.sock").touch()
+        assert not path.parent.exists()
 
     def test_the_file_is_gone_after_the_block(self) -> None:
         with run_spec_file(SPEC) as path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.override_policy import DEFAULT_ALLOWLIST
 from airflow_kconnect.connect.worker_config import WorkerConfig, worker_config_def
 
 KAFKA = {"bootstrap.servers": "localhost:9092"}
@@ -36,8 +37,8 @@ def errors_of(props: dict[str, object]) -> dict[str, list[str]]:
         ("offset.flush.interval.ms", 60000),
         ("task.shutdown.graceful.timeout.ms", 5000),
         ("topic.creation.enable", True),
-        ("connector.client.config.override.policy", "All"),
-        ("connector.client.config.override.allowlist", []),
+        ("connector.client.config.override.policy", "Allowlist"),
+        ("connector.client.config.override.allowlist", list(DEFAULT_ALLOWLIST)),
     ],
 )
 def test_default(key: str, expected: object) -> None:

@@ -26,13 +26,38 @@ class TestSecretKeys:
             "value.converter.basic.auth.user.info",
             "ssl.keystore.key",
             "ssl.key.pem",
+            "connection.pwd",
+            "http.authorization",
+            "bearer",
+            "SENTRY_DSN",
+            "azure.connection.string",
+            "sas",
+            "fs.azure.sas.fixed.x",
+            "request.signature",
+            "account_key",
+            "ssl.client.key",
+            "encryption.key",
+            "slack.webhook.url",
+            "sasl.oauthbearer.config",
+            "sasl.oauthbearer.extensions",
         ],
     )
     def test_are_recognised(self, key: str) -> None:
         assert is_secret_key(key)
 
     @pytest.mark.parametrize(
-        "key", ["key.converter", "topics", "sasl.mechanism", "ssl.ca.location", "ssl.keystore.type", "ssl.key.location"]
+        "key",
+        [
+            "key.converter",
+            "topics",
+            "sasl.mechanism",
+            "ssl.ca.location",
+            "ssl.keystore.type",
+            "ssl.key.location",
+            "sasl.username",
+            "kafka.disaster",
+            "key.from.primary.key",
+        ],
     )
     def test_others_are_not(self, key: str) -> None:
         assert not is_secret_key(key)

@@ -150,7 +150,7 @@ class TestCommand:
 
         command = hook._build_spark_submit_command("job.py")
 
-        assert command[0] == str(spark.folder / "spark-submit")
+        assert [word for word in command if word.endswith("spark-submit")] == [str(spark.folder / "spark-submit")]
         assert "spark.sql.session.timeZone=CET" in command
         assert "spark.ui.enabled=false" in command
 
@@ -181,6 +181,34 @@ class TestCommand:
         _hook(env_vars={"FOO": "bar"}).submit("job.py")
 
         assert "FOO is bar" in capsys.readouterr().out
+
+    @pytest.mark.parametrize("env_vars", [None, {"FOO": "bar"}], ids=["without", "with"])
+    def test_the_process_has_no_settings_of_airflow(
+        self,
+        spark: FakeSpark,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+        env_vars: dict[str, str] | None,
+    ) -> None:
+        for name in ("AIRFLOW__CORE__FERNET_KEY", "AIRFLOW_CONN_DB", "AIRFLOW_VAR_X", "_AIRFLOW_WWW_PASSWORD"):
+            monkeypatch.setenv(name, "canary")
+        monkeypatch.setenv("AIRFLOW_CTX_DAG_ID", "load")
+        spark.behave(
+            "import os; print('has', {k: v for k, v in os.environ.items() if 'AIRFLOW_' in k or v == 'canary'})"
+        )
+
+        _hook(env_vars=env_vars).submit("job.py")
+
+        logged = capsys.readouterr().out
+        assert "canary" not in logged
+        assert "'AIRFLOW_CTX_DAG_ID': 'load'" in logged
+
+    def test_the_command_in_the_log_begins_with_spark_submit(
+        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        _hook()._build_spark_submit_command("job.py")
+
+        assert f"Spark-Submit cmd: {spark.folder}/spark-submit" in capsys.readouterr().out
 
     @pytest.mark.parametrize("env_vars", [None, {"FOO": "bar"}], ids=["without", "with"])
     def test_the_process_knows_who_waits_for_it(

@@ -70,6 +70,36 @@ class TestValues:
         assert look_up({"a": "${airflow:nope:host}"}, {"config.providers": "airflow"}) == {}
 
 
+class TestWhatTheWorkerAllows:
+    WORKER = {
+        "config.providers.airflow.param.allowlist.pattern": "kafka_.*|warehouse",
+        "config.providers.airflow-var.param.allowlist.pattern": "kconnect_.*",
+    }
+
+    def test_is_looked_up(self) -> None:
+        assert look_up({"a": "${airflow:warehouse:login}"}, self.WORKER) == {"airflow:warehouse:login": "etl"}
+
+    @pytest.mark.parametrize("name", ["airflow:other_team:password", "airflow-var:folder", "airflow:warehouse2:uri"])
+    def test_all_else_is_refused_by_name(self, name: str) -> None:
+        with pytest.raises(ConfigError) as caught:
+            look_up({"a": f"x${{{name}}}"}, self.WORKER)
+        assert caught.value.errors == {"a": [f"variable ${{{name}}} is not allowed by `allowlist.pattern`"]}
+
+    def test_a_slip_in_the_key_is_an_error(self) -> None:
+        key = "config.providers.airflow.param.allowlist.patern"
+        with pytest.raises(ConfigError) as caught:
+            look_up({}, {key: "kafka_.*"})
+        assert caught.value.errors == {
+            key: ["is not a key of TaskConfigProvider; expected one of: param.allowlist.pattern"]
+        }
+
+    def test_a_pattern_that_is_none_is_an_error(self) -> None:
+        key = "config.providers.airflow.param.allowlist.pattern"
+        with pytest.raises(ConfigError) as caught:
+            look_up({}, {key: "(["})
+        assert list(caught.value.errors) == [key]
+
+
 class TestMasking:
     def test_values_are_masked_from_here_on(self) -> None:
         look_up({"a": "${airflow:warehouse:extra.api_token}${airflow-var:folder}"}, {})

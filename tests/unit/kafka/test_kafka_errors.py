@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
-from airflow_kconnect.kafka.errors import error_of, translate, translated
+from airflow_kconnect.kafka.errors import error_of, translate, translated, will_not_pass
 
 TABLE = [
     ("_FENCED", FencedError),
@@ -14,6 +14,9 @@ TABLE = [
     ("INVALID_PRODUCER_EPOCH", FencedError),
     ("_AUTHENTICATION", ConfigError),
     ("SASL_AUTHENTICATION_FAILED", ConfigError),
+    ("_SSL", ConfigError),
+    ("UNSUPPORTED_VERSION", ConfigError),
+    ("UNSUPPORTED_FOR_MESSAGE_FORMAT", ConfigError),
     ("TOPIC_AUTHORIZATION_FAILED", ConfigError),
     ("GROUP_AUTHORIZATION_FAILED", ConfigError),
     ("CLUSTER_AUTHORIZATION_FAILED", ConfigError),
@@ -99,3 +102,45 @@ def test_the_error_in_an_exception_is_found() -> None:
 
 def test_an_exception_is_translated_by_its_error() -> None:
     assert isinstance(translated(KafkaException(kafka_error("_FENCED")), "committing"), FencedError)
+
+
+class TestConnectionsThatAreNotMade:
+    """Texts of librdkafka 2.16 and of Kafka 4.3."""
+
+    @pytest.mark.parametrize(
+        ("name", "text", "passes"),
+        [
+            (
+                "_AUTHENTICATION",
+                "SASL authentication error: Authentication failed: Invalid username or password",
+                False,
+            ),
+            ("_AUTHENTICATION", "Authentication failed: credentials for user could not be verified", True),
+            ("_AUTHENTICATION", "Failed to acquire SASL OAUTHBEARER token: Could not resolve host: sso", True),
+            ("_AUTHENTICATION", 'Failed to acquire SASL OAUTHBEARER token: {"error":"down"}', True),
+            (
+                "_SSL",
+                "SSL handshake failed: certificate verify failed: broker certificate could not be verified",
+                False,
+            ),
+            ("_SSL", "SSL handshake failed: wrong version number: connecting to a PLAINTEXT broker listener?", False),
+            ("_SSL", "SSL handshake failed: Disconnected: connecting to a PLAINTEXT broker listener?", True),
+            ("_SSL", "SSL transport error: Connection reset by peer", True),
+            ("_TRANSPORT", "Connect to ipv4#127.0.0.1:1 failed: Connection refused", True),
+        ],
+    )
+    def test_pass_or_not(self, name: str, text: str, passes: bool) -> None:
+        error = KafkaError(getattr(KafkaError, name), text)
+        assert isinstance(translate(error, "connecting"), RetriableError) is passes
+        assert will_not_pass(error) is not passes
+
+    def test_the_answer_of_a_token_server_is_not_shown(self) -> None:
+        text = 'Failed to acquire SASL OAUTHBEARER token: {\n"AccessKeyId": "canary-1"}'
+        error = translate(KafkaError(KafkaError._AUTHENTICATION, text), "connecting to a:1")
+        assert "canary-1" not in str(error)
+        assert "the token server has refused (its answer is not shown)" in str(error)
+
+    def test_why_no_token_server_answers_is_shown(self) -> None:
+        text = "Failed to acquire SASL OAUTHBEARER token: Could not resolve host: sso.example.org"
+        error = translate(KafkaError(KafkaError._AUTHENTICATION, text), "connecting to a:1")
+        assert "Could not resolve host: sso.example.org; check that the token server runs" in str(error)

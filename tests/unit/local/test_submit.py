@@ -97,6 +97,22 @@ class TestSparkConf:
 
         assert "log4j2" not in spark_conf({}, master="local", spark=spark)[JAVA_OPTIONS]
 
+    def test_sockets_are_in_the_folder_of_the_run(self, tmp_path: Path) -> None:
+        folder = Path("/tmp/kconnect-12345678")
+
+        conf = spark_conf({}, master="local[2]", folder=folder)
+
+        assert conf["spark.python.unix.domain.socket.enabled"] == "true"
+        assert conf["spark.python.unix.domain.socket.dir"] == str(folder)
+
+    @pytest.mark.parametrize(
+        ("master", "folder"),
+        [("local[2]", None), ("local[2]", Path("/tmp", "long" * 20)), ("yarn", Path("/tmp/kconnect-12345678"))],
+        ids=["no folder", "no room for names", "another machine"],
+    )
+    def test_there_are_no_sockets_that_others_could_reach(self, master: str, folder: Path | None) -> None:
+        assert "spark.python.unix.domain.socket.enabled" not in spark_conf({}, master=master, folder=folder)
+
 
 class TestSubmitCommand:
     def test_ends_with_the_job_and_the_run_file(self, spark: SparkSubmit) -> None:
@@ -117,6 +133,16 @@ class TestSubmitCommand:
 
         assert command[command.index("--py-files") + 1] == str(package)
         assert "spark.executorEnv.PYTHONPATH=airflow_kconnect.zip" in command
+
+    def test_the_environment_has_no_settings_of_airflow(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("AIRFLOW__CORE__FERNET_KEY", "AIRFLOW_CONN_DB", "AIRFLOW_VAR_X", "_AIRFLOW_WWW_PASSWORD"):
+            monkeypatch.setenv(name, "canary")
+        monkeypatch.setenv("AIRFLOW_HOME", "/opt/airflow")
+
+        environment = submit_environment("local[2]")
+
+        assert "canary" not in environment.values()
+        assert environment["AIRFLOW_HOME"] == "/opt/airflow"
 
     def test_the_environment_of_the_user_wins(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SPARK_LAUNCHER_OPTS", "-Xmx1g")

@@ -110,7 +110,9 @@ class TestRun:
         assert not Path(_seen(spark)["path"]).exists()
 
     def test_no_secret_is_on_the_command_line(self, spark: FakeSpark) -> None:
-        config = {**SOURCE["config"], "producer.override.sasl.jaas.config": "literal-secret-5"}
+        module = "org.apache.kafka.common.security.plain.PlainLoginModule"
+        jaas = f'{module} required username="u" password="literal-secret-5";'
+        config = {**SOURCE["config"], "producer.override.sasl.jaas.config": jaas}
         _source(connector={"name": "lines", "config": config}).execute(_context())
 
         command = _command(spark)

@@ -49,3 +49,12 @@ def test_its_repr_shows_no_values() -> None:
     config = {**SINK, "consumer.override.sasl.password": "literal-3"}
 
     assert "literal-3" not in repr(WatchedConnector.of(config, None, "my_kafka"))
+
+
+def test_what_restricts_connectors_is_kept() -> None:
+    worker = {
+        "connector.client.config.override.policy": "None",
+        "connector.client.config.override.allowlist": "linger.ms",
+        "config.providers.airflow.param.allowlist.pattern": "kafka_.*",
+    }
+    assert WatchedConnector.of(SINK, worker, None).stored()["worker_config"] == worker
