@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -25,6 +26,8 @@ from airflow_kconnect.local.spark_home import spark_home
 Progress = Callable[[str], None]
 
 _MARKER = ".complete"
+# JSON: coordinates, joined by blanks -> name of each jar -> its SHA-256. Of all that this package itself asks for.
+_CHECKSUMS = Path(__file__).with_name("checksums.json")
 _SIZE = re.compile(r"\((\d+)kB\)")
 # What Ivy says when it cannot download, the most telling first.
 _CAUSES = (r"Server access error|Host .* not found|Authentication|Forbidden", r"^:: .*: not found", r"Exception")
@@ -42,7 +45,8 @@ def resolve(
     :param cache: where to keep the jars; None means :func:`cache_folder`.
     :param progress: called with one line of text, several times a second while files arrive.
     :raises RetriableError: the download failed or the disk is full.
-    :raises SetupError: the cache cannot be written, or PySpark is not installed.
+    :raises SetupError: the cache cannot be written, PySpark is not installed, or a jar is not the one that was
+        released: those that this package itself asks for are known by their SHA-256.
     """
     cache = cache or cache_folder()
     folder = cache / "jars" / _folder_name(coordinates)
@@ -91,8 +95,26 @@ def _download(coordinates: Sequence[str], java: Java, cache: Path, folder: Path,
     if code != 0 or not any(part.glob("*.jar")):
         shutil.rmtree(part, ignore_errors=True)
         raise _failure(coordinates, cache, output)
+    if problem := _not_as_released(coordinates, part):
+        shutil.rmtree(part, ignore_errors=True)
+        raise SetupError(
+            f"Downloaded for {', '.join(coordinates)}: {problem}. A mirror or proxy has changed it (see"
+            f" ~/.m2/settings.xml and HTTPS_PROXY), or the download was damaged. Nothing of it is used."
+        )
     (part / _MARKER).write_text("\n".join(coordinates) + "\n")
     part.rename(folder)
+
+
+def _not_as_released(coordinates: Sequence[str], folder: Path) -> str | None:
+    """What is wrong with downloaded jars; None if nothing is, or if the coordinates are somebody else's."""
+    released = json.loads(_CHECKSUMS.read_text(encoding="utf-8")).get(" ".join(coordinates))
+    if released is None:
+        return None
+    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in sorted(folder.glob("*.jar"))}
+    if missing := sorted(released.keys() - found.keys()):
+        return f"{', '.join(missing)} is missing"
+    wrong = [name for name, checksum in found.items() if released.get(name) != checksum]
+    return f"{', '.join(wrong)} is not what was released: its SHA-256 is another" if wrong else None
 
 
 def _command(work: Path, coordinates: Sequence[str], java: Java, cache: Path, part: Path) -> list[str]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import json
 import os
+import re
 import threading
 from pathlib import Path
 
 import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connectors.jdbc.drivers import DRIVERS
 from airflow_kconnect.local import ivy
+from airflow_kconnect.local.broker import KAFKA
 from airflow_kconnect.local.errors import SetupError
 from airflow_kconnect.local.java import Java, find_java
 from airflow_kconnect.local.ports import free_port
@@ -107,6 +112,39 @@ class TestResolve:
         arguments = (tmp_path / "arguments").read_text()
         assert '"-Dhttp.proxyPassword=s3cret"' in arguments
         assert "-rw------- " in arguments
+
+
+class TestReleasedJars:
+    @pytest.mark.parametrize(
+        "coordinates", [KAFKA, *(d.coordinates for d in DRIVERS.values() if d.coordinates)], ids=str
+    )
+    def test_all_that_is_asked_for_here_is_pinned(self, coordinates: tuple[str, ...]) -> None:
+        pinned = json.loads(ivy._CHECKSUMS.read_text())[" ".join(coordinates)]
+        named = ["{1}-{2}.jar".format(*coordinate.split(":")) for coordinate in coordinates]
+        assert [name for name in named if not re.fullmatch("[0-9a-f]{64}", pinned[name])] == []
+
+    @pytest.fixture
+    def pinned(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        checksums = {" ".join(COORDINATES): {"thing-1.0.jar": hashlib.sha256(b"jar\n").hexdigest()}}
+        monkeypatch.setattr(ivy, "_CHECKSUMS", tmp_path / "checksums.json")
+        (tmp_path / "checksums.json").write_text(json.dumps(checksums))
+
+    def test_are_taken(self, tmp_path: Path, pinned: None) -> None:
+        assert ivy.resolve(COORDINATES, java=fake_java(tmp_path, DOWNLOADS), cache=tmp_path / "cache").is_dir()
+
+    @pytest.mark.parametrize(
+        ("script", "problem"),
+        [
+            (DOWNLOADS.replace("echo jar", "echo other"), "thing-1.0.jar is not what was released"),
+            (DOWNLOADS.replace('thing-1.0.jar";;', 'more-1.0.jar";;'), "thing-1.0.jar is missing"),
+            (DOWNLOADS + DOWNLOADS.replace('thing-1.0.jar";;', 'more-1.0.jar";;'), "more-1.0.jar is not what was"),
+        ],
+        ids=["changed", "missing", "one more"],
+    )
+    def test_others_are_not_used(self, tmp_path: Path, pinned: None, script: str, problem: str) -> None:
+        with pytest.raises(SetupError, match=re.escape(problem)):
+            ivy.resolve(COORDINATES, java=fake_java(tmp_path, script), cache=tmp_path / "cache")
+        assert list((tmp_path / "cache" / "jars").glob("*/*.jar")) == []
 
 
 class TestFailures:

@@ -71,6 +71,35 @@ class TestCheckConfiguration:
         with pytest.raises(ConfigError, match=r"bootstrap\.servers"):
             check_configuration(FLAT, {"bootstrap.servers": "broker"}, "source")
 
+    def test_overrides_that_no_client_gets_are_found_with_all_other_errors(self) -> None:
+        overrides = {
+            "producer.override.ssl.providers": "/x.so",
+            "producer.override.sasl.oauthbearer.assertion.file": "/etc/passwd",
+            "producer.override.test.mock.num.brokers": "1",
+            "producer.override.error_cb": "f",
+            "producer.override.debug": "all",
+            "producer.override.sasl.kerberos.principal": "x; id",
+            "producer.override.ssl.truststore.location": "/t.jks",
+        }
+        worker = {**self.WORKER, "connector.client.config.override.policy": "All"}
+        with pytest.raises(ConfigError) as caught:
+            check_configuration({**FLAT, **overrides, "tasks.max": "0"}, worker, "source")
+
+        assert set(caught.value.errors) == {*overrides, "tasks.max"}
+
+    def test_keys_of_the_worker_that_no_client_gets_are_found(self) -> None:
+        keys = {"ssl.keystore.location": "/k.jks", "producer.plugin.library.paths": "/x.so"}
+        with pytest.raises(ConfigError) as caught:
+            check_configuration(FLAT, {**self.WORKER, **keys}, "source")
+
+        assert set(caught.value.errors) == set(keys)
+
+    def test_a_store_whose_type_only_the_job_knows_is_left_to_it(self) -> None:
+        store = {"ssl.truststore.type": "${env:TYPE}", "ssl.truststore.location": "/store"}
+        own = {f"producer.override.{key}": text for key, text in store.items()}
+        worker = {**self.WORKER, "connector.client.config.override.policy": "All", **store}
+        assert check_configuration({**FLAT, **own}, worker, "source") == []
+
     def test_references_are_left_to_the_job(self) -> None:
         assert check_configuration({**FLAT, "tasks.max": "${env:TASKS}"}, self.WORKER, "source") == []
 
