@@ -24,8 +24,11 @@ _CLIENT_KEY = re.compile(
     r"|client\.id|retry\.backoff\.ms|transaction\.timeout\.ms|metadata\.max\.age\.ms|buffer\.memory|isolation\.level"
     r"|linger\.ms|compression\.type|queue\.buffering\.max\.kbytes"
 )
-# Names of tables, and parameters of providers.
-_NO_KEYS = {"public.orders", "server.schema.table", "allowed.paths", "allowlist.pattern"}
+# Names of tables, parameters of providers, settings of brokers.
+_NO_KEYS = {
+    *("public.orders", "server.schema.table", "allowed.paths", "allowlist.pattern"),
+    "transaction.max.timeout.ms",
+}
 _UNITS = {"KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "ms": 1, "s": 1000, "bytes": 1, "": 1}
 
 
