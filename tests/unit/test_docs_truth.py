@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.cli.reference import default_text
-from airflow_kconnect.connect import plugins
+from airflow_kconnect.connect import client_keys, plugins
 from airflow_kconnect.connect.config import ConfigKey
 from airflow_kconnect.connect.connector_keys import KCONNECT, sink_config, source_config
 from airflow_kconnect.connect.worker_config import worker_config_def
-from airflow_kconnect.kafka import clients
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIGURATION = REPOSITORY / "docs" / "configuration.md"
@@ -69,8 +68,8 @@ def _looks_like_a_key(text: str) -> bool:
 
 
 def _is_known(key: str) -> bool:
-    client = {*clients._RENAMED, *clients._RENAMED.values()}
-    patterns = (clients._DROPPED, clients._REFUSED, _CLIENT_KEY)
+    client = {*client_keys._RENAMED, *client_keys._RENAMED.values()}
+    patterns = (client_keys._DROPPED, client_keys._REFUSED, _CLIENT_KEY)
     return key in KEYS or key in client or any(pattern.fullmatch(key) for pattern in patterns)
 
 
