@@ -25,6 +25,7 @@ _CLIENT_KEY = re.compile(
 )
 # Names of tables, parameters of providers, settings of brokers.
 _NO_KEYS = {
+    "notes.warnings",
     *("public.orders", "server.schema.table", "allowed.paths", "allowlist.pattern"),
     "transaction.max.timeout.ms",
 }
