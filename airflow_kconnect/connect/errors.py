@@ -50,7 +50,7 @@ class RefusedError(DataError):
 
 
 class RetriableError(ConnectError):
-    """Something outside is away (a broker, a database): the same run may succeed later."""
+    """Something outside is unavailable (a broker, a database): the same run may succeed later."""
 
     exit_code = 3
 

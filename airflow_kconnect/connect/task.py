@@ -69,7 +69,7 @@ class ErrantRecordReporter(Protocol):
     """Takes records that a sink task cannot write (KIP-610)."""
 
     def report(self, record: SinkRecord, error: Exception) -> None:
-        """Pass over a record of the current `SinkTask.put`: it is logged, and becomes a dead letter, as configured.
+        """Skip a record of the current `SinkTask.put`: it is logged, and becomes a dead letter, as configured.
 
         :raises DataError: ``errors.tolerance`` is ``none``; it ends the run, whatever the task does about it.
         """
@@ -107,7 +107,7 @@ class SinkTask(ABC):
     def put(self, records: Sequence[SinkRecord]) -> None:
         """Called with consecutive records of a partition, in offset order.
 
-        Raise `RetriableError` when the target is away: the run ends with exit code 3, no offset of this round is
+        Raise `RetriableError` when the target is unavailable: the run ends with exit code 3, no offset of this round is
         committed and its records are put again by the next run. Any other error fails the run in the same way.
         """
 
