@@ -69,10 +69,10 @@ _ALLOWED = {
         preparedStatementCacheSizeMiB prepareThreshold protocolVersion quoteReturningIdentifiers readOnly readOnlyMode
         receiveBufferSize replication reWriteBatchedInserts sendBufferSize socketTimeout ssl sslcert sslcrl sslkey
         sslmode sslNegotiation sslpassword sslResponseTimeout sslrootcert sspiServiceClass stringtype targetServerType
-        tcpKeepAlive tcpNoDelay unknownLength useSpnego
+        tcpKeepAlive tcpNoDelay unknownLength user useSpnego
     """,
     "mysql": """
-        address host port priority protocol type
+        address host port priority protocol type user
         allowMultiQueries allowNanAndInf allowPublicKeyRetrieval allowReplicaDownConnections allowSourceDownConnections
         alwaysSendSetIsolation autoClosePStmtStreams autoReconnect autoReconnectForPools autoSlowLog blobsAreStrings
         blobSendChunkSize cacheCallableStmts cacheDefaultTimeZone cachePrepStmts cacheResultSetMetadata
@@ -114,7 +114,7 @@ _ALLOWED = {
         yearIsDateType zeroDateTimeBehavior
     """,
     "mariadb": """
-        address host port type
+        address host port type user
         allowMultiQueries allowPublicKeyRetrieval autocommit autoReconnect blankTableNameMeta cachePrepStmts
         characterEncoding connectionAttributes connectionCollation connectionTimeZone connectTimeout
         createDatabaseIfNotExist defaultFetchSize disablePipeline disableSslHostnameVerification
@@ -145,7 +145,7 @@ _ALLOWED = {
     """,
     "derby": """
         bootPassword collation create databaseName dataEncryption encryptionAlgorithm encryptionKey
-        encryptionKeyLength retrieveMessageText securityMechanism ssl territory upgrade
+        encryptionKeyLength retrieveMessageText securityMechanism ssl territory upgrade user
     """,
     "h2": """
         access_mode_data allow_literals auto_reconnect auto_server cache_size cache_type case_insensitive_identifiers
@@ -153,7 +153,7 @@ _ALLOWED = {
         default_lock_timeout default_null_ordering file_lock forbid_creation ifexists ignorecase
         ignore_unknown_settings lazy_query_execution lock_timeout mode mv_store non_keywords old_information_schema
         page_size query_cache_size query_timeout retention_time schema schema_search_path throttle timezone
-        variable_binary write_delay zero_based_enums
+        user variable_binary write_delay zero_based_enums
     """,
 }
 """By subprotocol: parameters of the drivers (and of the sinks, which read the same URLs) that do no harm."""

@@ -198,7 +198,7 @@ def test_credentials_belong_elsewhere(text: str) -> None:
     [
         "jdbc:postgresql://h/db?sslmode=verify-full&sslrootcert=/ca.pem&sslcert=/c.pem&sslkey=/k.pk8",
         "jdbc:postgresql://h/db?currentSchema=a,b&reWriteBatchedInserts=true&options=-c%20statement_timeout=5s",
-        "jdbc:postgresql://h/db?ApplicationName=init",
+        "jdbc:postgresql://h/db?ApplicationName=init&user=me",
         "jdbc:mysql://h/db?serverTimezone=UTC&rewriteBatchedStatements=true&sslMode=REQUIRED&sessionVariables=a=1",
         "jdbc:mysql://h/db?trustCertificateKeyStoreUrl=file:/x&failOverReadOnly=false&initialTimeout=1",
         "jdbc:mariadb://h/db?trustStore=file:///x.p12&keyStore=/y.p12",
