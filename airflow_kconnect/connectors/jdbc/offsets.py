@@ -91,10 +91,7 @@ def to_instant(wall: int, zone: ZoneInfo | None) -> int:
 
     Of an hour that comes twice it is the first; of one that never comes, the hour before it.
     """
-    if zone is None:
-        return wall
-    moment = (_EPOCH + timedelta(seconds=wall // _SECOND)).replace(tzinfo=zone)
-    return wall - max(_nanoseconds(moment.replace(fold=fold).utcoffset()) for fold in (0, 1))
+    return min(_instants(wall, zone))
 
 
 def to_wall(instant: int, zone: ZoneInfo | None) -> int:
@@ -105,10 +102,21 @@ def to_wall(instant: int, zone: ZoneInfo | None) -> int:
     return instant + _nanoseconds(moment.astimezone(zone).utcoffset())
 
 
-def has_repeated_hours(zone: ZoneInfo | None) -> bool:
-    """Whether clocks of a zone are set back every year."""
-    months = (datetime(datetime.now(UTC).year, month, 1, tzinfo=zone) for month in range(1, 13))
-    return zone is not None and len({month.utcoffset() for month in months}) > 1
+def settled_wall(instant: int, zone: ZoneInfo | None) -> int:
+    """A time on the clock of a zone that it will not show before from this instant on.
+
+    In the hour before clocks are set back that is an hour earlier: they will show all of it once more.
+    """
+    wall = to_wall(instant, zone)
+    return wall - (max(_instants(wall, zone)) - instant)
+
+
+def _instants(wall: int, zone: ZoneInfo | None) -> tuple[int, ...]:
+    """When a clock shows a time: mostly one instant, given twice."""
+    if zone is None:
+        return (wall,)
+    moment = (_EPOCH + timedelta(seconds=wall // _SECOND)).replace(tzinfo=zone)
+    return tuple(wall - _nanoseconds(moment.replace(fold=fold).utcoffset()) for fold in (0, 1))
 
 
 def _nanoseconds(offset: timedelta | None) -> int:

@@ -14,7 +14,7 @@ from airflow_kconnect.connectors.jdbc.database import Database
 from airflow_kconnect.connectors.jdbc.dialects.base import Dialect
 from airflow_kconnect.connectors.jdbc.dialects.postgresql import PostgreSql
 from airflow_kconnect.connectors.jdbc.late_commits import Holder, Horizon, LateCommits
-from airflow_kconnect.connectors.jdbc.offsets import has_repeated_hours, position_of, to_instant, to_wall
+from airflow_kconnect.connectors.jdbc.offsets import position_of, settled_wall, to_instant, to_wall
 from airflow_kconnect.connectors.jdbc.planning import Window, whole
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.sources import Source
@@ -27,10 +27,6 @@ _REPLICA = (
     " can be missed. Set `timestamp.delay.interval.ms`, or read from the primary"
 )
 
-_REPEATED = (
-    "the timestamps of {tables} do not know their zone, and `db.timezone` {zone} sets its clocks back once a year: rows"
-    " of the hour that comes twice can be missed. Let the column be `timestamptz`, or in UTC"
-)
 _OTHER_ZONE = (
     "the timestamps of {tables} do not know their zone and count as UTC, as `db.timezone` is not set, but the database"
     " has sessions in {zones}. What these write may be read late, or be missed if it is committed late. Set"
@@ -159,14 +155,10 @@ class WindowFinder:
 
     def _zone_warnings(self, sources: Sequence[Source]) -> list[str]:
         """Of timestamps that do not know their zone."""
-        tables = ", ".join(source.text for source in sources)
-        if not sources:
+        if not sources or "db.timezone" in self._settings.props:
             return []
-        if has_repeated_hours(self._settings.zone):
-            return [_REPEATED.format(tables=tables, zone=self._settings.zone)]
-        if "db.timezone" not in self._settings.props and (zones := self._dialect.zones_of_writers(self._db)):
-            return [_OTHER_ZONE.format(tables=tables, zones=", ".join(zones))]
-        return []
+        tables, zones = ", ".join(source.text for source in sources), self._dialect.zones_of_writers(self._db)
+        return [_OTHER_ZONE.format(tables=tables, zones=", ".join(zones))] if zones else []
 
     def _by_number(self, windows: Windows, sources: Sequence[Source], starts: dict[str, Start]) -> None:
         for source in sources:
@@ -191,8 +183,9 @@ class WindowFinder:
             self._note_horizon(windows, horizon)
         if self._end is not None:
             end = self._whole_interval(end)
+        on_the_wall = settled_wall if self._end is None else to_wall
         for source in sources:
-            window = Window(starts[source.text].position, end_timestamp=to_wall(end, source.zone))
+            window = Window(starts[source.text].position, end_timestamp=on_the_wall(end, source.zone))
             windows.by_table[source.text] = window
         self._leave_written(windows, sources, prepared_only=True)
 

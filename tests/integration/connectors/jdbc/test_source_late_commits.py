@@ -233,12 +233,6 @@ class TestClocks:
     def wall(self, db: PostgresDatabase) -> None:
         db.execute("create table t (id bigserial primary key, at timestamp not null default now())")
 
-    def test_zone_that_sets_its_clocks_back_is_warned_of(
-        self, db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
-    ) -> None:
-        report = run_here(jdbc_source(db, **_TIMESTAMP, **{"db.timezone": "Europe/Berlin"}))
-        assert "public.t do not know their zone" in str(report.notes["warnings"])
-
     def test_sessions_in_another_zone_are_warned_of_until_the_zone_is_set(
         self, db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
     ) -> None:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.jdbc.cursors import Cursor, Position
 from airflow_kconnect.connectors.jdbc.offsets import (
-    has_repeated_hours,
     offset_of,
     offset_problems,
     partitions_of,
     position_of,
+    settled_wall,
     to_instant,
     to_wall,
 )
@@ -81,6 +81,10 @@ _ZONES = st.sampled_from(
 )
 
 
+def _nanoseconds(text: str) -> int:
+    return int((datetime.fromisoformat(text) - datetime(1970, 1, 1)).total_seconds()) * 1_000_000_000
+
+
 @given(st.integers(0, 4_000_000_000), _ZONES)
 def test_wall_clock_never_goes_forward(seconds: int, zone: ZoneInfo) -> None:
     """Else the rows in between would never be read."""
@@ -93,7 +97,7 @@ def test_wall_clock_never_goes_forward(seconds: int, zone: ZoneInfo) -> None:
 def test_times_that_never_come_are_told_as_earlier_ones(zone: ZoneInfo) -> None:
     """The night of the last Sunday in March; the day on which Samoa changed sides."""
     wall = {"Europe/Berlin": "2026-03-29T02:30", "Pacific/Apia": "2011-12-30T12:00"}[zone.key]
-    moment = int((datetime.fromisoformat(wall) - datetime(1970, 1, 1)).total_seconds()) * 1_000_000_000
+    moment = _nanoseconds(wall)
     source = Source(Table(None, ()), "t", ({},), "t", (), (), Cursor("at", "id"), zone=zone, is_wall=True)
     position = Position(moment, 7)
     said = told(position, source)
@@ -101,11 +105,27 @@ def test_times_that_never_come_are_told_as_earlier_ones(zone: ZoneInfo) -> None:
     assert position_of("t", offset_of(said, zone), zone) == said
 
 
+@given(st.integers(0, 4_000_000_000), st.integers(0, 4 * 3600), _ZONES)
+def test_no_clock_shows_an_earlier_time_than_the_settled_one_later_on(seconds: int, later: int, zone: ZoneInfo) -> None:
+    """So that all rows before it are there to be read."""
+    instant = seconds * 1_000_000_000
+    assert settled_wall(instant, zone) <= to_wall(instant + later * 1_000_000_000, zone)
+
+
 @pytest.mark.parametrize(
-    ("zone", "expected"), [(None, False), (_BERLIN, True), (ZoneInfo("UTC"), False), (ZoneInfo("Asia/Tokyo"), False)]
+    ("instant", "expected"),
+    [
+        ("2026-10-24T23:59:59", "2026-10-25T01:59:59"),
+        ("2026-10-25T00:20:00", "2026-10-25T01:20:00"),
+        ("2026-10-25T00:59:59", "2026-10-25T01:59:59"),
+        ("2026-10-25T01:20:00", "2026-10-25T02:20:00"),
+        ("2026-10-25T02:00:00", "2026-10-25T03:00:00"),
+        ("2026-03-29T00:59:59", "2026-03-29T01:59:59"),
+        ("2026-03-29T01:00:00", "2026-03-29T03:00:00"),
+    ],
 )
-def test_zones_that_set_their_clocks_back(zone: ZoneInfo | None, expected: bool) -> None:
-    assert has_repeated_hours(zone) is expected
+def test_only_in_the_first_of_two_equal_hours_the_settled_time_is_earlier(instant: str, expected: str) -> None:
+    assert settled_wall(_nanoseconds(instant), _BERLIN) == _nanoseconds(expected)
 
 
 @pytest.mark.parametrize(
