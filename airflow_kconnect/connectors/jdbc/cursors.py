@@ -48,7 +48,7 @@ class Cursor:
     :param id: SQL of the incrementing column, of the primary key that breaks ties, or None.
     :param id_name: name of that column.
     :param literal: SQL literal of nanoseconds, comparable with `timestamp`.
-    :param exact: whether `id` tells rows apart: then reading can go on behind any row.
+    :param exact: whether `id` tells rows apart: then reading can resume after any row.
     :param id_is_offset: whether offsets tell rows apart by `id`; those of a tie breaker do not.
     """
 
@@ -70,11 +70,11 @@ class Cursor:
         return f" ORDER BY {', '.join(self.columns)}" if self.columns else ""
 
     def after(self, position: Position) -> str:
-        """Condition: behind a position."""
+        """Condition: after a position."""
         return self._beyond(position, ">", ">=", ">")
 
     def until(self, position: Position) -> str:
-        """Condition: not behind a position."""
+        """Condition: not after a position."""
         return self._beyond(position, "<", "<=", "<=")
 
     def _beyond(self, position: Position, strictly: str, at_least: str, number: str) -> str:

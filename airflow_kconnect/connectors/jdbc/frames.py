@@ -179,7 +179,7 @@ class _TableFrame:
         return finished(self.source.readings[n], F.col(f"c{n}"), settings.granularity, settings.values["db.timezone"])
 
     def progress(self) -> Column:
-        """Where reading can go on behind a row; null where it cannot."""
+        """Where reading can resume after a row; null where it cannot."""
         from pyspark.sql import functions as F
 
         has_timestamp = self.source.cursor.timestamp is not None

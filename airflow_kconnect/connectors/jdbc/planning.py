@@ -21,7 +21,7 @@ _BEYOND_BLOCKS = 0xFFFF_FFFF
 
 @dataclass(frozen=True)
 class Window:
-    """What is new: behind `start`, and not behind `last` or before `end_timestamp` (None: no bound)."""
+    """What is new: after `start`, up to `last` and before `end_timestamp` (None: no bound)."""
 
     start: Position | None
     last: Position | None = None

@@ -83,7 +83,7 @@ class JdbcSinkConnector(NativeSinkConnector):
         self._offsets = self._offsets_of(replay.name(self._settings.connector))
 
     def check(self) -> None:
-        """Connects once: wrong passwords and databases that are away show before anything is read."""
+        """Connects once: wrong passwords and unavailable databases show before anything is read."""
         self._target.check_driver()
         with self._target.session():
             pass
@@ -97,7 +97,7 @@ class JdbcSinkConnector(NativeSinkConnector):
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """Those in the table of offsets; a run goes on at the ones that are further."""
+        """Those in the table of offsets; a run resumes from whichever are further."""
         sink = cls(props)
         if sink._offsets is not None:
             sink._target.check_driver()

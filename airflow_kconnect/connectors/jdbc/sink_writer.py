@@ -1,4 +1,4 @@
-"""The end of a split: rows go to their tables, and the offset behind them, in one transaction of the database."""
+"""The end of a split: rows go to their tables, and the offset after them, in one transaction of the database."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class JdbcWriter(SplitWriter):
 
     @contextlib.contextmanager
     def _fenced_if_not_owner(self) -> Iterator[None]:
-        """A newer run ends the sessions of older ones: they should not take that for a database that is away."""
+        """A newer run ends the sessions of older ones: they should not take that for an unavailable database."""
         try:
             yield
         except RetriableError:

@@ -29,7 +29,7 @@ _TYPES = "docs/connectors/jdbc-source.md#types"
 class Source:
     """A table or the query.
 
-    :param relation: what stands behind FROM.
+    :param relation: what follows FROM.
     :param partitions: source partitions that its offset may have; the first is written.
     :param key: columns of the records' keys; empty if keys are null.
     :param timestamps: the columns that the cursor's timestamp is made of.

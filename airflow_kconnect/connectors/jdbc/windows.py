@@ -1,4 +1,4 @@
-"""What is new in each table: from its offset to a place behind which nothing can still appear."""
+"""What is new in each table: from its offset to a place before which nothing can still appear."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ class Target(ABC):
         """As `connect_once`, as often as the configuration wants.
 
         :raises ConfigError: user, password or database are wrong, or the driver is not installed.
-        :raises RetriableError: the database is away.
+        :raises RetriableError: the database is unavailable.
         """
         attempts = self.settings.attempts
         for attempt in range(1, attempts + 1):

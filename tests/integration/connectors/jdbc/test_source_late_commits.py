@@ -246,7 +246,7 @@ class TestClocks:
     ) -> None:
         """In Berlin half past two was left out that night; the database does not know that."""
         config = jdbc_source(db, **_TIMESTAMP, **{"db.timezone": "Europe/Berlin"})
-        for time in ("2026-03-29 02:30", "2026-03-29 02:40", "2026-03-29 03:10"):
-            db.execute("insert into t (at) values (%s)", (time,))
+        for at in ("2026-03-29 02:30", "2026-03-29 02:40", "2026-03-29 03:10"):
+            db.execute("insert into t (at) values (%s)", (at,))
             run_here(config)
         assert _ids(rows(config, "t")) == [1, 2, 3]
