@@ -1,0 +1,1 @@
+"""Random schedules of faults over every connector, and a count of what arrived: `python -m tests.torture --help`."""

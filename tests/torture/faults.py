@@ -1,0 +1,163 @@
+"""What can happen to the runs of a connector, and random schedules of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WHOM = ("all", "jvm", "driver", "worker")
+
+
+@dataclass(frozen=True)
+class When:
+    """When a fault strikes: at a failpoint, or so many seconds after the job was started."""
+
+    failpoint: str | None = None
+    after_s: float = 0.0
+
+    def __str__(self) -> str:
+        return f"at {self.failpoint}" if self.failpoint else f"after {self.after_s:.1f} s"
+
+
+@dataclass(frozen=True)
+class Calm:
+    """A run that nothing happens to."""
+
+    def __str__(self) -> str:
+        return "run"
+
+
+@dataclass(frozen=True)
+class Kill:
+    """SIGKILL to the whole job, or to a part of it."""
+
+    when: When
+    whom: str
+
+    def __str__(self) -> str:
+        return f"kill {self.whom} {self.when}"
+
+
+@dataclass(frozen=True)
+class Zombie:
+    """A run is stopped with SIGSTOP, another one runs to its end, and then the first one continues."""
+
+    when: When
+
+    def __str__(self) -> str:
+        return f"stop {self.when}, run another, continue"
+
+
+@dataclass(frozen=True)
+class Race:
+    """Several runs at once, each started a moment after the one before; perhaps one of them is killed."""
+
+    delays_s: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.delays_s)} runs at once, started {', '.join(f'{delay:.1f}' for delay in self.delays_s)} s later"
+        )
+
+
+@dataclass(frozen=True)
+class BrokerFault:
+    """A broker is killed, stopped or frozen during a run, and comes back so many seconds later.
+
+    :param node: which broker of the cluster.
+    """
+
+    how: str
+    node: int
+    when: When
+    back_after_s: float
+
+    def __str__(self) -> str:
+        return f"{self.how} broker {self.node} {self.when}, back after {self.back_after_s:.1f} s"
+
+
+@dataclass(frozen=True)
+class OffsetsExpire:
+    """The group's offsets are deleted, as their retention does; then a run. Only for sinks."""
+
+    def __str__(self) -> str:
+        return "the group's offsets expire, run"
+
+
+@dataclass(frozen=True)
+class TopicRecreated:
+    """The topic is deleted and created again with new input; then a run. Only for sinks."""
+
+    def __str__(self) -> str:
+        return "the topic is created again, run"
+
+
+Fault = Calm | Kill | Zombie | Race | BrokerFault | OffsetsExpire | TopicRecreated
+
+
+@dataclass(frozen=True)
+class Step:
+    """New input, perhaps a changed configuration, and then a run or several with a fault.
+
+    :param records: new input.
+    """
+
+    records: int
+    reconfigured: bool
+    fault: Fault
+
+    def __str__(self) -> str:
+        changed = "other settings, " if self.reconfigured else ""
+        return f"{self.records} records, {changed}{self.fault}"
+
+
+def schedule(seed: int, failpoints: Sequence[str], *, sink: bool, nodes: int) -> list[Step]:
+    """Three to five steps.
+
+    :param failpoints: those that runs of the connector reach.
+    :param nodes: brokers of the cluster; with more than one of them, every second fault is a broker's.
+    """
+    dice = _Dice(random.Random(f"schedule {seed}"), failpoints, nodes)
+    rng = dice.rng
+    kinds = [dice.kill] * 5 + [dice.zombie] * 3 + [dice.race] * 2 + [dice.broker, Calm]
+    if sink:
+        kinds += [OffsetsExpire] * 2
+    steps = [
+        Step(
+            records=rng.choice((1, 50, 500, 3000)),
+            reconfigured=bool(k) and rng.random() < 0.5,
+            fault=dice.broker() if nodes > 1 and rng.random() < 0.5 else rng.choice(kinds)(),
+        )
+        for k in range(rng.randint(3, 5))
+    ]
+    if sink and rng.random() < 0.15:
+        steps.append(Step(rng.choice((1, 50, 500)), False, TopicRecreated()))
+    return steps
+
+
+@dataclass(frozen=True)
+class _Dice:
+    """Faults by chance."""
+
+    rng: random.Random
+    failpoints: Sequence[str]
+    nodes: int
+
+    def when(self) -> When:
+        if self.rng.random() < 0.7:
+            return When(self.rng.choice(self.failpoints))
+        return When(after_s=round(self.rng.uniform(2, 9), 1))
+
+    def kill(self) -> Kill:
+        return Kill(self.when(), self.rng.choice(("all", "all", *WHOM)))
+
+    def zombie(self) -> Zombie:
+        return Zombie(self.when())
+
+    def race(self) -> Race:
+        return Race(tuple(round(self.rng.uniform(0, 3), 1) for _ in range(self.rng.choice((1, 1, 2)))))
+
+    def broker(self) -> BrokerFault:
+        how, node = self.rng.choice(("kill", "stop", "freeze")), self.rng.randrange(self.nodes)
+        return BrokerFault(how, node, self.when(), round(self.rng.uniform(1, 12 if self.nodes == 1 else 20), 1))

@@ -1,0 +1,152 @@
+"""Kafka as a stranger to the package sees it: this module uses confluent-kafka and nothing of the project."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
+
+_PATIENCE_S = 120.0
+
+
+class KafkaSide:
+    """Makes topics, writes the input of sinks, and counts the output of sources.
+
+    :param bootstrap: all brokers of the cluster.
+    """
+
+    def __init__(self, bootstrap: str) -> None:
+        self.bootstrap = bootstrap
+        self._admin = AdminClient({"bootstrap.servers": bootstrap})
+
+    def create_topic(self, name: str, partitions: int) -> None:
+        """Create a topic and return once it can be written."""
+        self._admin.create_topics([NewTopic(name, num_partitions=partitions)], operation_timeout=30)[name].result(60)
+        with self._retried() as attempts:
+            for _ in attempts:
+                found = self._admin.list_topics(timeout=30).topics.get(name)
+                if found is not None and len(found.partitions) == partitions:
+                    return
+
+    def delete_topic(self, name: str) -> None:
+        """Delete a topic and return once it is gone."""
+        self._admin.delete_topics([name], operation_timeout=30)[name].result(60)
+        with self._retried() as attempts:
+            for _ in attempts:
+                if name not in self._admin.list_topics(timeout=30).topics:
+                    return
+
+    def delete_group(self, group: str) -> bool:
+        """Forget the offsets of a group, as their retention does; False if there were none."""
+        try:
+            self._admin.delete_consumer_groups([group])[group].result(30)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
+                return False
+            raise
+        return True
+
+    def committed(self, group: str) -> dict[tuple[str, int], int]:
+        """The offsets of a group."""
+        found = self._admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(30)
+        return {(tp.topic, tp.partition): tp.offset for tp in found.topic_partitions or () if tp.offset >= 0}
+
+    def produce(self, topic: str, values: Iterable[str], *, aborted: Iterable[str] = ()) -> None:
+        """Write values, and others in a transaction that is aborted between them."""
+        producer = Producer({"bootstrap.servers": self.bootstrap, "enable.idempotence": True, "linger.ms": 5})
+        failures: list[KafkaError] = []
+        for value in values:
+            producer.produce(
+                topic, value, value, on_delivery=lambda error, _: failures.append(error) if error else None
+            )
+            producer.poll(0)
+        assert producer.flush(_PATIENCE_S) == 0 and not failures, f"input was not written: {failures[:1]}"
+        if aborted := list(aborted):
+            self._abort(topic, aborted)
+
+    def _abort(self, topic: str, values: list[str]) -> None:
+        settings = {"bootstrap.servers": self.bootstrap, "transactional.id": uuid.uuid4().hex}
+        producer = Producer(settings)
+        producer.init_transactions(_PATIENCE_S)
+        producer.begin_transaction()
+        for value in values:
+            producer.produce(topic, value, value)
+        producer.flush(_PATIENCE_S)
+        producer.abort_transaction(_PATIENCE_S)
+
+    def records(self, topic: str) -> list[tuple[str | None, str]]:
+        """Key and value of all committed records of a topic; nothing if there is no such topic.
+
+        :raises AssertionError: a transaction is still open.
+        """
+        known = self._admin.list_topics(timeout=30).topics.get(topic)
+        if known is None:
+            return []
+        ends = self._ends_without_open_transactions([TopicPartition(topic, p) for p in known.partitions])
+        consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": uuid.uuid4().hex,
+                "isolation.level": "read_committed",
+                "enable.auto.commit": False,
+                "enable.partition.eof": True,
+            }
+        )
+        try:
+            consumer.assign([TopicPartition(topic, p, 0) for p in ends])
+            return list(_until(consumer, ends))
+        finally:
+            consumer.close()
+
+    def _ends_without_open_transactions(self, partitions: list[TopicPartition]) -> dict[int, int]:
+        with self._retried() as attempts:
+            for _ in attempts:
+                stable = self._ends(partitions, IsolationLevel.READ_COMMITTED)
+                if stable == (latest := self._ends(partitions, IsolationLevel.READ_UNCOMMITTED)):
+                    return latest
+        raise AssertionError(f"a transaction is open: last stable offsets {stable}, ends {latest}")
+
+    def _ends(self, partitions: list[TopicPartition], isolation: IsolationLevel) -> dict[int, int]:
+        asked = self._admin.list_offsets(
+            {partition: OffsetSpec.latest() for partition in partitions}, isolation_level=isolation
+        )
+        return {partition.partition: future.result(30).offset for partition, future in asked.items()}
+
+    @contextmanager
+    def _retried(self) -> Iterator[Iterator[None]]:
+        def attempts() -> Iterator[None]:
+            deadline = time.monotonic() + _PATIENCE_S
+            while time.monotonic() < deadline:
+                yield
+                time.sleep(0.1)
+
+        yield attempts()
+
+
+def _until(consumer: Consumer, ends: dict[int, int]) -> Iterator[tuple[str | None, str]]:
+    """The records below the ends; offsets of markers and of aborted records hold none."""
+    waiting = set(ends)
+    while waiting:
+        message = consumer.poll(_PATIENCE_S)
+        assert message is not None, f"no end of partitions {sorted(waiting)}"
+        error = message.error()
+        if error is None:
+            key, value = message.key(), message.value()
+            assert value is not None
+            yield key.decode() if key else None, value.decode()
+        elif error.code() == KafkaError._PARTITION_EOF:
+            waiting.discard(message.partition())
+        elif not error.retriable():
+            raise KafkaException(error)

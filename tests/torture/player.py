@@ -1,0 +1,273 @@
+"""Plays a schedule: starts real jobs, lets faults happen to them, and at the end counts what has arrived."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_INTERNAL, EXIT_OK
+from tests.support.jobs import Job, command_of, kill_all, start_job
+from tests.torture.cluster import Cluster
+from tests.torture.connectors import Sink, Tortured
+from tests.torture.faults import (
+    BrokerFault,
+    Calm,
+    Kill,
+    OffsetsExpire,
+    Race,
+    Step,
+    TopicRecreated,
+    When,
+    Zombie,
+    schedule,
+)
+from tests.torture.kafka_side import KafkaSide
+
+_RUN_S = 300.0
+_LAST_RUNS = 4
+
+
+@dataclass
+class Outcome:
+    """What one schedule has shown.
+
+    :param struck: faults that hit a living run; `planned` includes those that came too late.
+    :param exit_codes: of all runs, in the order in which they ended; None is a killed one.
+    :param problems: empty if everything is as promised.
+    """
+
+    kind: str
+    seed: int
+    nodes: int
+    exactly_once: bool
+    steps: list[str] = field(default_factory=list)
+    planned: int = 0
+    struck: int = 0
+    exit_codes: list[int | None] = field(default_factory=list)
+    expected: int = 0
+    missing: int = 0
+    doubled: int = 0
+    problems: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+class Player:
+    """Plays one schedule of one connector.
+
+    :param exactly_once: what the worker is set to, for sources.
+    :param say: takes a line of text at each step.
+    """
+
+    def __init__(
+        self,
+        kind: type[Tortured],
+        seed: int,
+        cluster: Cluster,
+        folder: Path,
+        *,
+        exactly_once: bool,
+        say: Callable[[str], None],
+    ) -> None:
+        rng = random.Random(f"connector {seed}")
+        name = f"torture-{seed}-{folder.name}"
+        self._connector = kind(name, folder / "data", KafkaSide(cluster.bootstrap), rng)
+        self._cluster, self._folder, self._say = cluster, folder, say
+        # Each connector has an offset topic of its own: a schedule must not depend on those before it.
+        self._worker = cluster.worker(exactly_once=exactly_once) | {"offset.storage.topic": f"{name}-offsets"}
+        promised = kind.exactly_once if kind.sink else exactly_once
+        nodes = len(cluster.brokers)
+        self._steps = schedule(seed, kind.failpoints, sink=kind.sink, nodes=nodes)
+        self._outcome = Outcome(kind.kind, seed, nodes, bool(promised), [str(step) for step in self._steps])
+        self._jobs: list[Job] = []
+
+    def play(self) -> Outcome:
+        """All steps, then undisturbed runs until everything has been moved, then the count."""
+        started = time.monotonic()
+        try:
+            for step in self._steps:
+                self._say(str(step))
+                self._play(step)
+            self._finish()
+            count(self._connector, self._outcome)
+        except Exception as error:  # the schedule is lost, and says so
+            self._outcome.problems.append(f"{type(error).__name__}: {error}")
+        finally:
+            self._end_all()
+        self._outcome.seconds = round(time.monotonic() - started, 1)
+        return self._outcome
+
+    def _play(self, step: Step) -> None:
+        if not isinstance(step.fault, TopicRecreated):
+            self._connector.add(step.records)
+        if step.reconfigured:
+            self._connector.reconfigure()
+        self._outcome.planned += not isinstance(step.fault, Calm)
+        match step.fault:
+            case Calm():
+                self._wait(self._start())
+            case Kill():
+                self._kill(step.fault)
+            case Zombie():
+                self._zombie(step.fault)
+            case Race():
+                self._race(step.fault)
+            case BrokerFault():
+                self._broker(step.fault)
+            case OffsetsExpire():
+                self._outcome.struck += self._forget_group()
+                self._wait(self._start())
+            case TopicRecreated():
+                self._recreate(step.records)
+
+    def _kill(self, fault: Kill) -> None:
+        with self._at(fault.when) as job:
+            if job is None:
+                return
+            kill_all(_victims(job, fault.whom))
+            if fault.whom == "worker":  # the run notices, and ends by itself or makes up for it
+                job.reached.unlink(missing_ok=True)
+                self._wait(job)
+                return
+            job.kill() if fault.whom == "all" else self._let_end(job)
+            self._outcome.exit_codes.append(None)
+
+    def _let_end(self, job: Job) -> None:
+        """What is left of a killed job has to end by itself; it may be at a failpoint."""
+        job.reached.unlink(missing_ok=True)
+        try:
+            job.process.wait(60)
+        finally:
+            job.kill() if job.process.poll() is None else None
+
+    def _zombie(self, fault: Zombie) -> None:
+        with self._at(fault.when) as job:
+            if job is None:
+                return
+            frozen = job.tree()
+            _signal(frozen, signal.SIGSTOP)
+            try:
+                self._wait(self._start())
+            finally:
+                job.reached.unlink(missing_ok=True)
+                _signal(frozen, signal.SIGCONT)
+            self._wait(job)
+
+    def _race(self, fault: Race) -> None:
+        jobs = [self._start()]
+        for delay in fault.delays_s:
+            time.sleep(delay)
+            jobs.append(self._start())
+        self._outcome.struck += sum(job.process.poll() is None for job in jobs) > 1
+        for job in jobs:
+            self._wait(job)
+
+    def _broker(self, fault: BrokerFault) -> None:
+        with self._at(fault.when) as job:
+            if job is None:
+                return
+            self._cluster.strike(fault.how, fault.node)
+            try:
+                job.reached.unlink(missing_ok=True)
+                time.sleep(fault.back_after_s)
+            finally:
+                self._cluster.bring_back(fault.how, fault.node)
+            self._wait(job)
+
+    def _forget_group(self) -> bool:
+        return self._connector.kafka.delete_group(f"connect-{self._connector.name}")
+
+    def _recreate(self, records: int) -> None:
+        """A run over a topic that was created again must refuse: its offsets mean other records."""
+        assert isinstance(self._connector, Sink)
+        self._finish()
+        count(self._connector, self._outcome)
+        self._connector.recreate_topic()
+        self._connector.add(records)
+        self._outcome.struck += 1
+        if (code := self._wait(self._start())) != EXIT_CONFIG_OR_DATA:
+            self._outcome.problems.append(f"a run over a topic that was created again ended with {code}")
+        self._connector.added -= records
+
+    def _start(self, when: When | None = None) -> Job:
+        failpoint = when.failpoint if when else None
+        job = start_job(self._connector.complete(), self._worker, self._folder / "runs", failpoint=failpoint)
+        self._jobs.append(job)
+        return job
+
+    @contextmanager
+    def _at(self, when: When) -> Iterator[Job | None]:
+        """A job at the moment of a fault; None if it ended before."""
+        job = self._start(when)
+        deadline = time.monotonic() + (when.after_s if when.failpoint is None else _RUN_S)
+        while job.process.poll() is None and time.monotonic() < deadline and not job.reached.exists():
+            time.sleep(0.005)
+        alive = job.process.poll() is None
+        self._outcome.struck += alive
+        if not alive:
+            self._wait(job)
+        yield job if alive else None
+
+    def _wait(self, job: Job) -> int:
+        code = job.wait(_RUN_S)
+        self._outcome.exit_codes.append(code)
+        if code == EXIT_INTERNAL:
+            self._outcome.problems.append(f"a run ended with an internal error: {job.output}")
+        return code
+
+    def _finish(self) -> None:
+        """Undisturbed runs, as an operator's retries would be, until one has moved all and ends well."""
+        for _ in range(_LAST_RUNS):
+            job = start_job(self._connector.without_bounds(), self._worker, self._folder / "runs")
+            self._jobs.append(job)
+            if self._wait(job) == EXIT_OK and job.report()["complete"]:
+                return
+        self._outcome.problems.append(f"no run ends well after the faults are over: {job.text()[-600:]}")
+
+    def _end_all(self) -> None:
+        with ExitStack() as stack:
+            for job in self._jobs:
+                stack.callback(job.close)
+                if job.process.poll() is None:
+                    _signal(job.tree(), signal.SIGCONT)
+
+
+def count(connector: Tortured, outcome: Outcome) -> None:
+    """Compare what has arrived with what must have; what is wrong becomes a problem of the outcome."""
+    arrived, expected = Counter(connector.arrived()), set(connector.expected())
+    missing, strangers = sorted(expected - set(arrived)), sorted(set(arrived) - expected)
+    outcome.expected, outcome.missing = len(expected), len(missing)
+    outcome.doubled = sum(arrived.values()) - len(arrived)
+    if missing:
+        outcome.problems.append(f"{len(missing)} records are missing: {missing[:5]} ...")
+    if strangers:
+        outcome.problems.append(f"{len(strangers)} records were never committed: {strangers[:5]} ...")
+    if outcome.doubled and outcome.exactly_once:
+        outcome.problems.append(f"{outcome.doubled} records are doubled")
+
+
+def _victims(job: Job, whom: str) -> list[psutil.Process]:
+    tree = job.tree()
+    if whom == "jvm":
+        return tree[:1]
+    if whom == "driver":
+        return [process for process in tree[1:] if "connector_job.py" in command_of(process)]
+    if whom == "worker":
+        daemons = [process for process in tree[1:] if "daemon" in command_of(process)]
+        return daemons[-1:]
+    return tree
+
+
+def _signal(processes: list[psutil.Process], number: signal.Signals) -> None:
+    for process in processes:
+        try:
+            process.send_signal(number)
+        except psutil.NoSuchProcess:
+            continue

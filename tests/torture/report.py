@@ -1,0 +1,54 @@
+"""``python -m tests.torture.report``: the results of all schedules as a table in docs/reliability.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import filled
+from tests.torture.__main__ import RESULTS
+
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+_HEAD = (
+    "| connector | promise | brokers | schedules | seeds | runs | faults that struck | records | missing | doubled |",
+    "|---|---|---|---|---|---|---|---|---|---|",
+)
+
+
+def table(outcomes: Iterable[dict[str, Any]]) -> str:
+    """A row for each kind of connector, promise and number of brokers."""
+
+    def group(outcome: dict[str, Any]) -> tuple[str, str, int]:
+        promise = "exactly once" if outcome["exactly_once"] else "at least once"
+        return outcome["kind"], promise, outcome["nodes"]
+
+    rows = [_row(*key, list(found)) for key, found in groupby(sorted(outcomes, key=group), group)]
+    return "\n".join((*_HEAD, *rows)) + "\n"
+
+
+def _row(kind: str, promise: str, nodes: int, outcomes: list[dict[str, Any]]) -> str:
+    def total(name: str) -> str:
+        return f"{sum(outcome[name] for outcome in outcomes):,}"
+
+    seeds = _ranges(sorted({outcome["seed"] for outcome in outcomes}))
+    runs = sum(len(outcome["exit_codes"]) for outcome in outcomes)
+    cells = (kind, promise, nodes, len(outcomes), seeds, runs, total("struck"), total("expected"), total("missing"))
+    return "| " + " | ".join(map(str, (*cells, total("doubled")))) + " |"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """`1-3, 7` for 1, 2, 3, 7."""
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in found)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(filled(PAGE.read_text(), {"torture": table(map(json.loads, RESULTS.read_text().splitlines()))}))
