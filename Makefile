@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: setup demo test test-all fuzz lowest newcomer lint format bench clean help
+.PHONY: setup demo test test-all fuzz torture lowest newcomer lint format bench clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -58,6 +58,9 @@ lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions
 
 newcomer: setup  ## what README and quickstart say, typed on a machine without anything of this project
 	$(PYTEST) -m newcomer tests/newcomer
+
+torture: setup  ## random schedules of kills, zombies, concurrent runs and broker faults; TORTURE="--help" shows options
+	$(BIN)/python -m tests.torture $(TORTURE)
 
 lint: setup  ## format, lint, types, layers
 	$(BIN)/ruff format --check .

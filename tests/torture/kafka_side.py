@@ -9,7 +9,6 @@ from contextlib import contextmanager
 
 from confluent_kafka import (
     Consumer,
-    ConsumerGroupTopicPartitions,
     IsolationLevel,
     KafkaError,
     KafkaException,
@@ -19,6 +18,11 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 _PATIENCE_S = 120.0
+_COORDINATOR_MOVES = (
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+)
 
 
 class KafkaSide:
@@ -50,18 +54,18 @@ class KafkaSide:
 
     def delete_group(self, group: str) -> bool:
         """Forget the offsets of a group, as their retention does; False if there were none."""
-        try:
-            self._admin.delete_consumer_groups([group])[group].result(30)
-        except KafkaException as error:
-            if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
-                return False
-            raise
-        return True
-
-    def committed(self, group: str) -> dict[tuple[str, int], int]:
-        """The offsets of a group."""
-        found = self._admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(30)
-        return {(tp.topic, tp.partition): tp.offset for tp in found.topic_partitions or () if tp.offset >= 0}
+        with self._retried() as attempts:
+            for _ in attempts:
+                try:
+                    self._admin.delete_consumer_groups([group])[group].result(30)
+                except KafkaException as error:
+                    if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
+                        return False
+                    if error.args[0].code() not in _COORDINATOR_MOVES:
+                        raise
+                else:
+                    return True
+        raise AssertionError(f"group {group} has no coordinator")
 
     def produce(self, topic: str, values: Iterable[str], *, aborted: Iterable[str] = ()) -> None:
         """Write values, and others in a transaction that is aborted between them."""
