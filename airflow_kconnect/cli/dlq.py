@@ -39,9 +39,9 @@ def replay(
     Example: kconnect dlq replay orders.json
 
     The records of `errors.deadletterqueue.topic.name` are read as they were before they failed: with their own
-    topic, without the headers that say why. A consumer group of its own, `connect-<name>-dead-letters`, remembers
-    what was replayed; the connector's own offsets do not move. With `errors.tolerance=all` records that fail again
-    become dead letters again; with `none` the first of them ends the replay.
+    topic, without the headers that say why. A consumer group of its own, `connect-<name>-dead-letters-<8 digits>`,
+    remembers what was replayed; the connector's own offsets do not move. With `errors.tolerance=all` records that fail
+    again become dead letters again; with `none` the first of them ends the replay.
     """
     options = RunOptions(
         worker, bootstrap_servers, master, conf or (), as_json=as_json, verbose=verbose, dead_letters=True

@@ -419,10 +419,17 @@ class NativeSinkConnector(SinkConnector):
     def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Offsets that the target keeps with its data, for a sink that writes both in one transaction.
 
-        Called in the driver before anything is planned, when older runs can commit nothing to Kafka any more. Where
-        the target is further than the consumer group, the run goes on where the target is.
+        Where the target is further than the consumer group, a run resumes where the target is. Must change nothing: a
+        dry run asks it while another run goes on.
         """
         return {}
+
+    def take_over(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """As `stored_offsets`, and from now on older runs can write nothing.
+
+        Called in the driver before anything is planned, when older runs can commit nothing to Kafka any more.
+        """
+        return self.stored_offsets(partitions)
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Called in the driver before the first round with the first offset of each partition that is not

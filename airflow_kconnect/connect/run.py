@@ -109,7 +109,8 @@ class RunReport:
     :param complete: False when a bound (``kconnect.max.*``) ended the run before it caught up.
     :param durations_s: seconds by phase, and ``total``.
     :param replay: the interval that was moved again, ``begin/end``; None if the run went on from the live offsets.
-    :param lag: of a sink: topic -> offsets that are left to read at the end of the run.
+    :param lag: of a sink: topic -> offsets that are left to read at the end of the run, with those that an open
+        transaction holds back (`notes` then has them as ``blocked``, by topic-partition).
     :param lag_max: those of the topic-partition that has most of them; None of a source or where it is not known.
     """
 

@@ -102,10 +102,8 @@ def _coordinators(subject: Subject) -> Iterator[Finding]:
 
 
 def _offset_topic(subject: Subject) -> Iterator[Finding]:
-    if subject.is_sink:
-        yield ok("sinks need none")
-        return
-    topic = subject.props.get("offsets.storage.topic") or str(subject.worker.get("offset.storage.topic"))
+    own = None if subject.is_sink else subject.props.get("offsets.storage.topic")
+    topic = own or str(subject.worker.get("offset.storage.topic"))
     partitions = int(subject.worker.get("offset.storage.partitions"))
     yield from _internal_topic(subject, "offset", topic, partitions, ("READ", "WRITE", "DESCRIBE_CONFIGS"))
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from confluent_kafka import (
     ConsumerGroupTopicPartitions,
     IsolationLevel,
     KafkaError,
     KafkaException,
+    TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, ClusterMetadata, ConfigResource, NewTopic, OffsetSpec, ResourceType
+from confluent_kafka.admin import (
+    AdminClient,
+    ClusterMetadata,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition as Place
@@ -35,8 +43,53 @@ _UNSETTLED = (
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.NOT_COORDINATOR,
+    # A transaction that has ended has not reached the group yet.
+    KafkaError.UNSTABLE_OFFSET_COMMIT,
 )
 _LONGEST_TRANSACTION_MS = 900_000
+
+
+_NO_ID = "A" * 22
+
+
+class GroupState(NamedTuple):
+    """A consumer group.
+
+    :param name: ``EMPTY``, ``STABLE``, ``DEAD`` ...
+    :param simple: nobody has ever joined it, so that each of its offsets expires on its own.
+    """
+
+    name: str
+    members: int
+    simple: bool
+
+
+class Bounds(NamedTuple):
+    """A topic-partition.
+
+    :param end: where it ends for read_committed readers. :param log_end: with the open transactions.
+    """
+
+    begin: int
+    end: int
+    log_end: int
+
+
+class Topic(NamedTuple):
+    """A topic.
+
+    :param id: another one if the topic is created again; None: brokers older than 2.8 have none.
+    """
+
+    partitions: int
+    id: str | None
+
+
+class Committed(NamedTuple):
+    """What a consumer group has committed for a topic-partition: the offset, and the text that came with it."""
+
+    offset: int
+    metadata: str
 
 
 def admin_client(config: Mapping[str, Any]) -> AdminClient:
@@ -119,6 +172,25 @@ class KafkaAdmin:
         metadata = self._call("listing topics", lambda: self._client.list_topics(timeout=self._timeout_s))
         return _sizes(metadata)
 
+    def described(self, topics: Iterable[str]) -> dict[str, Topic]:
+        """Those of the topics that exist; one request for all."""
+        names = list(topics)
+        if not names:
+            return {}
+        futures = self._call(
+            "looking up topics",
+            lambda: self._client.describe_topics(TopicCollection(names), request_timeout=self._timeout_s),
+        )
+        found = {}
+        for name in names:
+            try:
+                topic = futures[name].result()
+                found[name] = Topic(len(topic.partitions), _shown(topic.topic_id))
+            except KafkaException as error:
+                if error_of(error).code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise translated(error, f"looking up topic {name}") from error
+        return found
+
     def create_topic(
         self,
         topic: str,
@@ -192,6 +264,18 @@ class KafkaAdmin:
         level = IsolationLevel.READ_COMMITTED
         return self._listed("reading the ends of topics", places, OffsetSpec.latest(), isolation_level=level)
 
+    def bounds(self, places: Collection[Place]) -> dict[Place, Bounds]:
+        """Begins and ends of partitions, of any number of topics in three requests."""
+        # The log's end first: what is written meanwhile must not look like an open transaction.
+        log_ends = self._listed(
+            "reading the ends of topics", places, OffsetSpec.latest(), isolation_level=IsolationLevel.READ_UNCOMMITTED
+        )
+        ends, begins = (
+            self.committed_ends(log_ends),
+            self._listed("reading the begins of topics", log_ends, OffsetSpec.earliest()),
+        )
+        return {place: Bounds(begins[place], end, max(log_ends[place], end)) for place, end in ends.items()}
+
     def _offsets(self, topic: str, partitions: Iterable[int], spec: OffsetSpec, **options: Any) -> dict[int, int]:
         places = [Place(topic, p) for p in partitions]
         found = self._listed(f"reading the offsets of topic {topic}", places, spec, **options)
@@ -209,32 +293,53 @@ class KafkaAdmin:
         offsets: dict[Place, int] = self._settled(doing, ask)
         return offsets
 
-    def group_state(self, group: str) -> tuple[str, int]:
-        """State (``EMPTY``, ``STABLE``, ``DEAD`` ...) and number of members of a consumer group."""
+    def group_state(self, group: str) -> GroupState:
+        """What a consumer group is like; one that does not exist is dead."""
 
-        def ask() -> tuple[str, int]:
+        def ask() -> GroupState:
             try:
                 found = self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)[group].result()
-                return found.state.name, len(found.members)
+                return GroupState(found.state.name, len(found.members), found.is_simple_consumer_group)
             except KafkaException as error:
                 if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
-                    return "DEAD", 0
+                    return GroupState("DEAD", 0, True)
                 raise
 
-        state: tuple[str, int] = self._settled(f"looking up consumer group {group}", ask)
+        state: GroupState = self._settled(f"looking up consumer group {group}", ask)
         return state
 
+    def committed(self, group: str, places: Collection[Place]) -> dict[Place, Committed]:
+        """What a consumer group has committed of these partitions, none if there is no such group.
+
+        Transactions that have offsets for them are waited for.
+        """
+        if not places:
+            return {}
+        wanted = [TopicPartition(place.topic, place.partition) for place in places]
+        return self._committed(ConsumerGroupTopicPartitions(group, wanted), require_stable=True)
+
     def committed_offsets(self, group: str) -> dict[Place, int]:
-        """The offsets that a consumer group has committed; none if there is no such group."""
+        """All offsets that a consumer group has committed, for onlookers: nothing is waited for."""
+        found = self._committed(ConsumerGroupTopicPartitions(group), require_stable=False)
+        return {place: committed.offset for place, committed in found.items()}
 
-        def ask() -> dict[Place, int]:
-            request = [ConsumerGroupTopicPartitions(group)]
-            answer = self._client.list_consumer_group_offsets(request, request_timeout=self._timeout_s)[group].result()
-            if refused := next((tp.error for tp in answer.topic_partitions if tp.error), None):
+    def _committed(self, request: ConsumerGroupTopicPartitions, *, require_stable: bool) -> dict[Place, Committed]:
+        group = request.group_id
+
+        def ask() -> dict[Place, Committed]:
+            futures = self._client.list_consumer_group_offsets(
+                [request], require_stable=require_stable, request_timeout=self._timeout_s
+            )
+            answer = futures[group].result().topic_partitions
+            if refused := next((tp.error for tp in answer if tp.error), None):
                 raise KafkaException(refused)
-            return {Place(tp.topic, tp.partition): tp.offset for tp in answer.topic_partitions if tp.offset >= 0}
+            return {
+                Place(tp.topic, tp.partition): Committed(tp.offset, tp.metadata or "")
+                for tp in answer
+                if tp.offset >= 0
+            }
 
-        offsets: dict[Place, int] = self._settled(f"reading the offsets of group {group}", ask)
+        offsets: dict[Place, Committed] = self._settled(f"reading the offsets of group {group}", ask)
         return offsets
 
     def _settled(self, doing: str, request: Callable[[], Any]) -> Any:
@@ -253,6 +358,12 @@ class KafkaAdmin:
             return request()
         except KafkaException as error:
             raise translated(error, doing) from error
+
+
+def _shown(topic_id: Any) -> str | None:
+    """A topic id as Kafka's own tools show it: librdkafka writes base64 with other characters."""
+    text = str(topic_id).replace("+", "-").replace("/", "_")
+    return None if text == _NO_ID else text
 
 
 def _sizes(metadata: ClusterMetadata) -> dict[str, int]:

@@ -124,7 +124,8 @@ class SharedKafka:
             return self._tables[topic]
 
     def timestamps(self, starts: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """Timestamps (ms) of the first committed record at or after each offset; partitions without one are left out.
+        """Timestamps (ms) of the first record at or after each offset, open transactions included; partitions without
+        one are left out.
 
         :raises RetriableError: the broker is away.
         """
@@ -132,7 +133,7 @@ class SharedKafka:
             found = {p: self._timestamps[p, at] for p, at in starts.items() if (p, at) in self._timestamps}
         unknown = {place: at for place, at in starts.items() if place not in found}
         if unknown:
-            read = _first_timestamps(self._consumer_config, unknown)
+            read = _first_timestamps({**self._consumer_config, "isolation.level": "read_uncommitted"}, unknown)
             with self._lock:
                 self._timestamps.update({(place, starts[place]): ms for place, ms in read.items()})
                 while len(self._timestamps) > _MOST_TIMESTAMPS:

@@ -34,5 +34,7 @@ def report_metrics(report: Mapping[str, Any], tags: Mapping[str, str], *, dead_l
         Stats.incr(f"{PREFIX}.{metric}", bad, tags=own)
     if report["lag_max"] is not None:
         Stats.gauge(f"{PREFIX}.sink-record-lag-max", report["lag_max"], tags=own)
+        blocked = sum(report["notes"].get("blocked", {}).values())
+        Stats.gauge(f"{PREFIX}.sink-record-blocked", blocked, tags=own)
     for topic, lag in report["lag"].items():
         Stats.gauge(f"{PREFIX}.sink-record-lag", lag, tags={**own, "topic": topic})

@@ -153,8 +153,8 @@ class ReplayDeadLettersOperator(KafkaSinkOperator):
     """Puts a sink's dead letters through it once more, after what was wrong is mended.
 
     The records of `errors.deadletterqueue.topic.name` are read as they were before they failed. A consumer group of
-    its own, `connect-<name>-dead-letters`, remembers what was replayed; the connector's offsets do not move, and its
-    target state does not matter. Parameters and result are those of `KafkaSinkOperator`.
+    its own, `connect-<name>-dead-letters-<8 digits>`, remembers what was replayed; the connector's offsets do not move,
+    and its target state does not matter. Parameters and result are those of `KafkaSinkOperator`.
     """
 
     replay_dead_letters = True

@@ -16,7 +16,7 @@ _SYMPTOMS = {
     "fenced": "fenced by a newer run|was taken over by run|commits nothing more|another run of this connector has",
     "unfinished-plan": "while a run over its bytes",
     "file-replaced": r"was truncated or replaced|it was replaced\.",
-    "records-deleted": r"were deleted before they were read|offset \d+ beyond the end \d+ is committed",
+    "records-deleted": r"were deleted before they were read|created again since it|\d+ is committed, but the partition",
     "unreadable-offset": "^offset record of connector|with different partitioners|the committed offset of file",
     "bad-record": "bad record at|: the line is (?:not valid UTF-8|longer than)|a record's value cannot be understood",
     "empty-interval": "`data_interval`: the (?:interval|run)",

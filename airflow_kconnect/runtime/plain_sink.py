@@ -10,7 +10,7 @@ import pyarrow as pa
 from airflow_kconnect.connect.connector import BatchRenderer, ParsedPart, SinkSplit
 from airflow_kconnect.connect.task_errors import NEEDS_SPARK
 from airflow_kconnect.runtime.kafka_reader import ReaderSettings, many_messages, read_split
-from airflow_kconnect.runtime.sink_writer import SinkWriterSettings, sink_writer
+from airflow_kconnect.runtime.sink_writer import SinkWriterSettings, sink_writer, uncounted
 from airflow_kconnect.runtime.split_report import REPORT_SCHEMA
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def rendered_rows(reader: ReaderSettings, renderer: BatchRenderer, split: SinkSp
             yield batch
             return
         rows = _rendered(reader, renderer, batch)
+        if rows is not None and rows.num_rows != batch.num_rows:
+            raise uncounted(str(split.topic_partition), batch.num_rows, rows.num_rows)
         if rows is None:
             yield pa.record_batch({"kafka_offset": batch.column("kafka_offset")[:1], "error": pa.array([NEEDS_SPARK])})
             return

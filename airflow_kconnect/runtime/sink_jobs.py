@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from airflow_kconnect.runtime.poll_sink import TaskWriter
 from airflow_kconnect.runtime.progress import ProgressAddress
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink_writer import SinkWriterSettings, sink_writer
-from airflow_kconnect.runtime.spark_jobs import use_batches_of
+from airflow_kconnect.runtime.spark_jobs import observed, use_batches_of
 from airflow_kconnect.runtime.split_report import REPORT_SCHEMA
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
@@ -32,6 +32,8 @@ from airflow_kconnect.transforms.extract_new_record_state import has_change_even
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    Job = tuple[DataFrame, Callable[[], int] | None]
 
 _UNKNOWN = 0
 _LEARNT_MAX = 100
@@ -112,10 +114,15 @@ class SinkJobs:
             self._record_bytes = _UNKNOWN
         return bool(samples) or needs_spark or large
 
-    def job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame:
-        """A job that writes the splits; its rows are their reports."""
+    def job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
+        """A job that writes the splits; its rows are their reports.
+
+        With it comes what says, when it is over, how many records the readers have delivered; None: a job that needs no
+        Catalyst counts by itself.
+        """
         self._largest = use_batches_of(spark, self._record_bytes)
-        return self._plain_job(spark, splits, progress) or self._catalyst_job(spark, splits, progress)
+        plain = self._plain_job(spark, splits, progress)
+        return self._catalyst_job(spark, splits, progress) if plain is None else (plain, None)
 
     def _plain_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame | None:
         """A job that needs no Catalyst, if the connector and all that has been read so far allow that."""
@@ -132,11 +139,12 @@ class SinkJobs:
         writers = tuple(connector.writer() for _ in splits)
         return plain_sink(spark, reader, renderer, self._writing(splits, writers, progress))
 
-    def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame:
+    def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
         columns = self._columns.union(part for part, _ in self._decoders)
         reader = self._reader(splits, columns, keeps_parsed=self._settings.errors.reports or self._dead_letters)
         reader = replace(reader, largest=self._largest)
-        frame = self._frame(read_splits(spark, reader), splits)
+        records, delivered = observed(read_splits(spark, reader), padded=False)
+        frame = self._frame(records, splits)
         writers: tuple[SplitWriter, ...]
         if isinstance(self._connector, NativeSinkConnector):
             rows: Any = self._connector.render(frame)
@@ -149,8 +157,7 @@ class SinkJobs:
             task = TaskWriter(self._connector.task_class(), {}, frame.key, frame.value, headers, flush_ms)
             writers = tuple(replace(task, props=configs[n % len(configs)]) for n in range(len(splits)))
             rows = _for_tasks(frame)
-        reported: DataFrame = rows.mapInArrow(sink_writer(self._writing(splits, writers, progress)), REPORT_SCHEMA)
-        return reported
+        return rows.mapInArrow(sink_writer(self._writing(splits, writers, progress)), REPORT_SCHEMA), delivered
 
     def _reader(self, splits: list[SinkSplit], columns: frozenset[str], *, keeps_parsed: bool) -> ReaderSettings:
         parsers = {name: parser for _, decoder in self._decoders for name, parser in decoder.parsers.items()}

@@ -9,7 +9,12 @@ from itertools import pairwise
 from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.admin import Bounds
 
+CURE = (
+    "What was read says nothing about what is there now: reset the connector's offsets (`kconnect offsets reset`) to"
+    " read the topic from its beginning, or alter them"
+)
 SMALLEST = 100_000
 LARGEST = 1_000_000
 ROUND_RECORDS = 5_000_000
@@ -25,29 +30,35 @@ class Range:
 
 
 def start_offset(
-    place: TopicPartition, committed: int | None, begin: int, end: int, reset: str | None
+    place: TopicPartition, committed: int | None, bounds: Bounds, reset: str | None
 ) -> tuple[int, str | None]:
-    """Where a partition starts, and a warning if records were passed over because the user said so.
+    """Where a partition starts, and a warning if records were skipped because the user said so.
 
-    :param committed: the group's offset, or None.
+    :param committed: where the sink is; None: it was never there. Others may have committed an offset that lies within
+        an open transaction: from there on is nothing to read yet.
     :param reset: ``consumer.override.auto.offset.reset`` if the user set it. Connect's default is ``earliest``, which
-        also means: go on at the beginning when retention has deleted records that were not read. Here that is said
+        also means: continue at the beginning when retention has deleted records that were not read. Here that is said
         aloud: without the key such a loss fails the run.
-    :raises DataError: records were deleted before they were read, or the topic was created again.
+    :raises DataError: records were deleted before they were read, or the offset is beyond the end.
     """
+    begin, end, log_end = bounds
     if committed is None:
         if reset == "none":
             raise DataError(f"{place} has no committed offset and `consumer.override.auto.offset.reset` is none")
         return (end if reset == "latest" else begin), None
-    if begin <= committed <= end:
+    if committed > log_end:
+        raise DataError(
+            f"{place}: offset {committed} is committed, but the partition ends at {log_end}: the topic was created"
+            f" again, or its brokers have lost records. {CURE}"
+        )
+    if committed >= begin:
         return committed, None
-    lost = f"offsets {committed} to {begin - 1}" if committed < begin else f"offset {committed} beyond the end {end}"
-    why = "were deleted before they were read" if committed < begin else "is committed: the topic was created again"
+    lost = f"{place}: offsets {committed} to {begin - 1} were deleted before they were read"
     if reset in ("earliest", "latest"):
-        return (begin if reset == "earliest" else end), f"{place}: {lost} {why}; going on at {reset}"
+        return (begin if reset == "earliest" else end), f"{lost}; resuming at {reset}"
     raise DataError(
-        f"{place}: {lost} {why}. Set `consumer.override.auto.offset.reset` to earliest or latest to resume there, or"
-        " alter the group's offset"
+        f"{lost}. Set `consumer.override.auto.offset.reset` to earliest or latest to resume there, or alter the"
+        " connector's offset"
     )
 
 

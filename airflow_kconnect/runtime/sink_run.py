@@ -5,19 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any
-
-from confluent_kafka import Consumer
-from confluent_kafka import TopicPartition as KafkaPartition
 
 from airflow_kconnect.connect.connector import NativeSinkConnector, SinkConnector, SinkSplit
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.task_errors import unpack_error
-from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.failpoints import failpoint
 from airflow_kconnect.runtime.lag import lag_of
@@ -28,9 +24,13 @@ from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink_jobs import SinkJobs
 from airflow_kconnect.runtime.sink_plan import ROUND_RECORDS, Range, bounded, cut
 from airflow_kconnect.runtime.sink_ranges import SinkRanges, group_of
-from airflow_kconnect.runtime.sink_writer import SinkReport, samples_of
+from airflow_kconnect.runtime.sink_writer import SinkReport, samples_of, uncounted
 from airflow_kconnect.runtime.spark_jobs import run_job
+from airflow_kconnect.stores.sink_positions import SinkPositions
 from airflow_kconnect.stores.topics import ensure_dead_letter_topic
+
+# Of so many topic-partitions the report names what open transactions hold back.
+_SHOWN = 20
 
 
 class SinkRun:
@@ -40,12 +40,16 @@ class SinkRun:
         self, settings: RunSettings, connector: SinkConnector, session: LazySession, *, dead_letters: bool = False
     ) -> None:
         self._settings, self._connector, self._session = settings, connector, session
-        self._admin = KafkaAdmin(settings.clients.admin())
+        self._admin = GroupAdmin(settings.clients.admin())
         self._group = group_of(settings, dead_letters=dead_letters)
-        self._consumer_config = settings.clients.consumer(self._group, bulk=True)
-        places = settings, connector, self._admin, self._group, self._consumer_config
+        self._positions = SinkPositions(
+            settings.clients, settings.worker, self._admin, self._group, kept=settings.replay is None
+        )
+        places = settings, connector, self._admin, self._positions, self._group
         self._ranges = SinkRanges(*places, dead_letters=dead_letters)
-        self._jobs = SinkJobs(settings, connector, self._consumer_config, dead_letters=dead_letters)
+        consumer_config = settings.clients.consumer(self._group, bulk=True)
+        self._jobs = SinkJobs(settings, connector, consumer_config, dead_letters=dead_letters)
+        self._reached: dict[TopicPartition, int] = {}  # of all partitions
         self._phases = Phases(SINK_PHASES, settings.name)
         self._rounds = self._splits = 0
         self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
@@ -61,29 +65,31 @@ class SinkRun:
         """The steps of a run.
 
         1 take the driver's transactional id: an older run of this connector can commit nothing any more
-        2 only then read the group's offsets, and the ends as read_committed readers see them
-        3 commit these positions: a run that was fenced since step 1 ends here, and the group knows every partition
+        2 only then read where the sink is, and the ends as read_committed readers see them
+        3 commit these positions, of all partitions: a run that was fenced since step 1 ends here
         4 have the connector remove what killed runs left behind
         5 rounds: read, decode, write; see `_round`
         """
         self._phases.enter("connecting")
         self._admin.check_reachable()
         self._ranges.check_group()
+        if self._settings.dry_run:
+            return self._dry_run()
         producer = TransactionalProducer(
             self._settings.clients.producer(self._settings.driver_id), f"driver of connector {self._settings.name}"
         )  # 1
         try:
             self._phases.enter("planning")
+            self._positions.ensure_topic()
             ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
             ranges = self._ranges.find()  # 2
             self._jobs.own_topics = self._ranges.own_topics
             failpoint("after-reading-offsets")
-            if self._settings.dry_run:
-                return self._dry_run(ranges)
-            starts = {found.place: found.start for found in ranges}
-            self._commit(producer, starts)  # 3
+            self._reached = {found.place: found.start for found in ranges}
+            if warning := self._positions.settle(producer, self._reached):  # 3
+                self._warnings.append(warning)
             if isinstance(self._connector, NativeSinkConnector):
-                self._connector.prepare(starts)  # 4
+                self._connector.prepare(dict(self._reached))  # 4
             left = self._in_rounds(producer, ranges)  # 5
             return self._report(ranges, left)
         finally:
@@ -127,11 +133,12 @@ class SinkRun:
         self._phases.enter("committing offsets")
         failpoint("after-last-write")
         if isinstance(self._connector, NativeSinkConnector):
-            self._commit(producer, _begins(splits))  # 2
+            self._positions.commit(producer, self._reached)  # 2
             failpoint("before-visible")
             self._make_visible(self._connector, accepted)  # 3
         failpoint("after-visible")
-        self._commit(producer, reached)  # 4
+        self._reached |= reached
+        self._positions.commit(producer, self._reached)  # 4
         failpoint("after-final-commit")
         for _, report in accepted:
             self._counts["written"] += report.written
@@ -149,31 +156,29 @@ class SinkRun:
         spark = self._session.spark
         expected = sum(split.end - split.start for split in splits)
         with ProgressMonitor(self._session.driver_host, len(splits), expected) as monitor:
-            job = self._jobs.job(spark, splits, monitor.address)
+            job, delivered = self._jobs.job(spark, splits, monitor.address)
             self._phases.enter("moving records")
             found = [SinkReport(**json.loads(row.report)) for row in run_job(spark, job)]
+        if delivered is not None:
+            self._reconcile(found, delivered())
         return sorted(found, key=lambda report: report.index)
+
+    def _reconcile(self, reports: list[SinkReport], delivered: int) -> None:
+        """What was read must have arrived, or the run fails before the offsets are committed.
+
+        After the row that ends a split rows are read that nobody looks at; such a round is not the last one.
+
+        :raises InternalError: it has not.
+        """
+        arrived = sum(report.seen for report in reports)
+        early = any(report.stopped or report.error for report in reports)
+        if arrived != delivered and not (early and arrived < delivered):
+            raise uncounted(f"connector {self._settings.name}", delivered, arrived)
 
     def _make_visible(self, connector: NativeSinkConnector, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
         results = [(split, report.result) for split, report in accepted if report.result is not None]
         for name, fact in connector.commit(results).items():
             self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
-
-    def _commit(self, producer: TransactionalProducer, positions: Mapping[TopicPartition, int]) -> None:
-        """Offsets of partitions in one transaction: none is committed alone.
-
-        :raises FencedError: a newer run has started.
-        """
-        offsets = [KafkaPartition(place.topic, place.partition, offset) for place, offset in positions.items()]
-        if not offsets:
-            return
-        consumer = Consumer(self._consumer_config)
-        try:
-            producer.begin()
-            producer.send_sink_offsets(offsets, consumer.consumer_group_metadata())
-            producer.commit()
-        finally:
-            consumer.close()
 
     def _raise_or_learn(self, reports: list[SinkReport]) -> None:
         """Raise what failed; records of shapes that were not known make the next round wiser."""
@@ -185,14 +190,17 @@ class SinkRun:
         needs_spark, large = any(report.needs_spark for report in reports), any(report.large for report in reports)
         self._learned = self._jobs.learn(samples, needs_spark=needs_spark, large=large)
 
-    def _dry_run(self, ranges: list[Range]) -> RunReport:
+    def _dry_run(self) -> RunReport:
+        """Plan, and say what was planned; nobody is fenced, and nothing is created."""
+        self._phases.enter("planning")
+        ranges = self._ranges.find()
         self._notes = {"dry_run": True, "would_read_offsets": sum(found.end - found.start for found in ranges)}
-        return replace(self._report(ranges, ranges), notes=self._notes)
+        return self._report(ranges, ranges)
 
     def _report(self, ranges: list[Range], left: list[Range]) -> RunReport:
         remaining = {found.place: found.start for found in left}
         reached = {found.place: remaining.get(found.place, found.end) for found in ranges}
-        lag, lag_max = self._lag(ranges, reached)
+        lag, lag_max = self._lag(reached)
         connector, settings = self._connector, self._settings
         exact = isinstance(connector, NativeSinkConnector) and connector.exactly_once
         return RunReport(
@@ -209,7 +217,7 @@ class SinkRun:
             ],
             splits=self._splits,
             complete=not left,
-            notes={**self._notes, "rounds": self._rounds} if self._rounds else {},
+            notes={**self._notes, "rounds": self._rounds} if self._rounds else self._notes,
             warnings=[*settings.config.warnings, *self._ranges.warnings, *self._warnings],
             durations_s=self._phases.durations(),
             replay=str(settings.replay) if settings.replay else None,
@@ -217,24 +225,23 @@ class SinkRun:
             lag_max=lag_max,
         )
 
-    def _lag(self, ranges: list[Range], reached: Mapping[TopicPartition, int]) -> tuple[dict[str, int], int | None]:
-        """What is left to read. A run that moved nothing has only just seen the ends; a replay is never behind."""
+    def _lag(self, reached: Mapping[TopicPartition, int]) -> tuple[dict[str, int], int | None]:
+        """What is left to read, open transactions included, as Kafka's tools count it; a replay is never behind."""
         if self._settings.replay:
             return {}, None
         try:
-            known = {found.place: found.end for found in ranges}
-            return lag_of(reached, self._admin.committed_ends(reached) if self._rounds else known)
+            bounds = self._admin.bounds(reached)
         except ConnectError as error:  # everything is committed: the run must not fail of it
             self._warnings.append(f"the lag is not known: {error}")
             return {}, None
+        blocked = {str(p): found.log_end - found.end for p, found in bounds.items() if found.log_end > found.end}
+        if blocked:
+            self._notes["blocked"] = dict(sorted(blocked.items())[:_SHOWN])
+        return lag_of(reached, {place: found.log_end for place, found in bounds.items()})
 
 
 def _advanced(ranges: list[Range], reached: Mapping[TopicPartition, int]) -> list[Range]:
     return [Range(found.place, reached.get(found.place, found.start), found.end) for found in ranges]
-
-
-def _begins(splits: list[SinkSplit]) -> dict[TopicPartition, int]:
-    return {split.topic_partition: split.start for split in sorted(splits, key=lambda split: -split.start)}
 
 
 def contiguous(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.errors import ConnectError, InternalError
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connect.task_errors import LARGE, NEEDS_SPARK, pack_error
 from airflow_kconnect.runtime.decoding import unknown_sample
@@ -57,6 +57,8 @@ class SinkReport:
     """The answer of a split.
 
     :param end: the offset after what was written: the split's end, or the record that ended it early.
+    :param seen: rows that arrived, good and bad ones.
+    :param stopped: a row has ended the split; rows after it were not looked at.
     :param result: facts for `NativeSinkConnector.commit`; None if the writer failed and nothing counts.
     :param unknown: (part, base64 bytes) of records whose shape was not known.
     :param needs_spark: the rest cannot be read by a `BatchRenderer`.
@@ -69,6 +71,8 @@ class SinkReport:
     written: int = 0
     filtered: int = 0
     dead_lettered: int = 0
+    seen: int = 0
+    stopped: bool = False
     result: dict[str, Any] | None = None
     unknown: list[tuple[str, str]] = field(default_factory=list)
     needs_spark: bool = False
@@ -85,6 +89,14 @@ class SinkReport:
         """So many records that were written are not in the target: its task has reported them, or it refuses them."""
         self.written -= count
         self.dead_lettered += count
+
+
+def uncounted(where: str, delivered: int, arrived: int) -> InternalError:
+    """The error that ends a run before its offsets are committed: they would say that all records are written."""
+    return InternalError(
+        f"{where}: {delivered} records were read, but {arrived} arrived at the writer; no offsets were committed. A"
+        " transformation or a connector adds or drops rows: drop records by an error of the row instead"
+    )
 
 
 def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -133,6 +145,7 @@ def _write_split(
         for batch in batches:
             if isinstance(writer, TaskWriter):
                 batch = writer.checked(batch)
+            report.seen += batch.num_rows
             found = sort_out(batch, handling.tolerant)
             for row, error in found.failed:
                 dead_letters.report(batch, row, error)
@@ -171,6 +184,7 @@ def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSpl
     """The split ends before this row; the report says why."""
     errors = batch.column("error")
     offset = batch.column("kafka_offset")[row].as_py()
+    report.stopped = True
     if errors[row].as_py() == NEEDS_SPARK:
         report.needs_spark = True
     elif errors[row].as_py() == LARGE:

@@ -105,9 +105,13 @@ class LagCondition(Condition):
         return position.topic(self.topic)
 
     def finding(self, connector: ConnectorPositions, position: SinkPosition) -> Finding:
-        """Judge a position. A topic that is missing has no records yet; but nobody has caught up with it either."""
+        """Judge a position. A topic that is missing has no records yet; but nobody has caught up with it either.
+
+        Nor has anybody caught up with an open transaction, while a run could not read it yet.
+        """
         if not self._is_minimum:
             _refuse_missing(connector, position)
+            position = position.with_open_transactions()
         seconds = position.seconds() if self._timed else None
         return Finding(self.met(position.records(), seconds), _lag_facts(connector, position, seconds))
 
@@ -190,7 +194,7 @@ class TimestampCondition(Condition):
     @staticmethod
     def _passed(partition: PartitionPosition, first: int, time_has_come: bool) -> bool:
         if first < 0:
-            return time_has_come and partition.records == 0
+            return time_has_come and partition.unread == 0
         return partition.start >= first
 
 
@@ -228,7 +232,7 @@ def current_lag(connector: ConnectorPositions) -> dict[str, Any]:
 
     :raises ConfigError: it is a source, or a topic does not exist. :raises RetriableError: the broker is unavailable.
     """
-    position = connector.sink(timestamps=True)
+    position = connector.sink(timestamps=True).with_open_transactions()
     _refuse_missing(connector, position)
     return _lag_facts(connector, position, position.seconds())
 

@@ -63,6 +63,8 @@ class OffsetView:
 
     def _add(self, record: LogRecord) -> None:
         match self._parse_key(record):
+            case ["kconnect", "sink", *_]:
+                return  # of consumer groups
             case ["kconnect", str(what), str(name), *rest]:
                 if name == self._connector:
                     self._add_own(record, what, rest)

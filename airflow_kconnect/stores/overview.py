@@ -7,11 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.onlooker import OnlookerAdmin
+from airflow_kconnect.stores.records import sink_of
+from airflow_kconnect.stores.sink_positions import SinkRecords
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 
 _GROUP = "connect-"
@@ -44,15 +47,15 @@ def overview(worker: WorkerConfig, groups: Mapping[str, str] | None = None) -> l
     admin = OnlookerAdmin(clients.admin())
     topics = admin.check_reachable()
     states = TargetStates(worker).read_all()
-    sources = _sources(admin, clients, str(worker.get("offset.storage.topic")), topics)
+    sources, sinks = _offset_topic(admin, clients, str(worker.get("offset.storage.topic")), topics)
     if groups is None:
         own = {f"{_GROUP}{name}" for name in sources} | {str(worker.get("group.id"))}
-        found = [group for group in admin.groups() if group.startswith(_GROUP) and group not in own]
+        found = [group for group in {*admin.groups(), *sinks} if group.startswith(_GROUP) and group not in own]
         groups = {name: f"{_GROUP}{name}" for name in (*sources, *states)}
         groups |= {group.removeprefix(_GROUP): group for group in found}
-        known = {name: _status(name, group, admin, states, sources) for name, group in groups.items()}
+        known = {name: _status(name, group, admin, states, sources, sinks) for name, group in groups.items()}
         return [known[name] for name in sorted(known) if known[name].kind or name in states]
-    return [_status(name, group, admin, states, sources) for name, group in groups.items()]
+    return [_status(name, group, admin, states, sources, sinks) for name, group in groups.items()]
 
 
 def _status(
@@ -61,12 +64,13 @@ def _status(
     admin: OnlookerAdmin,
     states: Mapping[str, TargetState],
     sources: Mapping[str, Mapping[str, dict[str, Any]]],
+    sinks: Mapping[str, Mapping[TopicPartition, int]],
 ) -> ConnectorStatus:
     status = ConnectorStatus(name, states.get(name, TargetState.STARTED).value)
     if name in sources:
         status.kind, status.offsets = "source", list(sources[name].values())
         return status
-    committed = admin.committed_offsets(group)
+    committed = {**sinks.get(group, {}), **admin.committed_offsets(group)}
     if committed:
         status.kind = "sink"
         status.offsets = [
@@ -87,17 +91,21 @@ def _lag(admin: OnlookerAdmin, committed: Mapping[TopicPartition, int]) -> int:
     return sum(max(end - committed[place], 0) for place, end in ends.items())
 
 
-def _sources(
+def _offset_topic(
     admin: OnlookerAdmin, clients: ClientConfigs, topic: str, topics: Mapping[str, int]
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """Connector -> source partition as text -> its entry. Of each key the last record counts."""
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+) -> tuple[dict[str, dict[str, dict[str, Any]]], dict[str, dict[TopicPartition, int]]]:
+    """Source -> source partition as text -> its entry, and group of a sink -> what it has read of existing topics."""
+    sources: dict[str, dict[str, dict[str, Any]]] = {}
+    sinks: dict[str, SinkRecords] = {}
 
     def take(record: LogRecord) -> None:
+        if (sink := sink_of(record.key or b"null")) is not None:
+            sinks.setdefault(sink[0], SinkRecords(sink[0])).add(record)
+            return
         key = _parsed(record.key)
         if not (isinstance(key, list) and len(key) == 2 and isinstance(key[0], str) and isinstance(key[1], dict)):
             return
-        entries = found.setdefault(key[0], {})
+        entries = sources.setdefault(key[0], {})
         identity = json.dumps(key[1], sort_keys=True)
         entries.pop(identity, None)
         if record.value is not None:
@@ -106,7 +114,18 @@ def _sources(
     if topic in topics:
         log = CompactedLog(admin, clients.consumer("connect-overview-offsets"), topic)
         log.read(range(topics[topic]), take, committed=True)
-    return {name: entries for name, entries in found.items() if entries}
+    return {name: entries for name, entries in sources.items() if entries}, {
+        group: {place: offset for place, offset in _offsets(records).items() if place.topic in topics}
+        for group, records in sinks.items()
+    }
+
+
+def _offsets(records: SinkRecords) -> dict[TopicPartition, int]:
+    """None for what cannot be read: a run would say so."""
+    try:
+        return records.offsets()
+    except DataError:
+        return {}
 
 
 def _parsed(text: bytes | None) -> Any:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.config import coerce, java_trim
@@ -18,10 +18,13 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.kafka.admin import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.onlooker import OnlookerAdmin
 from airflow_kconnect.kafka.shared import shared_kafka
 from airflow_kconnect.stores.offsets import OffsetView
+from airflow_kconnect.stores.records import sink_of
+from airflow_kconnect.stores.sink_positions import SinkRecords
 from airflow_kconnect.stores.target_states import TargetState, decode_target_state, target_state_key
 
 log = logging.getLogger(__name__)
@@ -35,6 +38,7 @@ class PartitionPosition:
 
     :param committed: the group's offset; None if it has none.
     :param start: where a run would begin. :param end: where it would stop: the read_committed end.
+    :param log_end: where it really ends: an open transaction holds back what is between.
     :param first_unread_ms: timestamp of the record that a run would read first; None without one, or if not asked for.
     """
 
@@ -42,12 +46,18 @@ class PartitionPosition:
     committed: int | None
     start: int
     end: int
+    log_end: int
     first_unread_ms: int | None = None
 
     @property
     def records(self) -> int:
-        """Lag in records; as everywhere in Kafka these are offsets, so marks of transactions count."""
+        """What a run would read; as everywhere in Kafka these are offsets, so marks of transactions count."""
         return max(self.end - self.start, 0)
+
+    @property
+    def unread(self) -> int:
+        """Lag as Kafka's tools count it: also what an open transaction holds back."""
+        return max(self.log_end - self.start, 0)
 
 
 @dataclass(frozen=True)
@@ -63,12 +73,16 @@ class SinkPosition:
     now_ms: int
 
     def records(self) -> int:
-        """Lag of all partitions together."""
+        """What a run would read of all partitions together."""
         return sum(partition.records for partition in self.partitions)
 
+    def with_open_transactions(self) -> SinkPosition:
+        """The same, as if what open transactions hold back could be read."""
+        return replace(self, partitions=tuple(replace(p, end=p.log_end) for p in self.partitions))
+
     def seconds(self) -> float:
-        """Age of the oldest record that no run has read yet; 0 if there is none."""
-        times = [partition.first_unread_ms for partition in self.partitions if partition.first_unread_ms is not None]
+        """Age of the oldest record that a run would read; 0 if there is none."""
+        times = [p.first_unread_ms for p in self.partitions if p.records and p.first_unread_ms is not None]
         return max((self.now_ms - min(times, default=self.now_ms)) / 1000, 0.0)
 
     def topic(self, name: str) -> SinkPosition:
@@ -115,12 +129,12 @@ class ConnectorPositions:
         with self._kafka.admin() as admin:
             now_ms = int(time.time() * 1000)
             sizes, missing = self._topics(admin)
-            committed = admin.committed_offsets(self.group)
-            bounds = admin.bounds(TopicPartition(topic, p) for topic, size in sizes.items() for p in range(size))
-            found = [self._partition(place, committed.get(place), *bounds[place]) for place in sorted(bounds)]
-            unread = {p.place: p.start for p in found if p.records} if timestamps else {}
+            bounds = admin.bounds([TopicPartition(topic, p) for topic, size in sizes.items() for p in range(size)])
+            committed = self._committed(admin, bounds)
+            found = [self._partition(place, committed.get(place), bounds[place]) for place in sorted(bounds)]
+            unread = {p.place: p.start for p in found if p.unread} if timestamps else {}
             first = self._kafka.timestamps(unread) if unread else {}
-        partitions = tuple(PartitionPosition(p.place, p.committed, p.start, p.end, first.get(p.place)) for p in found)
+        partitions = tuple(replace(p, first_unread_ms=first.get(p.place)) for p in found)
         return SinkPosition(partitions, missing, now_ms)
 
     def first_offsets_at(self, position: SinkPosition, timestamp_ms: int) -> dict[TopicPartition, int]:
@@ -187,12 +201,23 @@ class ConnectorPositions:
         existing = admin.topics()
         return {topic: existing[topic] for topic in chosen_topics(self._props, existing, internal)}, ()
 
-    def _partition(self, place: TopicPartition, committed: int | None, begin: int, end: int) -> PartitionPosition:
+    def _committed(self, admin: OnlookerAdmin, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """The group's offsets; those that it has lost are in the offset topic."""
+        found = admin.committed_offsets(self.group)
+        if all(place in found for place in places):
+            return found
+        records = SinkRecords(self.group)
+        topic = str(self._worker.get("offset.storage.topic"))
+        for record in self._kafka.table(topic, _connector_of_offset).records(_of_group(self.group)):
+            records.add(record)
+        return records.offsets() | found
+
+    def _partition(self, place: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
         """Where a run would begin. What a run would refuse counts as unread: so one is started, which says why."""
-        start = committed
-        if start is None or not begin <= start <= end:
+        start, (begin, end, log_end) = committed, bounds
+        if start is None or not begin <= start <= log_end:
             start = end if self._props.get("consumer.override.auto.offset.reset") == "latest" else begin
-        return PartitionPosition(place, committed, start, end)
+        return PartitionPosition(place, committed, start, end, log_end)
 
 
 def _texts(config: Mapping[str, Any]) -> dict[str, str]:
@@ -207,8 +232,15 @@ def _texts(config: Mapping[str, Any]) -> dict[str, str]:
     return texts
 
 
+def _of_group(group: str) -> str:
+    """What no connector can be called."""
+    return f"\0{group}"
+
+
 def _connector_of_offset(key: bytes) -> str | None:
-    """The connector of a key ``["<connector>",{...}]``; our own records beside them are none of our concern here."""
+    """The connector of a key ``["<connector>",{...}]``, or the group of a sink; others are of no use here."""
+    if (sink := sink_of(key)) is not None:
+        return _of_group(sink[0])
     try:
         match json.loads(key):
             case ["kconnect", str(), *_]:

@@ -1,7 +1,8 @@
 """The bytes of the offset topic: Connect's offset records, and our plan and progress records beside them.
 
 Keys of our own records are lists of three or four strings, which Connect (it wants exactly two members, the second
-one a map) skips with a warning. Plans and markers exist only while a run is unfinished.
+one a map) skips with a warning. Plans and markers exist only while a run is unfinished; what a sink has read of a topic
+stays.
 """
 
 from __future__ import annotations
@@ -43,6 +44,49 @@ def facts_key(connector: str, identity: str) -> bytes:
     It is a record of its own so that the offset keeps exactly the bytes that Connect would write.
     """
     return canonical_json([_OURS, "facts", connector, identity]).encode()
+
+
+def sink_key(group: str, topic: str) -> bytes:
+    """Key of what a sink has read of a topic, as its consumer group has it."""
+    return canonical_json([_OURS, "sink", group, topic]).encode()
+
+
+def sink_of(key: bytes) -> tuple[str, str] | None:
+    """Group and topic of a `sink_key`; None for other keys."""
+    try:
+        match json.loads(key):
+            case [str(ours), "sink", str(group), str(topic)] if ours == _OURS:
+                return group, topic
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+@dataclass(frozen=True)
+class TopicRead:
+    """What a sink has read of a topic.
+
+    :param topic_id: of the topic that the offsets belong to; None on brokers that have none.
+    :param offsets: the next offset of each partition that the topic has; None where the sink has none.
+    """
+
+    topic_id: str | None
+    offsets: tuple[int | None, ...]
+
+    def encode(self) -> bytes:
+        """The record's value."""
+        return canonical_json({"version": 1, **asdict(self)}).encode()
+
+    @classmethod
+    def decode(cls, value: bytes) -> TopicRead:
+        """:raises ValueError, TypeError, KeyError: when the bytes are no such record."""
+        fields = json.loads(value)
+        if not isinstance(fields, dict) or fields.pop("version") != 1:
+            raise ValueError("not what a sink has read, in version 1")
+        found = cls(**fields)
+        if not all(offset is None or isinstance(offset, int) for offset in found.offsets):
+            raise ValueError("an offset is not a whole number")
+        return replace(found, offsets=tuple(found.offsets))
 
 
 @dataclass(frozen=True)

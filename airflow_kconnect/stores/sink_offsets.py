@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, cast
 
 from airflow_kconnect.connect.connector import SinkConnector
@@ -14,16 +15,17 @@ from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, si
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
-from airflow_kconnect.kafka.producers import fence
+from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.offset_requests import sink_request
+from airflow_kconnect.stores.sink_positions import SinkPositions
 
 Ends = Mapping[TopicPartition, tuple[int, int]]
 """Begin and read_committed end of each topic-partition."""
 
 
 class SinkOffsets:
-    """The consumer group of one sink connector, and what the sink keeps with its data.
+    """The consumer group of one sink connector, its copy in the offset topic, and what the sink keeps with its data.
 
     :param config: of the connector.
     :raises ConfigError: a client's configuration cannot be honoured.
@@ -34,11 +36,12 @@ class SinkOffsets:
         self._name, self._group = config.name, sink_group(config.props)
         self._clients = ClientConfigs(worker.props, config.props, config.name)
         self._admin = GroupAdmin(self._clients.admin())
+        self._positions = SinkPositions(self._clients, worker, self._admin, self._group)
 
     def read(self) -> list[dict[str, Any]]:
-        """What the group has committed, as Connect's REST API shows it."""
+        """What the group has committed or has lost again, as Connect's REST API shows it."""
         self._admin.check_reachable()
-        committed = self._admin.committed_offsets(self._group)
+        committed = self._positions.all()
         return [
             {
                 "partition": {"kafka_topic": place.topic, "kafka_partition": place.partition},
@@ -53,7 +56,7 @@ class SinkOffsets:
         1 check the request, against the topics and by the connector, and that nobody is in the group
         2 take the driver's transactional id: a run that still goes on can commit nothing any more
         3 ask the connector, which alters what it keeps with its data
-        4 one request: the group's offsets
+        4 one transaction: the group's offsets, and what the offset topic knows of them
 
         A partition that is reset gets the offset at which a run without one would start: Kafka's client can delete
         groups, but not single offsets.
@@ -68,13 +71,15 @@ class SinkOffsets:
         starts = {place: self._first(ends[place]) if offset is None else offset for place, offset in wanted.items()}
         self._check_starts(starts)
         self._check_group()
-        self._fence()  # 2
-        external = self._plugin().alter_offsets(self._config.props, wanted)  # 3
-        self._admin.alter_group_offsets(self._group, starts)  # 4
+        with self._driver() as producer:  # 2
+            external = self._plugin().alter_offsets(self._config.props, wanted)  # 3
+            self._positions.look_up({place.topic for place in wanted})
+            self._positions.alter(producer, starts)  # 4
         return external
 
     def reset(self) -> bool:
-        """Delete the group, and have the connector forget what it keeps with its data.
+        """Forget the offsets in the offset topic, delete the group, and have the connector forget what it keeps with
+        its data.
 
         :returns: what `SinkConnector.alter_offsets` said.
         :raises ConfigError: the connector refuses it. :raises RetriableError: somebody is in the group.
@@ -83,12 +88,12 @@ class SinkOffsets:
         ends = self._ends(TopicPartition(topic, p) for topic in self._topics(topics) for p in range(topics[topic]))
         self._check_starts({place: self._first(found) for place, found in ends.items()})
         self._check_group()
-        self._fence()
-        places = dict.fromkeys(self._admin.committed_offsets(self._group), None)
-        # A sink may be further than the group, also in partitions of which the group knows nothing yet.
-        places |= dict.fromkeys(ends, None)
-        external = self._plugin().alter_offsets(self._config.props, places)
-        self._admin.delete_group(self._group)
+        with self._driver() as producer:
+            places = dict.fromkeys(self._admin.committed_offsets(self._group), None)
+            # A sink may be further than the group, also in partitions of which the group knows nothing yet.
+            places |= dict.fromkeys(ends, None)
+            external = self._plugin().alter_offsets(self._config.props, places)
+            self._positions.forget(producer)
         return external
 
     def _plugin(self) -> type[SinkConnector]:
@@ -131,16 +136,25 @@ class SinkOffsets:
         return ends[1] if reset == "latest" else ends[0]
 
     def _check_group(self) -> None:
-        state, members = self._admin.group_state(self._group)
-        if members:
+        state = self._admin.group_state(self._group)
+        if state.members:
             raise RetriableError(
-                f"Failed to alter consumer group offsets for connector {self._name}: group {self._group} is {state}"
-                f" with {members} members, so a Connect cluster or another consumer still uses it. Stop it there first"
+                f"Failed to alter consumer group offsets for connector {self._name}: group {self._group} is"
+                f" {state.name} with {state.members} members, so a Connect cluster or another consumer still uses it."
+                " Stop it there first"
             )
 
-    def _fence(self) -> None:
+    @contextmanager
+    def _driver(self) -> Iterator[TransactionalProducer]:
+        """The producer of whoever alters offsets from now on: runs that go on are fenced."""
+        self._positions.ensure_topic()
         driver_id = transactional_ids.driver_id(str(self._worker.get("group.id")), self._name)
-        fence(self._clients.producer(driver_id), f"altering the offsets of connector {self._name}")
+        doing = f"altering the offsets of connector {self._name}"
+        producer = TransactionalProducer(self._clients.producer(driver_id), doing)
+        try:
+            yield producer
+        finally:
+            producer.close()
 
 
 def _problem(place: TopicPartition, offset: int | None, ends: Ends) -> str | None:

@@ -145,6 +145,8 @@ class _LiveRecords:
         except (ValueError, RecursionError):
             return None
         match key:
+            case ["kconnect", "sink", *_]:
+                return None
             case ["kconnect", str(), str(name), *_] | [str(name), *_] if name == self._connector:
                 return list(key)
         return None

@@ -55,8 +55,9 @@ class Sink:
         """A run over records with consecutive offsets; returns the offsets that were stored before."""
         connector, place = self.connector(), TopicPartition(topic, 0)
         connector.check()
-        stored = dict(connector.stored_offsets([place]))
-        self.write(connector, records, first, topic)
+        stored = dict(connector.take_over([place]))
+        if records:
+            self.write(connector, records, first, topic)
         return stored
 
     def write(self, connector: JdbcSinkConnector, records: Sequence[Record], first: int = 0, topic: str = "t") -> None:

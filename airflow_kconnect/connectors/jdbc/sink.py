@@ -92,6 +92,13 @@ class JdbcSinkConnector(NativeSinkConnector):
         self._check_places(partitions)
         if self._offsets is None:
             return {}
+        with self._target.session() as connection, self._target.errors("reading the stored offsets"):
+            return self._offsets.read(connection, partitions)
+
+    def take_over(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        self._check_places(partitions)
+        if self._offsets is None:
+            return {}
         with self._target.session(self._run) as connection, self._target.errors("taking over the stored offsets"):
             return self._offsets.take_over(connection, partitions, self._run)
 

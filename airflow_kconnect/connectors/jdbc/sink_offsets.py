@@ -28,6 +28,13 @@ class OffsetsTable:
         self._target, self._connector = target, name
         self._table = tuple(map(settings.naming.column, table_name(settings.offsets_table, settings.naming.mark)))
 
+    def read(self, connection: Connection, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """The offsets that are stored; none if there is no table yet."""
+        if self._target.found_columns(connection, self._table) is None:
+            return {}
+        found = {place: self._row(connection, place) for place in partitions}
+        return {place: row[0] for place, row in found.items() if row and row[0] is not None}
+
     def take_over(
         self, connection: Connection, partitions: Sequence[TopicPartition], run: str
     ) -> Mapping[TopicPartition, int]:

@@ -49,6 +49,11 @@ class JdbcWriter(SplitWriter):
             self._begin()
             if self._offsets is not None:
                 self._at = self._offsets.position(self._connection, split, self._run)
+        if self._at is not None and self._at > split.end:
+            raise DataError(
+                f"{split.topic_partition}: the target has stored offset {self._at}, but the split ends at {split.end}:"
+                " its records would be skipped. Reset the connector's offsets (`kconnect offsets reset`), or alter them"
+            )
 
     def write(self, batch: pa.RecordBatch) -> None:
         batch = self._not_written_yet(batch)

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition as Place
 from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.producers import TransactionalProducer
 from tests.support import unique
-from tests.support.kafka import produce
+from tests.support.kafka import create_topic, produce
 
 MakeTopic = Callable[..., str]
 
@@ -150,6 +153,19 @@ class TestOffsets:
         produce(bootstrap, second.topic, ["a", "b"], partition=1)
         assert admin.committed_ends([first, second]) == {first: 0, second: 2}
 
+    def test_a_topic_that_is_created_again_has_another_id(
+        self, admin: KafkaAdmin, topic: MakeTopic, bootstrap: str
+    ) -> None:
+        name = topic()
+        before = admin.described([name])[name].id
+        client = AdminClient({"bootstrap.servers": bootstrap})
+        client.delete_topics([name], operation_timeout=30)[name].result(30)
+        create_topic(bootstrap, name)
+        assert before != admin.described([name])[name].id
+
+    def test_topics_that_do_not_exist_are_not_described(self, admin: KafkaAdmin) -> None:
+        assert admin.described([unique("missing")]) == {}
+
     def test_no_partitions_are_no_request(self, admin: KafkaAdmin) -> None:
         assert admin.end_offsets("whatever", [], committed=True) == {}
 
@@ -161,7 +177,7 @@ class TestOffsets:
 
 class TestGroups:
     def test_an_unknown_group_is_dead_and_empty(self, admin: KafkaAdmin) -> None:
-        assert admin.group_state(unique("group")) == ("DEAD", 0)
+        assert admin.group_state(unique("group")) == ("DEAD", 0, True)
 
     def test_a_group_with_a_member(self, admin: KafkaAdmin, topic: MakeTopic, bootstrap: str) -> None:
         group = unique("group")
@@ -171,7 +187,7 @@ class TestGroups:
             deadline = time.monotonic() + 20
             while not consumer.assignment() and time.monotonic() < deadline:
                 consumer.poll(0.1)
-            assert admin.group_state(group) == ("STABLE", 1)
+            assert admin.group_state(group) == ("STABLE", 1, False)
         finally:
             consumer.close()
 
@@ -180,7 +196,24 @@ class TestGroups:
         consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
         consumer.commit(offsets=[TopicPartition(topic(), 0, 0)], asynchronous=False)
         consumer.close()
-        assert admin.group_state(group) == ("EMPTY", 0)
+        assert admin.group_state(group) == ("EMPTY", 0, True)
+
+    def test_an_offset_whose_transaction_is_open_is_not_taken_for_none(
+        self, topic: MakeTopic, bootstrap: str, worker_props: dict[str, str]
+    ) -> None:
+        admin = KafkaAdmin({"bootstrap.servers": bootstrap, "log_level": 2}, timeout_s=1.0)
+        group, place = unique("group"), Place(topic(), 0)
+        clients = ClientConfigs(worker_props)
+        consumer, producer = Consumer(clients.consumer(group)), TransactionalProducer(clients.producer(group), "test")
+        producer.begin()
+        producer.send_sink_offsets([TopicPartition(place.topic, 0, 5)], consumer.consumer_group_metadata())
+        with pytest.raises(RetriableError, match=f"reading the offsets of group {group}"):
+            admin.committed(group, [place])
+        producer.commit()
+        producer.close()
+        consumer.close()
+        admin = KafkaAdmin({"bootstrap.servers": bootstrap})
+        assert admin.committed(group, [place]) == {place: (5, "")}
 
 
 class TestEnsureCompacted:

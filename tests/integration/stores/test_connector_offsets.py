@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.connector import Split
 from airflow_kconnect.connect.connector_config import validate_connector
@@ -300,6 +301,12 @@ class TestSink:
         with pytest.raises(FencedError):
             live.commit()
         live.close()
+
+    def test_what_the_group_has_lost_is_shown(self, sink: Connector, orders: str, bootstrap: str) -> None:
+        sink.alter(entry(place(orders), {"kafka_offset": 4}))
+        group, admin = f"connect-{sink.name}", AdminClient({"bootstrap.servers": bootstrap})
+        admin.delete_consumer_groups([group])[group].result(30)
+        assert sink.read() == [entry(place(orders), {"kafka_offset": 4})]
 
     def test_reset_forgets_all_offsets(self, sink: Connector, orders: str) -> None:
         sink.alter(entry(place(orders), {"kafka_offset": 4}))

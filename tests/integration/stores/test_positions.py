@@ -21,6 +21,7 @@ from airflow_kconnect.stores.conditions import (
     TimestampCondition,
 )
 from airflow_kconnect.stores.positions import ConnectorPositions
+from airflow_kconnect.stores.records import TopicRead, sink_key
 from airflow_kconnect.stores.target_states import TargetState, encode_target_state, target_state_key
 from tests.support import unique
 from tests.support.kafka import create_topic, produce
@@ -93,6 +94,39 @@ class TestLagOfSinks:
         found = connector(topics=name).sink().records()
         open_one.abort_transaction(30)
         assert found == 1
+
+    def test_nobody_has_caught_up_with_an_open_transaction(
+        self, bootstrap: str, topic: MakeTopic, connector: MakeConnector
+    ) -> None:
+        name = topic()
+        sink = connector(topics=name)
+        open_one = Producer({"bootstrap.servers": bootstrap, "transactional.id": unique("tx")})
+        open_one.init_transactions(30)
+        open_one.begin_transaction()
+        open_one.produce(name, b"a")
+        open_one.flush(30)
+        time.sleep(0.01)
+
+        caught_up = LagCondition(max_records=0).look(sink)
+        young = LagCondition(max_seconds=0.0).look(sink)
+        passed = TimestampCondition(int(time.time() * 1000)).look(sink)
+        behind = LagCondition(min_records=1).look(sink)
+        open_one.abort_transaction(30)
+        assert (caught_up.met, young.met, passed.met, behind.met) == (False, False, False, False)
+        assert caught_up.position["records"] == 1
+
+    def test_offsets_that_the_group_has_lost_are_known(
+        self, bootstrap: str, topic: MakeTopic, connector: MakeConnector, worker_props: dict[str, str]
+    ) -> None:
+        name = topic(partitions=2)
+        produce(bootstrap, name, ["a", "b", "c"], partition=0)
+        sink = connector(topics=name)
+        read = TopicRead(None, (2, 0))
+        settings = {"partitioner": "murmur2_random"}
+        produce(bootstrap, "connect-offsets", [read.encode()], key=sink_key(sink.group, name), settings=settings)
+        commit(bootstrap, sink.group, {(name, 1): 0})
+
+        assert [(p.committed, p.records) for p in sink.sink().partitions] == [(2, 1), (0, 0)]
 
     def test_topics_add_up_and_each_can_be_asked_for(
         self, bootstrap: str, topic: MakeTopic, connector: MakeConnector

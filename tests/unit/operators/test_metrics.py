@@ -77,7 +77,7 @@ class TestStatsd:
         }
 
     def test_a_sink_counts_too_and_says_how_far_it_is_behind(self, spark: FakeSpark, statsd: socket.socket) -> None:
-        found = report("sink", records=BAD, lag={"lines": 5, "more": 3}, lag_max=4)
+        found = report("sink", records=BAD, lag={"lines": 5, "more": 3}, lag_max=4, notes={"blocked": {"lines-0": 2}})
         _run(spark, KafkaSinkOperator, {**SINK, "errors.deadletterqueue.topic.name": "bad"}, found)
 
         tags = "dag_id=d,task_id=t,connector=files,kind=sink"
@@ -86,6 +86,7 @@ class TestStatsd:
             f"sink-record-send-total,{tags}:6|c",
             f"deadletterqueue-produce-requests,{tags}:2|c",
             f"sink-record-lag-max,{tags}:4|g",
+            f"sink-record-blocked,{tags}:2|g",
             f"sink-record-lag,{tags},topic=lines:5|g",
             f"sink-record-lag,{tags},topic=more:3|g",
         }

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.admin import Bounds
 from airflow_kconnect.runtime.sink_plan import LARGEST, SMALLEST, Range, bounded, cut, start_offset
 
 P = TopicPartition("t", 0)
+BOUNDS = Bounds(begin=10, end=20, log_end=30)
 OFFSETS = st.integers(0, 10**7)
 RANGES = st.lists(st.tuples(OFFSETS, st.integers(1, 2_000_000)), max_size=5).map(
     lambda pairs: [Range(TopicPartition("t", n), start, start + size) for n, (start, size) in enumerate(pairs)]
@@ -32,38 +34,33 @@ class TestStartOffset:
             pytest.param(20, None, 20, id="at the end"),
             pytest.param(15, "none", 15, id="an offset, none"),
             pytest.param(15, "latest", 15, id="an offset, latest"),
+            pytest.param(25, None, 25, id="within an open transaction"),
+            pytest.param(25, "earliest", 25, id="within an open transaction, earliest"),
+            pytest.param(30, "latest", 30, id="at the end of an open transaction"),
         ],
     )
     def test_without_a_loss(self, committed: int | None, reset: str | None, expected: int) -> None:
-        assert start_offset(P, committed, 10, 20, reset) == (expected, None)
+        assert start_offset(P, committed, BOUNDS, reset) == (expected, None)
 
     def test_no_offset_and_none_is_an_error(self) -> None:
         with pytest.raises(DataError, match="t-0 has no committed offset"):
-            start_offset(P, None, 10, 20, "none")
+            start_offset(P, None, BOUNDS, "none")
 
     @pytest.mark.parametrize("reset", [None, "none"])
-    @pytest.mark.parametrize(
-        ("committed", "text"),
-        [
-            pytest.param(5, "t-0: offsets 5 to 9 were deleted before they were read", id="deleted"),
-            pytest.param(
-                21, "t-0: offset 21 beyond the end 20 is committed: the topic was created again", id="created again"
-            ),
-        ],
-    )
-    def test_a_loss_is_an_error(self, committed: int, text: str, reset: str | None) -> None:
+    def test_deleted_records_are_an_error(self, reset: str | None) -> None:
+        with pytest.raises(DataError, match="t-0: offsets 5 to 9 were deleted before they were read"):
+            start_offset(P, 5, BOUNDS, reset)
+
+    @pytest.mark.parametrize("reset", [None, "none", "earliest", "latest"])
+    def test_an_offset_beyond_the_end_is_an_error_whatever_the_user_says(self, reset: str | None) -> None:
+        text = "t-0: offset 31 is committed, but the partition ends at 30: the topic was created again"
         with pytest.raises(DataError, match=text):
-            start_offset(P, committed, 10, 20, reset)
+            start_offset(P, 31, BOUNDS, reset)
 
     @pytest.mark.parametrize(("reset", "expected"), [("earliest", 10), ("latest", 20)])
-    @pytest.mark.parametrize("committed", [5, 21], ids=["deleted", "created again"])
-    def test_a_loss_that_the_user_accepts_goes_on_there(self, committed: int, reset: str, expected: int) -> None:
-        assert start_offset(P, committed, 10, 20, reset)[0] == expected
-
-    @pytest.mark.parametrize("reset", ["earliest", "latest"])
-    def test_a_loss_that_the_user_accepts_is_said(self, reset: str) -> None:
-        warning = start_offset(P, 5, 10, 20, reset)[1]
-        assert warning == f"t-0: offsets 5 to 9 were deleted before they were read; going on at {reset}"
+    def test_a_loss_that_the_user_accepts_is_skipped_and_said(self, reset: str, expected: int) -> None:
+        warning = f"t-0: offsets 5 to 9 were deleted before they were read; resuming at {reset}"
+        assert start_offset(P, 5, BOUNDS, reset) == (expected, warning)
 
 
 class TestBounded:

@@ -20,7 +20,7 @@ def config(each_database: Database) -> dict[str, str]:
 
 def stored(config: dict[str, str]) -> dict[TopicPartition, int]:
     """What a run finds that begins now."""
-    return dict(ConfluentJdbcSink(config).stored_offsets([ZERO, ONE]))
+    return dict(ConfluentJdbcSink(config).take_over([ZERO, ONE]))
 
 
 def test_the_next_run_finds_what_was_altered(config: dict[str, str]) -> None:
@@ -37,7 +37,7 @@ def test_none_removes_one(config: dict[str, str]) -> None:
 
 def test_a_run_that_goes_on_owns_nothing_any_more(config: dict[str, str]) -> None:
     run = ConfluentJdbcSink(config)
-    run.stored_offsets([ZERO])
+    run.take_over([ZERO])
     ConfluentJdbcSink.alter_offsets(config, {ZERO: 4})
     writer = run.writer()
     with pytest.raises(FencedError):

@@ -300,8 +300,8 @@ class TestOffsets:
     def test_older_run_can_write_nothing_more(self, sink: Any, each_database: Database) -> None:
         to, place = sink(**{"auto.create": "true"}), TopicPartition("t", 0)
         older, newer = to.connector(), to.connector()
-        older.stored_offsets([place])
-        newer.stored_offsets([place])
+        older.take_over([place])
+        newer.take_over([place])
         with pytest.raises(FencedError, match="t-0 belongs to another run"):
             to.write(older, [row(1, "older")])
         to.write(newer, [row(1, "newer")])
@@ -313,7 +313,7 @@ class TestOffsets:
         each_database.execute("DELETE FROM t WHERE id = 1")
         replayed = to.connector()
         replayed.replay(Replay(0, 1000, "key"))
-        assert replayed.stored_offsets([place]) == {}
+        assert replayed.take_over([place]) == {}
         to.write(replayed, [row(1, "a")])
         assert table(each_database) == [(1, "a"), (2, "b")]
         assert to.run() == {place: 2}
@@ -321,12 +321,17 @@ class TestOffsets:
     def test_second_attempt_of_a_task_passes_over_what_is_there(self, sink: Any, each_database: Database) -> None:
         to, place = sink(**{"auto.create": "true"}), TopicPartition("t", 0)
         connector = to.connector()
-        connector.stored_offsets([place])
+        connector.take_over([place])
         to.write(connector, [row(1, "a"), row(2, "b")])
         to.write(connector, [row(1, "a"), row(2, "b")])
-        to.write(connector, [row(1, "a")])
         assert table(each_database) == [(1, "a"), (2, "b")]
         assert to.run() == {place: 2}
+
+    def test_stored_offsets_beyond_a_split_are_refused(self, sink: Any, each_database: Database) -> None:
+        to = sink(**{"auto.create": "true"})
+        to.run(row(1, "a"), row(2, "b"))
+        with pytest.raises(DataError, match="t-0: the target has stored offset 2, but the split ends at 1"):
+            to.run(row(3, "c"))
 
 
 def test_wrong_password_is_a_configuration_error(sink: Any, each_database: Database) -> None:

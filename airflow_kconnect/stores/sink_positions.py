@@ -1,0 +1,300 @@
+"""Where a sink is: in its consumer group and in the offset topic, which are written in one transaction.
+
+The group is what everybody sees and may alter: where it has an offset, that counts. But Kafka forgets a group's offsets
+some time after they were committed, and those of a topic that is deleted at once. Then the offset topic still knows
+them, and of which topic they were. See decision 0010.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from confluent_kafka import Consumer
+from confluent_kafka import TopicPartition as KafkaPartition
+
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.kafka.admin import Topic
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.groups import GroupAdmin
+from airflow_kconnect.kafka.log import CompactedLog, LogRecord
+from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.stores.records import TopicRead, sink_key, sink_of
+from airflow_kconnect.stores.topics import ensure_offset_topic
+
+Offsets = Mapping[TopicPartition, int]
+
+_MARK = re.compile(r"kconnect cluster=(\S+) topic_id=(\S+)")
+
+
+def mark(cluster: str, topic_id: str) -> str:
+    """What is committed with an offset: of which topic it is. Whoever else alters the offset leaves that out.
+
+    :param cluster: its id: tools that copy groups to other clusters copy this text, too.
+    """
+    return f"kconnect cluster={cluster} topic_id={topic_id}"
+
+
+def marked_topic(metadata: str, cluster: str) -> str | None:
+    """The topic id of a `mark`; None if it was not made in this cluster, or is something else."""
+    found = _MARK.fullmatch(metadata)
+    return found[2] if found and found[1] == cluster else None
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a sink is in a topic-partition.
+
+    :param offset: of the next record to read.
+    :param topic_id: of the topic that the offset belongs to; None: not known.
+    :param lost: the consumer group has it no longer.
+    """
+
+    offset: int
+    topic_id: str | None
+    lost: bool = False
+
+
+class SinkRecords:
+    """What the offset topic says of one consumer group: by topic, its newest record.
+
+    A key can lie in two partitions of a topic to which some were added: there the newer record counts.
+    """
+
+    def __init__(self, group: str) -> None:
+        self._group = group
+        self._records: dict[str, dict[int, LogRecord]] = {}
+
+    def add(self, record: LogRecord) -> None:
+        """Take in one record of the offset topic."""
+        found = sink_of(record.key or b"null")
+        if found is not None and found[0] == self._group:
+            self._records.setdefault(found[1], {})[record.partition] = record
+
+    def read(self) -> dict[str, TopicRead]:
+        """Topic -> what was read of it. :raises DataError: a record cannot be read."""
+        newest = {
+            topic: max(records.values(), key=lambda record: (record.timestamp_ms, record.offset))
+            for topic, records in self._records.items()
+        }
+        return {topic: _decoded(record) for topic, record in newest.items() if record.value is not None}
+
+    def offsets(self) -> dict[TopicPartition, int]:
+        """All offsets, whatever has become of the topics."""
+        return {
+            TopicPartition(topic, p): offset
+            for topic, record in self.read().items()
+            for p, offset in enumerate(record.offsets)
+            if offset is not None
+        }
+
+    def places(self) -> Iterator[tuple[bytes, int]]:
+        """Key and Kafka partition of each record that is not deleted."""
+        for records in self._records.values():
+            yield from ((r.key, r.partition) for r in records.values() if r.key is not None and r.value is not None)
+
+
+def _decoded(record: LogRecord) -> TopicRead:
+    try:
+        return TopicRead.decode(record.value or b"")
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise DataError(
+            f"the record of what a sink has read, at {record}, cannot be read: {error}. Reset the offsets of the"
+            " connector, or write a null value with the same key, then run again"
+        ) from error
+
+
+class SinkPositions:
+    """Reads and writes the positions of one consumer group.
+
+    :param kept: in the offset topic, too; the positions of a replay are not.
+    """
+
+    def __init__(
+        self, clients: ClientConfigs, worker: WorkerConfig, admin: GroupAdmin, group: str, *, kept: bool = True
+    ) -> None:
+        self._clients, self._worker, self._admin, self._group = clients, worker, admin, group
+        self._kept = kept
+        self._offset_topic = str(worker.get("offset.storage.topic"))
+        self._cluster = ""
+        self._topics: dict[str, Topic] = {}
+        self._written: dict[str, TopicRead] = {}
+
+    def ensure_topic(self) -> None:
+        """Make sure of the offset topic. :raises ConfigError: it is not compacted, or cannot be created."""
+        if self._kept:
+            ensure_offset_topic(self._admin, self._worker, self._offset_topic)
+
+    def look_up(self, topics: Iterable[str]) -> list[TopicPartition]:
+        """Choose the topics that all other calls are about; returns their partitions."""
+        self._cluster = self._cluster or self._admin.cluster()[0]
+        self._topics = self._admin.described(topics)
+        return self._places()
+
+    def _places(self) -> list[TopicPartition]:
+        return [TopicPartition(name, p) for name, topic in self._topics.items() for p in range(topic.partitions)]
+
+    def read(self, in_target: Offsets | None = None) -> dict[TopicPartition, Position]:
+        """Where the sink is in each partition; those where it never was are left out.
+
+        A partition that a topic has got since the sink was there begins at 0.
+
+        :param in_target: what the target keeps with its data. Where that is further, it counts.
+        :raises DataError: a record of the offset topic cannot be read.
+        """
+        in_target = in_target or {}
+        found = self._in_group()
+        places = self._places()
+        missing = {place for place in places if place not in found}
+        # An offset that somebody else has committed does not say of which topic the target's is.
+        unsure = {
+            p for p in places if p in found and found[p].topic_id is None and in_target.get(p, -1) > found[p].offset
+        }
+        records = self._records().read() if self._kept and missing | unsure else {}
+        for place in missing | unsure:
+            position = _of_record(place, records.get(place.topic))
+            if position is not None:
+                found[place] = position if place in missing else replace(found[place], topic_id=position.topic_id)
+        for place, offset in in_target.items():
+            before = found.get(place, Position(-1, None))
+            found[place] = replace(before, offset=max(before.offset, offset))
+        return found
+
+    def all(self) -> dict[TopicPartition, int]:
+        """What the group has, and what it has lost, for people. Nothing is waited for."""
+        found = self._admin.committed_offsets(self._group)
+        records = self._records(committed=True).read()
+        topics = self._admin.described(records)
+        for topic, record in records.items():
+            if topic in topics and topics[topic].id == record.topic_id:
+                kept = {
+                    TopicPartition(topic, p): offset for p, offset in enumerate(record.offsets) if offset is not None
+                }
+                found = kept | found
+        return found
+
+    def created_again(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
+        """Topics that are not those any more of which these are the positions."""
+        known = {(place.topic, position.topic_id) for place, position in positions.items() if position.topic_id}
+        return sorted({topic for topic, topic_id in known if topic_id != self._topics[topic].id})
+
+    def send(self, producer: TransactionalProducer, positions: Offsets) -> None:
+        """Add positions to the producer's open transaction.
+
+        :param positions: of a topic all that there are: what is kept of it is replaced.
+        """
+        if not positions:
+            return
+        for topic, record in self._as_records(positions).items():
+            if self._kept and self._written.get(topic) != record:
+                producer.produce_patiently(self._offset_topic, record.encode(), sink_key(self._group, topic))
+                self._written[topic] = record
+        offsets = [
+            KafkaPartition(place.topic, place.partition, offset, metadata=self._mark(place.topic))
+            for place, offset in positions.items()
+        ]
+        producer.send_sink_offsets(offsets, self._group_metadata)
+
+    def commit(self, producer: TransactionalProducer, positions: Offsets) -> None:
+        """`send` in a transaction of its own."""
+        if positions:
+            producer.begin()
+            self.send(producer, positions)
+            producer.commit()
+
+    def settle(self, producer: TransactionalProducer, positions: Offsets) -> str | None:
+        """Commit where a run begins, before it writes anything: so no run begins elsewhere, and no offset grows old.
+
+        The offsets of a group that has had members expire together, counted from when it lost the last one, whatever
+        was committed since. So such a group is deleted and made again; meanwhile the offset topic has its offsets.
+
+        :param positions: of all partitions.
+        :returns: a warning if that is not permitted.
+        """
+        if not self._kept or self._admin.group_state(self._group).simple:
+            self.commit(producer, positions)
+            return None
+        positions = {**self._admin.committed_offsets(self._group), **positions}
+        existing = set(self.look_up({place.topic for place in positions}))
+        positions = {place: offset for place, offset in positions.items() if place in existing}
+        self.commit(producer, positions)
+        try:
+            self._admin.delete_group(self._group)
+        except ConfigError as error:
+            return (
+                f"the offsets of consumer group {self._group} expire together, some days after its last consumer has"
+                f" left it: this principal may not delete the group to make it again ({error}). Runs will find them in"
+                f" {self._offset_topic}, other tools will not"
+            )
+        self.commit(producer, positions)
+        return None
+
+    def alter(self, producer: TransactionalProducer, wanted: Offsets) -> None:
+        """Put other positions in the place of some, in one transaction; the other partitions keep theirs."""
+        found = self.read()
+        gone = self.created_again(found)
+        kept = {place: position.offset for place, position in found.items() if place.topic not in gone}
+        self.commit(producer, {**kept, **wanted})
+
+    def forget(self, producer: TransactionalProducer) -> None:
+        """Remove all positions: first those in the offset topic, which do not count while the group has some."""
+        if places := list(self._records().places()):
+            producer.begin()
+            for key, partition in places:
+                producer.produce_patiently(self._offset_topic, None, key, partition)
+            producer.commit()
+        self._admin.delete_group(self._group)
+
+    @cached_property
+    def _group_metadata(self) -> Any:
+        consumer = Consumer(self._clients.consumer(self._group))
+        try:
+            return consumer.consumer_group_metadata()
+        finally:
+            consumer.close()
+
+    def _in_group(self) -> dict[TopicPartition, Position]:
+        committed = self._admin.committed(self._group, self._places())
+        found = {
+            place: Position(offset, marked_topic(metadata, self._cluster))
+            for place, (offset, metadata) in committed.items()
+        }
+        # Both are written together: where the group's offsets have our mark, the offset topic has them too.
+        foreign = {place.topic for place, position in found.items() if position.topic_id is None}
+        gone = self.created_again(found)
+        records = self._as_records({place: position.offset for place, position in found.items()})
+        self._written = {topic: record for topic, record in records.items() if topic not in {*foreign, *gone}}
+        return found
+
+    def _mark(self, topic: str) -> str:
+        topic_id = self._topics[topic].id
+        return mark(self._cluster, topic_id) if topic_id else ""
+
+    def _as_records(self, positions: Offsets) -> dict[str, TopicRead]:
+        by_topic: dict[str, list[int | None]] = {}
+        for place, offset in positions.items():
+            topic = self._topics[place.topic]
+            by_topic.setdefault(place.topic, [None] * topic.partitions)[place.partition] = offset
+        return {name: TopicRead(self._topics[name].id, tuple(offsets)) for name, offsets in by_topic.items()}
+
+    def _records(self, *, committed: bool = False) -> SinkRecords:
+        """:param committed: see `CompactedLog.read`."""
+        records = SinkRecords(self._group)
+        if partitions := self._admin.partitions(self._offset_topic):
+            log = CompactedLog(self._admin, self._clients.consumer(self._group), self._offset_topic)
+            log.read(range(partitions), records.add, committed=committed)
+        return records
+
+
+def _of_record(place: TopicPartition, record: TopicRead | None) -> Position | None:
+    if record is None:
+        return None
+    if place.partition >= len(record.offsets):
+        return Position(0, record.topic_id)
+    offset = record.offsets[place.partition]
+    return None if offset is None else Position(offset, record.topic_id, lost=True)
