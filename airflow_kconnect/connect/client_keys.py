@@ -52,6 +52,13 @@ _JAAS = re.compile(r"\s*(?P<module>[\w.$]+)\s+(?:required|requisite|sufficient|o
 _JAAS_OPTION = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^\s"';]+))""")
 
 
+def refused(key: str) -> str | None:
+    """Why nobody may set a key of a client; None if somebody may."""
+    if _REFUSED.fullmatch(key):
+        return "is refused: it would load code, run a program or break exactly-once; remove it"
+    return None
+
+
 def worker_client_keys(worker: Mapping[str, str], client: str) -> dict[str, str]:
     """What a worker says of a kind of client: the keys for all of them, and over these the client's own.
 
@@ -90,8 +97,8 @@ def translated(java: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, list[
     errors: dict[str, list[str]] = {}
     config: dict[str, Any] = {}
     for key, value in java.items():
-        if _REFUSED.fullmatch(key):
-            errors[key] = ["is refused: it would load code, run a program or break exactly-once; remove it"]
+        if (why := refused(key)) is not None:
+            errors[key] = [why]
         elif _KERBEROS.fullmatch(key) and not _KERBEROS_VALUE.fullmatch(value):
             errors[key] = [
                 "has characters other than letters, digits and `_./@-`; a shell would take them for commands"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping
 
-from airflow_kconnect.connect.client_keys import CLIENTS, translated, worker_client_keys
+from airflow_kconnect.connect.client_keys import CLIENTS, refused, translated, worker_client_keys
 
 POLICY = "connector.client.config.override.policy"
 ALLOWLIST = "connector.client.config.override.allowlist"
@@ -100,7 +100,7 @@ def override_errors(props: Mapping[str, str], worker: Mapping[str, str]) -> dict
         of_worker = worker_client_keys(worker, client)
         _, untranslatable = translated(of_worker | own)
         for key, text in own.items():
-            message = _forbidden(policy, key, allowlist)
+            message = refused(key) or _forbidden(policy, key, allowlist)
             if message is None and policy == "Allowlist" and key == "security.protocol":
                 message = _downgrade(of_worker.get(key, "PLAINTEXT"), text)
             if messages := [message] if message else untranslatable.get(key):

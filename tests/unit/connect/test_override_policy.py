@@ -77,6 +77,11 @@ class TestEachSettingOfTheInstalledClient:
         worker = {POLICY: policy, ALLOWLIST: ",".join(keys)}
         assert [key for key in keys if not errors_of(key, "x", worker)] == []
 
+    @pytest.mark.parametrize("policy", POLICIES)
+    def test_that_nobody_may_set_does_not_point_to_the_policy(self, policy: str) -> None:
+        (message,) = errors_of("ssl.providers", "x.so", {POLICY: policy})
+        assert message.startswith("is refused: it would load code")
+
     def test_in_the_default_list_reaches_the_client_or_is_known_to_have_no_effect(
         self, librdkafka_keys: set[str]
     ) -> None:
