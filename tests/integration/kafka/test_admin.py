@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import socket
+import socketserver
+import ssl
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
@@ -16,6 +21,7 @@ from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from tests.support import unique
+from tests.support.certificates import self_signed
 from tests.support.kafka import create_topic, produce
 
 MakeTopic = Callable[..., str]
@@ -41,6 +47,27 @@ def mute_port() -> Iterator[int]:
         sock.bind(("127.0.0.1", 0))
         sock.listen()
         yield sock.getsockname()[1]
+
+
+@pytest.fixture
+def tls_port(tmp_path: Path) -> Iterator[int]:
+    """A port with TLS and a certificate that nobody has signed but its owner."""
+    certificate, key = self_signed()
+    (tmp_path / "server.pem").write_text(certificate + key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem")
+
+    class Handshake(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError), context.wrap_socket(self.request, server_side=True):
+                pass
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handshake) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
 
 
 def unreachable(server: str, timeout_s: float = 1.0) -> tuple[str, float]:
@@ -76,6 +103,11 @@ class TestReachable:
             KafkaAdmin(
                 {"bootstrap.servers": bootstrap, "security.protocol": "SSL", "log_level": 2}, timeout_s=4.0
             ).check_reachable()
+
+    def test_a_certificate_that_is_not_trusted_is_a_config_error(self, tls_port: int) -> None:
+        config = {"bootstrap.servers": f"127.0.0.1:{tls_port}", "security.protocol": "SSL", "log_level": 2}
+        with pytest.raises(ConfigError, match=r"`security\.protocol`: .*certificate verify failed"):
+            KafkaAdmin(config, timeout_s=30.0).check_reachable()
 
     def test_a_configuration_that_librdkafka_refuses_is_a_config_error(self) -> None:
         with pytest.raises(ConfigError, match="No such configuration property"):

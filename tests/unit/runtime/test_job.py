@@ -1,0 +1,44 @@
+"""What the job's own log shows of values that only the job has looked up."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import urllib.parse
+
+import pytest
+
+from airflow_kconnect.connect.providers import ConfigResolver
+from airflow_kconnect.runtime.job import _Hiding
+
+CANARY = 's3cret "canary"/ä'
+
+
+@pytest.fixture
+def logged(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A message with a secret, a message with its escaped forms, and a traceback with it."""
+    monkeypatch.setenv("KCONNECT_CANARY", CANARY)
+    resolver = ConfigResolver.from_worker({})
+    resolver.resolve({"password": "${env:KCONNECT_CANARY}"})
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_Hiding(resolver.hide_in_log))
+    log = logging.Logger("job")
+    log.addHandler(handler)
+    log.warning("cannot connect with %s", CANARY)
+    log.warning("%s %s %r", json.dumps(CANARY), urllib.parse.quote(CANARY), CANARY)
+    try:
+        raise ValueError(f"refused: {CANARY}")
+    except ValueError:
+        log.exception("unexpected error")
+    return stream.getvalue()
+
+
+def test_secrets_are_shown_as_their_variables(logged: str) -> None:
+    assert "cannot connect with ${env:KCONNECT_CANARY}" in logged
+    assert "ValueError: refused: ${env:KCONNECT_CANARY}" in logged
+
+
+def test_no_form_of_a_secret_is_left(logged: str) -> None:
+    assert "canary" not in logged
