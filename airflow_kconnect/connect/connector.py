@@ -136,6 +136,8 @@ class PlanContext:
     :param facts: what `NativeSourceConnector.facts` said when that offset was committed.
     :param max_records: at most so many records in this run; None is no bound.
     :param splits_max: at most so many splits per source partition; None lets the connector choose.
+    :param plan_splits: how many splits a plan has room for. A connector that stops there notes ``more``, and is asked
+        again within the run, when those are done.
     :param parallelism: how many splits Spark can run at once; asks Spark's configuration.
     :param spark: starts the Spark session on first use: a run with nothing to do should not call it.
     :param replay: plan what belongs to this interval, whatever the offsets say; None: go on from them.
@@ -148,6 +150,7 @@ class PlanContext:
     parallelism: Callable[[], int]
     spark: Callable[[], SparkSession]
     replay: Replay | None = None
+    plan_splits: int | None = None
 
     def offset(self, source_partition: Mapping[str, Any]) -> Offset | None:
         """The committed offset of a source partition, or None."""
@@ -216,7 +219,7 @@ class NativeSourceConnector(SourceConnector):
 
     @abstractmethod
     def plan(self, context: PlanContext) -> SourcePlan:
-        """Called once per run after fencing, unless an unfinished plan is taken up again."""
+        """Called after fencing, unless an unfinished plan is resumed; again if a plan had no room for everything."""
 
     @abstractmethod
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:

@@ -101,6 +101,11 @@ class ClientConfigs:
         java = worker_client_keys(self._worker, client) | client_overrides(self._overrides, client)
         return defaults | to_librdkafka(java, f"{client}.")
 
+    @property
+    def patience_s(self) -> float:
+        """Within how many seconds the transaction of a killed producer is over: brokers look every 10 s."""
+        return self.transaction_timeout_ms / 1000 + 15
+
 
 def _quiet(config: Config) -> Config:
     # Connection refusals and the like are reported by our own errors, once, instead of on stderr for ever.

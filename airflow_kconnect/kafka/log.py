@@ -32,6 +32,10 @@ class LogRecord:
         return f"{self.topic}-{self.partition}@{self.offset}"
 
 
+class OpenTransactionError(RetriableError):
+    """An open transaction blocked the end of a topic for longer than the reader's patience."""
+
+
 class CompactedLog:
     """Reads partitions of one topic from where it last stopped up to the *uncommitted* end.
 
@@ -39,8 +43,7 @@ class CompactedLog:
     fetch position has passed it (a partition-EOF event): so an open transaction is waited for, never missed.
 
     :param consumer_config: from `ClientConfigs.consumer`.
-    :param patience_s: how long an open transaction of somebody else is waited for; should exceed the broker's
-        ``transaction.timeout.ms`` plus the 10 s between its scans.
+    :param patience_s: how long an open transaction of somebody else is waited for, see `ClientConfigs.patience_s`.
     """
 
     def __init__(
@@ -48,7 +51,7 @@ class CompactedLog:
     ) -> None:
         self._admin = admin
         self._config = dict(consumer_config)
-        self._topic = topic
+        self.topic = topic
         self._patience_s = patience_s
         self.positions: dict[int, int] = {}
 
@@ -58,11 +61,12 @@ class CompactedLog:
         """Deliver what is new since the last call, in order per partition.
 
         :param committed: for onlookers: only up to the first open transaction, which is not waited for then.
-        :raises RetriableError: the broker is away, or an open transaction blocks the end for too long.
+        :raises OpenTransactionError: an open transaction blocks the end for too long. What is before it was delivered.
+        :raises RetriableError: the broker is unavailable.
         """
         wanted = list(partitions)
-        ends = self._admin.end_offsets(self._topic, wanted, committed=committed)
-        begins = self._admin.begin_offsets(self._topic, [p for p in wanted if p not in self.positions])
+        ends = self._admin.end_offsets(self.topic, wanted, committed=committed)
+        begins = self._admin.begin_offsets(self.topic, [p for p in wanted if p not in self.positions])
         starts = {p: self.positions.get(p, begins.get(p, 0)) for p in wanted}
         behind = {p for p in wanted if starts[p] < ends[p]}
         self.positions.update(starts)
@@ -78,7 +82,7 @@ class CompactedLog:
     ) -> None:
         consumer = Consumer(self._config)
         try:
-            consumer.assign([TopicPartition(self._topic, p, starts[p]) for p in behind])
+            consumer.assign([TopicPartition(self.topic, p, starts[p]) for p in behind])
             deadline = time.monotonic() + self._patience_s
             while behind:
                 before = {p: self.positions[p] for p in behind}
@@ -88,9 +92,9 @@ class CompactedLog:
                 if any(self.positions[p] != at for p, at in before.items()):
                     deadline = time.monotonic() + self._patience_s
                 if time.monotonic() > deadline:
-                    raise RetriableError(self._stuck(behind, ends))
+                    raise OpenTransactionError(self._stuck(behind, ends))
         except KafkaException as error:
-            raise translated(error, f"reading {self._topic}") from error
+            raise translated(error, f"reading {self.topic}") from error
         finally:
             consumer.close()
 
@@ -101,15 +105,15 @@ class CompactedLog:
         if error is None:
             self.positions[partition] = offset + 1
             key, value = message.key(), message.value()
-            on_record(LogRecord(self._topic, partition, offset, message.timestamp()[1], key, value))
+            on_record(LogRecord(self.topic, partition, offset, message.timestamp()[1], key, value))
         elif error.code() == KafkaError._PARTITION_EOF:
             # Control markers occupy offsets but are never delivered: only this event tells the true position.
             self.positions[partition] = offset
         else:
-            raise translate(error, f"reading {self._topic}-{partition}")
+            raise translate(error, f"reading {self.topic}-{partition}")
         if self.positions[partition] >= ends[partition]:
             behind.discard(partition)
 
     def _stuck(self, behind: set[int], ends: Mapping[int, int]) -> str:
-        places = ", ".join(f"{self._topic}-{p}@{self.positions[p]} (end {ends[p]})" for p in sorted(behind))
+        places = ", ".join(f"{self.topic}-{p}@{self.positions[p]} (end {ends[p]})" for p in sorted(behind))
         return f"reading to the end is blocked at {places}: an open transaction of another producer; try again later"

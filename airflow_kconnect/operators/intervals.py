@@ -1,4 +1,4 @@
-"""What a DAG run means for a connector: go on from the live offsets, or move an interval of time again."""
+"""What a DAG run means for a connector: resume from the live offsets, or move an interval of time again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def run_params() -> dict[str, Param]:
             type="string",
             enum=[AUTO, RESUME, REPLAY],
             title="Mode",
-            description_md="`resume`: go on from the live offsets; `replay`: move an interval again, beside them. "
+            description_md="`resume`: continue from the live offsets; `replay`: move an interval again, beside them. "
             "`auto`: backfills replay, all other runs resume.",
         ),
         FROM: Param(None, title="From", description_md="Begin of the interval; empty: that of the run.", **moment),
@@ -49,7 +49,7 @@ def run_params() -> dict[str, Param]:
             type=["null", "integer"],
             minimum=1,
             title="Maximum records",
-            description_md="Of a run that resumes; the next one goes on there. Intervals are always moved whole.",
+            description_md="Of a run that resumes; the next one continues there. Intervals are always moved whole.",
         ),
     }
 
@@ -96,6 +96,7 @@ def _replay(context: Context, params: Mapping[str, Any]) -> Replay:
     run = context["dag_run"]
     start = _moment(FROM, params.get(FROM)) or getattr(run, "data_interval_start", None)
     end = _moment(TO, params.get(TO)) or getattr(run, "data_interval_end", None)
+    _refuse_interval_before(run, start, end)
     if start is None or end is None:
         raise ConfigError({"data_interval": [f"the run has no data interval to replay. {_CURE}"]})
     start_ms, end_ms = _ms(start), _ms(end)
@@ -103,6 +104,24 @@ def _replay(context: Context, params: Mapping[str, Any]) -> Replay:
         what = "is empty" if end_ms == start_ms else "ends before it begins"
         raise ConfigError({"data_interval": [f"the interval {start} to {end} {what}: nothing can be in it. {_CURE}"]})
     return Replay(start_ms, end_ms, _key(context))
+
+
+def _refuse_interval_before(run: Any, start: Any, end: Any) -> None:
+    """A backfill of all runs takes over runs that are there. One that was started by hand keeps its data interval,
+    which is the last one *before* its date; a backfill means the one that begins there.
+
+    :raises ConfigError: the run's own interval would be moved, and is not the one that was asked for.
+    """
+    own, asked = getattr(run, "data_interval_start", None), getattr(run, "logical_date", None)
+    if _run_type(run) != "backfill" or asked is None or own is None or asked == own:
+        return
+    if start == own or end == run.data_interval_end:
+        text = (
+            f"the backfill is for the interval that begins at {asked}, but this run was started by hand before and"
+            f" keeps its own one, {own} to {run.data_interval_end}. Delete the DAG run and start the backfill again,"
+            " or give the backfill `from` and `to`"
+        )
+        raise ConfigError({"data_interval": [text]})
 
 
 def _key(context: Context) -> str:

@@ -25,6 +25,9 @@ from airflow_kconnect.runtime.work import NewOffset, Work
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.records import PlanRecord
 
+# Each split has a transactional id, a progress marker and a place in the plan record, which Kafka takes up to 1 MB of.
+SPLITS_PER_PLAN = 1000
+
 
 class SourceKind(ABC):
     """What `SourceRun` needs of a connector. Its methods are called in this order, within a ``with`` block."""
@@ -39,11 +42,11 @@ class SourceKind(ABC):
 
     @abstractmethod
     def plan(self, view: OffsetView) -> Work:
-        """Plan a run from the committed offsets."""
+        """Plan from the committed offsets. Called again if the plan before it was as large as plans can be."""
 
     @abstractmethod
     def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
-        """Go on with an unfinished plan; None if the offsets alone say where to go on."""
+        """Resume an unfinished plan; None if the offsets alone say where to resume."""
 
     @abstractmethod
     def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
@@ -88,19 +91,21 @@ class NativeKind(SourceKind):
             facts=view.facts,
             max_records=settings.max_records,
             splits_max=splits_max,
+            plan_splits=SPLITS_PER_PLAN,
             parallelism=self._session.parallelism,
             spark=lambda: self._session.spark,
             replay=settings.replay,
         )
         plan = self._connector.plan(context)
         record = PlanRecord(uuid.uuid4().hex, settings.run_id, len(plan.splits), plan.splits)
-        return Work(record, view, notes=plan.notes)
+        # A run that is bounded by records is over with its plan.
+        cut = bool(plan.notes.get("more")) and len(plan.splits) >= SPLITS_PER_PLAN and settings.max_records is None
+        return Work(record, view, cut=cut, notes=plan.notes)
 
     def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
         if not old.splits:
             return None
-        record = PlanRecord(old.plan_id, self._settings.run_id, old.tasks, old.splits)
-        work = Work(record, view, resumed=True)
+        work = Work(old, view, resumed=True)
         given_up = self._connector.recheck([(k, old.splits[k]) for k in work.to_do])
         return replace(work, given_up=frozenset(given_up))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
@@ -16,6 +17,7 @@ from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.task_errors import unpack_error
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
+from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import CommittingProducer
 from airflow_kconnect.runtime.dead_letters import with_error_column, with_originals
 from airflow_kconnect.runtime.encoding import converter_of, encoded
@@ -28,11 +30,19 @@ from airflow_kconnect.runtime.source_kinds import kind_of
 from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
 from airflow_kconnect.runtime.split_report import SplitReport
 from airflow_kconnect.runtime.split_writer import WriterSettings
-from airflow_kconnect.runtime.work import NewOffset, Work
+from airflow_kconnect.runtime.work import NewOffset, Outcome, Work
 from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offsets import OffsetView, read_view
 from airflow_kconnect.stores.plans import PlanPointer
-from airflow_kconnect.stores.records import PlanRecord, facts_key, marker_key, offset_value, plan_key
+from airflow_kconnect.stores.records import (
+    Claim,
+    PlanRecord,
+    claim_key,
+    facts_key,
+    marker_key,
+    offset_value,
+    plan_key,
+)
 from airflow_kconnect.stores.topics import ensure_dead_letter_topic, ensure_offset_topic
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
@@ -46,8 +56,8 @@ _REPLAYED = "replayed"
 class SourceRun:
     """One run of a source connector.
 
-    Raises errors of airflow_kconnect only; whatever it raises, what is committed stays exact and the next run goes on
-    from there.
+    Raises errors of airflow_kconnect only; whatever it raises, what is committed stays exact and the next run resumes
+    there.
     """
 
     def __init__(self, settings: RunSettings, connector: SourceConnector, session: LazySession) -> None:
@@ -55,11 +65,12 @@ class SourceRun:
         self._kind = kind_of(settings, connector, session)
         self._admin = KafkaAdmin(settings.clients.admin())
         self._consumer_config = settings.clients.consumer(f"connect-{settings.name}-offsets")
-        self._log = CompactedLog(self._admin, self._consumer_config, settings.offset_topic)
+        self._log = CompactedLog(self._admin, self._consumer_config, settings.offset_topic, settings.clients.patience_s)
         self._phases = Phases(SOURCE_PHASES, settings.name)
         self._key = converter_of(settings, "key")
         self._value = converter_of(settings, "value")
         self._header = converter_of(settings, "header")
+        self._deadline: float | None = None  # runs from the first split on, seconds since the epoch
         self._chain = Chain.from_props(settings.config.props)
         self._fence = SourceFence(
             settings.clients, settings.group_id, settings.offsets_name, exactly_once=settings.exactly_once
@@ -69,10 +80,11 @@ class SourceRun:
         """Steps 2 to 8; step 1 (spec, variables, validation) is over before.
 
         2 take the driver's transactional id: an older driver is fenced
-        3 fence the tasks' ids, and only now read the offset topic
-        4 take up an unfinished plan, or plan; write the plan record
+        3 claim the connector, fence the tasks' ids, and only now read the offset topic
+        4 resume an unfinished plan, or plan and write the plan record
         5-7 in the tasks, see `split_writer`
-        8 source offsets and the end of the plan in one transaction, then the report
+        8 source offsets and the end of the plan in one transaction; again from 4 if the plan had no room for
+          everything; then the report
         """
         self._phases.enter("connecting")
         self._admin.check_reachable()
@@ -82,26 +94,53 @@ class SourceRun:
         if self._settings.dry_run:
             return self._dry_run(partitions)
         with self._fence.driver("driver") as producer, self._kind:  # 2
-            view = self._view(partitions)  # 3
+            failpoint("before-claim")
+            view = OffsetView(self._settings.offsets_name)
+            claim = self._fence.take_over(  # 3
+                producer, self._log, partitions, view, self._settings.run_id, self._settings.tasks_max
+            )
+            view.check_readable()
             failpoint("after-reading-offsets")
-            self._phases.enter("planning")
             if _REPLAYED in view.facts:
-                return self._report(Work(PlanRecord("", "", 0), view, notes={"already_replayed": True}), [], 0, [])
-            work = self._plan(view)  # 4
-            if work.plan.tasks == 0:
-                return self._report(work, [], 0, [NewOffset(*found) for found in view.committed()])
-            self._write_plan(producer, work.plan)
-            ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
-            view.read(self._log, range(partitions))
-            self._phases.enter("preparing the Spark job")
-            reports, read = self._move(work, partitions)  # 5-7
-            self._phases.enter("committing offsets")
-            self._reconcile(reports, read)
-            failpoint("before-final-commit")
-            offsets = self._kind.offsets(work, reports)
-            self._commit(producer, work, offsets)  # 8
-            failpoint("after-final-commit")
-            return self._report(work, reports, read, offsets)
+                return self._report([Outcome(Work(PlanRecord("", "", 0), view, notes={"already_replayed": True}))])
+            claim, outcome = self._carry_out(producer, claim, view, partitions)
+            outcomes = [outcome]
+            while self._has_more(outcome):
+                view.read(self._log, range(partitions))
+                claim, outcome = self._carry_out(producer, claim, view, partitions)
+                outcomes.append(outcome)
+            return self._report(outcomes)
+
+    def _has_more(self, last: Outcome) -> bool:
+        """Whether the plan had no room for everything, and there is time for another one."""
+        return last.work.cut and all(report.done for report in last.reports) and not self._is_late()
+
+    def _is_late(self) -> bool:
+        return self._deadline is not None and time.time() >= self._deadline
+
+    def _carry_out(
+        self, producer: CommittingProducer, claim: Claim, view: OffsetView, partitions: int
+    ) -> tuple[Claim, Outcome]:
+        """Steps 4 to 8; returns the claim to go on with."""
+        self._phases.enter("planning")
+        work = self._work(view)  # 4
+        if work.plan.tasks == 0:
+            return claim, Outcome(work, offsets=[NewOffset(*found) for found in view.committed()])
+        if not work.resumed:
+            self._write_plan(producer, work.plan, partitions)
+        ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
+        self._phases.enter("preparing the Spark job")
+        failpoint("before-tasks")
+        reports, read = self._move(work, claim, partitions)  # 5-7
+        self._phases.enter("committing offsets")
+        self._reconcile(reports, read)
+        failpoint("before-final-commit")
+        if work.needs_plan(reports):
+            return claim, Outcome(work, reports, read)
+        offsets = self._kind.offsets(work, reports)
+        claim = self._commit(producer, work, claim, offsets, partitions)  # 8
+        failpoint("after-final-commit")
+        return claim, Outcome(work, reports, read, offsets)
 
     def _dry_run(self, partitions: int) -> RunReport:
         """Plan, and say what was planned; nobody is fenced."""
@@ -110,52 +149,41 @@ class SourceRun:
             work = self._kind.plan(read_view(self._log, self._settings.offsets_name, partitions))
             splits = [asdict(split) for split in work.plan.splits]
             work = replace(work, notes={**work.notes, "dry_run": True, "would_read": splits})
-            return self._report(work, [], 0, [])
+            return self._report([Outcome(work)])
 
-    def _view(self, partitions: int) -> OffsetView:
-        """What the offset topic says when nobody else can write to it any more.
-
-        A killed run leaves open transactions, which would keep the reader waiting for their timeout. Its plan, which
-        says whose they are, was committed before them.
-        """
-        self._fence.tasks(self._settings.tasks_max)
-        view = OffsetView(self._settings.offsets_name)
-        self._log.read(range(partitions), view.add, committed=True)
-        if view.plan is not None:
-            self._fence.tasks(view.plan.tasks)
-        view.read(self._log, range(partitions))
-        return view
-
-    def _plan(self, view: OffsetView) -> Work:
-        """Go on with the plan of a run that did not finish, or make one.
-
-        An unfinished plan may have more tasks than ``tasks.max``: they too are fenced before their progress counts.
-        """
+    def _work(self, view: OffsetView) -> Work:
+        """Resume the plan of a run that did not finish, or make one."""
         old = view.plan
-        if old is not None:
-            if self._fence.tasks(old.tasks):
-                view.read(self._log, list(self._log.positions))
-            work = self._kind.take_up(view, old)
-            if work is not None:
-                log.info("taking up the unfinished plan of run=%s splits=%d", old.run_id, len(old.splits))
-                return work
-        return self._kind.plan(view)
+        work = None if old is None else self._kind.take_up(view, old)
+        if old is None or work is None:
+            return self._kind.plan(view)
+        log.info("resuming the unfinished plan of run=%s splits=%d", old.run_id, len(old.splits))
+        return work
 
-    def _write_plan(self, producer: CommittingProducer, plan: PlanRecord) -> None:
+    def _write_plan(self, producer: CommittingProducer, plan: PlanRecord, partitions: int) -> None:
+        key, value = plan_key(self._settings.offsets_name), plan.encode()
         producer.begin()
-        producer.produce(self._settings.offset_topic, plan.encode(), plan_key(self._settings.offsets_name))
+        producer.produce_patiently(self._settings.offset_topic, value, key, partition_of(key, partitions))
         producer.commit()
 
-    def _move(self, work: Work, partitions: int) -> tuple[list[SplitReport], int]:
+    def _move(self, work: Work, claim: Claim, partitions: int) -> tuple[list[SplitReport], int]:
         """Run the splits that are not done; returns their reports and how many records the source delivered."""
         splits = work.to_do
         if not splits:
             return [], 0
         settings, spark = self._settings, self._session.spark
-        limit_ms = settings.max_duration_ms
-        deadline = None if limit_ms is None else time.time() + limit_ms / 1000
+        if self._deadline is None and settings.max_duration_ms is not None:
+            self._deadline = time.time() + settings.max_duration_ms / 1000
+        deadline, view = self._deadline, work.view
         pointer = PlanPointer(
-            settings.offsets_name, settings.offset_topic, partitions, work.plan, self._log.positions, work.view.markers
+            settings.offsets_name,
+            settings.offset_topic,
+            partitions,
+            claim,
+            work.plan,
+            self._log.positions,
+            view.markers,
+            settings.clients.patience_s,
         )
         with ProgressMonitor(self._session.driver_host, len(splits), settings.max_records) as monitor:
             frame = self._kind.frame(work, splits, deadline)
@@ -237,34 +265,55 @@ class SourceRun:
                 " the source offsets were not committed"
             )
 
-    def _commit(self, producer: CommittingProducer, work: Work, offsets: list[NewOffset]) -> None:
+    def _commit(
+        self, producer: CommittingProducer, work: Work, claim: Claim, offsets: list[NewOffset], partitions: int
+    ) -> Claim:
+        """The source offsets and the end of the plan; returns the claim to go on with.
+
+        A straggling task of the plan must not take it for current: its markers are gone, it would start again. So the
+        claim ends with the plan; a run that goes on writes another one.
+        """
         name, topic = self._settings.offsets_name, self._settings.offset_topic
+        following = replace(claim, claim_id=uuid.uuid4().hex)
+        keys = [plan_key(name), claim_key(name), *(marker_key(name, k) for k in range(len(work.plan.splits)))]
+        ended = {(key, partition_of(key, partitions)) for key in keys} | set(work.view.of_runs())
         producer.begin()
         if self._settings.replay:
             done = {"interval": str(self._settings.replay), "run": self._settings.run_id}
-            producer.produce(topic, offset_value(done), facts_key(name, _REPLAYED))
-        elif not self._kind.poll:  # tasks have committed theirs
+            producer.produce_patiently(topic, offset_value(done), facts_key(name, _REPLAYED))
+        else:
             for new in offsets:
                 self._produce_offset(producer, work.view, new)
-        for k in range(len(work.plan.splits)):
-            producer.produce(topic, None, marker_key(name, k))
-        producer.produce(topic, None, plan_key(name))
+        for key, partition in sorted(ended):
+            producer.produce_patiently(topic, None, key, partition)
+        if work.cut:
+            key = claim_key(name)
+            producer.produce_patiently(topic, following.encode(), key, partition_of(key, partitions))
         failpoint("during-final-commit")
         producer.commit()
+        return following
 
     def _produce_offset(self, producer: CommittingProducer, view: OffsetView, new: NewOffset) -> None:
         topic = self._settings.offset_topic
         key, outdated = view.offset_keys(new.partition)
         if new.offset is not None:
-            producer.produce(topic, offset_value(new.offset), key)
+            if not self._kind.poll:  # tasks have committed theirs
+                producer.produce_patiently(topic, offset_value(new.offset), key)
             for old in outdated:
-                producer.produce(topic, None, old)
+                producer.produce_patiently(topic, None, old)
         if new.facts is not None:
             facts = facts_key(self._settings.name, partition_identity(new.partition))
-            producer.produce(topic, offset_value(new.facts), facts)
+            producer.produce_patiently(topic, offset_value(new.facts), facts)
 
-    def _report(self, work: Work, reports: list[SplitReport], read: int, offsets: list[NewOffset]) -> RunReport:
-        settings = self._settings
+    def _report(self, outcomes: list[Outcome]) -> RunReport:
+        settings, last = self._settings, outcomes[-1].work
+        works = [outcome.work for outcome in outcomes]
+        reports = [report for outcome in outcomes for report in outcome.reports]
+        offsets = {partition_identity(new.partition): new for outcome in outcomes for new in outcome.offsets}
+        given_up = sorted({k for work in works for k in work.given_up})
+        notes = {key: value for work in works for key, value in work.notes.items() if key != "more" or work is last}
+        if given_up:
+            notes["given_up_splits"] = given_up
         return RunReport(
             connector=settings.name,
             kind="source",
@@ -272,19 +321,19 @@ class SourceRun:
             run_id=settings.run_id,
             guarantee=self._guarantee,
             records={
-                "read": read,
+                "read": sum(outcome.read for outcome in outcomes),
                 "written": sum(report.written for report in reports),
                 "filtered": sum(report.filtered for report in reports),
                 "dead_lettered": sum(report.dead_lettered for report in reports),
                 "already_done": sum(report.already_done for report in reports),
             },
-            topics=sorted(work.topics_before.union(*(report.topics for report in reports))),
-            offsets=[{"partition": new.partition, "offset": new.offset} for new in offsets],
+            topics=sorted(set().union(*(work.topics_before for work in works), *(report.topics for report in reports))),
+            offsets=[{"partition": new.partition, "offset": new.offset} for new in offsets.values()],
             replay=str(settings.replay) if settings.replay else None,
-            splits=work.plan.tasks,
-            resumed_plan=work.resumed,
-            complete=all(report.done for report in reports) and not work.notes.get("more") and not work.given_up,
-            notes={**work.notes, "given_up_splits": sorted(work.given_up)} if work.given_up else work.notes,
+            splits=sum(work.plan.tasks for work in works),
+            resumed_plan=works[0].resumed,
+            complete=all(report.done for report in reports) and not last.notes.get("more") and not given_up,
+            notes=notes,
             warnings=list(settings.config.warnings),
             durations_s=self._phases.durations(),
         )

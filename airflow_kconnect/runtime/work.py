@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.connector import Offset, Progress
 from airflow_kconnect.runtime.split_report import SplitReport
 from airflow_kconnect.stores.offsets import OffsetView
@@ -21,11 +22,27 @@ class NewOffset:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What came of a plan.
+
+    :param reports: of the splits that this run carried out.
+    :param read: how many records the source delivered.
+    :param offsets: the source offsets that hold now.
+    """
+
+    work: Work
+    reports: list[SplitReport] = field(default_factory=list)
+    read: int = 0
+    offsets: list[NewOffset] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
 class Work:
     """One plan being carried out.
 
     :param resumed: whether an earlier run had begun it.
-    :param given_up: splits whose source was replaced meanwhile.
+    :param given_up: splits whose source was replaced or dropped meanwhile.
+    :param cut: whether there is more to do, for which the plan had no room.
     :param notes: facts of planning for the report.
     """
 
@@ -33,6 +50,7 @@ class Work:
     view: OffsetView
     resumed: bool = False
     given_up: frozenset[int] = frozenset()
+    cut: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
 
     def is_done(self, split: int) -> bool:
@@ -52,11 +70,24 @@ class Work:
         return tuple(k for k in range(self.plan.tasks) if not self.is_done(k) and k not in self.given_up)
 
     def resume_point(self, split: int) -> Progress:
-        """Where the split goes on: after its last committed row, or at its start."""
+        """Where the split resumes: after its last committed row, or at its start."""
         marker = self.view.markers.get(split)
         if marker and marker.plan_id == self.plan.plan_id and marker.progress is not None:
             return marker.progress
         return self.plan.splits[split].start
+
+    def needs_plan(self, reports: list[SplitReport]) -> bool:
+        """Whether offsets cannot say what this run leaves done: behind a split that was stopped, a further one of the
+        same source partition has moved records."""
+        stopped: set[str] = set()
+        for k, split in enumerate(self.plan.splits):
+            identity = partition_identity(split.source_partition)
+            progress, done = self.reached(k, reports)
+            if identity in stopped and (done or progress is not None):
+                return True
+            if not done:
+                stopped.add(identity)
+        return False
 
     def reached(self, split: int, reports: list[SplitReport]) -> tuple[Progress | None, bool]:
         """How far the split is after this run, and whether that is its end."""

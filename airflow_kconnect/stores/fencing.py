@@ -1,19 +1,35 @@
-"""Fencing of source connectors: whoever had a transactional id can commit nothing once somebody else has taken it."""
+"""Taking over a source connector: afterwards nobody else can commit anything for it."""
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.log import CompactedLog, LogRecord
+from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import CommittingProducer, fence, new_producer
 from airflow_kconnect.stores import transactional_ids
+from airflow_kconnect.stores.records import Claim, claim_key
+
+
+class View(Protocol):
+    """What somebody knows of a connector from the offset topic."""
+
+    @property
+    def tasks(self) -> int:
+        """How many transactional ids an unfinished plan may have in use."""
+
+    def add(self, record: LogRecord) -> None:
+        """Take in one record of the topic."""
 
 
 class SourceFence:
     """Takes the transactional ids of a source connector: its driver's, and those of its tasks, each of them once.
 
-    Without exactly-once nobody has ids, and nobody is fenced.
+    Without exactly-once nobody has ids, and nobody is fenced; tasks that have not started yet see the claim there too.
 
     :param group_id: the worker's ``group.id``.
     :param name: of the connector, or of a replay of it.
@@ -37,11 +53,43 @@ class SourceFence:
         finally:
             producer.close()
 
-    def tasks(self, count: int) -> bool:
-        """Fence the first tasks; whether there were any that had not been fenced yet.
+    def take_over(
+        self,
+        producer: CommittingProducer,
+        topic_log: CompactedLog,
+        partitions: int,
+        view: View,
+        run_id: str,
+        tasks: int,
+    ) -> Claim:
+        """Claim the connector, fence its tasks, read: then `view` holds all that was and will be committed by others.
 
-        :raises ConfigError, RetriableError, FencedError: an id cannot be taken.
+        The claim comes first. A task of an older run that takes its id after us sees the claim and ends; one that
+        took it before is fenced. Whoever is not the holder of the driver's id any more fails at the claim, and fences
+        nobody.
+
+        :param producer: from `driver`.
+        :param partitions: how many the offset topic has.
+        :param tasks: ids that are fenced in any case: ``tasks.max``.
+        :raises ConfigError, RetriableError, FencedError: an id cannot be taken, or the topic not be read to its end.
         """
+        claim = Claim(uuid.uuid4().hex, run_id)
+        key = claim_key(self._name)
+        producer.begin()
+        producer.produce_patiently(topic_log.topic, claim.encode(), key, partition_of(key, partitions))
+        producer.commit()
+        everything = range(partitions)
+        # The open transactions of a killed run would be waited for until they time out; its plan, which says whose
+        # they are, was committed before them.
+        topic_log.read(everything, view.add, committed=True)
+        self._fence_tasks(max(tasks, view.tasks))
+        topic_log.read(everything, view.add)
+        while self._fence_tasks(view.tasks):  # somebody else's open transaction had hidden the plan
+            topic_log.read(everything, view.add)
+        return claim
+
+    def _fence_tasks(self, count: int) -> bool:
+        """Fence the first tasks; whether there were any that had not been fenced yet."""
         new = range(self._taken, count) if self._exactly_once else range(0)
         for task in new:
             config = self._clients.producer(transactional_ids.task_id(self._group_id, self._name, task))

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.connector import Offset
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
-from airflow_kconnect.stores.records import Marker, PlanRecord, offset_key
+from airflow_kconnect.stores.records import Claim, Marker, PlanRecord, offset_key
 
 log = logging.getLogger(__name__)
 
@@ -33,6 +33,9 @@ class OffsetView:
         self._records: dict[str, dict[tuple[bytes, int], LogRecord]] = {}
         self._partitions: dict[str, dict[str, Any]] = {}
         self._unread: dict[tuple[bytes | None, int], DataError] = {}
+        # our own records: key -> the last record in each Kafka partition
+        self._own: dict[bytes, dict[int, LogRecord]] = {}
+        self.claim: Claim | None = None
         self.plan: PlanRecord | None = None
         self.markers: dict[int, Marker] = {}
         self.facts: dict[str, dict[str, Any]] = {}
@@ -82,8 +85,17 @@ class OffsetView:
         except _UNREADABLE:
             return None
 
-    def _add_own(self, record: LogRecord, what: str, rest: list[Any]) -> None:
+    def _add_own(self, added: LogRecord, what: str, rest: list[Any]) -> None:
+        """Of a key that is in several Kafka partitions, because the topic has got more of them, the newest counts."""
+        assert added.key is not None
+        twins = self._own.setdefault(added.key, {})
+        twins[added.partition] = added
+        for partition in twins:
+            self._unread.pop((added.key, partition), None)
+        record = max(twins.values(), key=_age)
         match what, rest:
+            case "claim", []:
+                self.claim = self._decoded(record, Claim.decode)
             case "plan", []:
                 self.plan = self._decoded(record, PlanRecord.decode)
             case "split", [str(split)] if split.isdecimal():
@@ -92,7 +104,10 @@ class OffsetView:
                 if marker is not None:
                     self.markers[int(split)] = marker
             case "facts", [str(identity)]:
-                self.facts[identity] = self._decoded(record, _flat_map) or {}
+                facts = self._decoded(record, _flat_map)
+                self.facts.pop(identity, None)
+                if facts is not None:
+                    self.facts[identity] = facts
             case _:
                 raise DataError(self._unreadable(record, "its key is unknown to this version"))
 
@@ -128,7 +143,7 @@ class OffsetView:
                     f" {record}: they were written with different partitioners. Delete the wrong one (write a null"
                     " value with the same key to its partition), then run again"
                 )
-        return max(live, key=lambda record: (record.timestamp_ms, record.offset), default=None)
+        return max(live, key=_age, default=None)
 
     def _offset(self, identity: str) -> Offset | None:
         record = self._current(identity)
@@ -145,6 +160,20 @@ class OffsetView:
             f"offset record of connector {self._connector} at {record} cannot be read: {what}. Write the right offset"
             " (or a null value, to start from the beginning) with the same key, then run again"
         )
+
+    @property
+    def tasks(self) -> int:
+        """How many transactional ids an unfinished plan may have in use."""
+        return self.plan.tasks if self.plan else 0
+
+    def of_runs(self) -> list[tuple[bytes, int]]:
+        """(key, Kafka partition) of every claim, plan and marker that is there, wherever it lies."""
+        return [
+            (key, partition)
+            for key, twins in self._own.items()
+            for partition, record in twins.items()
+            if record.value is not None and json.loads(key)[1] != "facts"
+        ]
 
     @property
     def offsets(self) -> dict[str, Offset]:
@@ -170,6 +199,10 @@ class OffsetView:
         """(source partition, offset) pairs."""
         for identity, offset in self.offsets.items():
             yield self._partitions[identity], offset
+
+
+def _age(record: LogRecord) -> tuple[int, int]:
+    return record.timestamp_ms, record.offset
 
 
 def _flat_map(value: bytes) -> dict[str, Any] | None:

@@ -28,6 +28,11 @@ def offset_value(offset: Mapping[str, Any]) -> bytes:
     return canonical_json(dict(offset)).encode()
 
 
+def claim_key(connector: str) -> bytes:
+    """Key of the record that says who works on a connector."""
+    return canonical_json([_OURS, "claim", connector]).encode()
+
+
 def plan_key(connector: str) -> bytes:
     """Key of a connector's plan record."""
     return canonical_json([_OURS, "plan", connector]).encode()
@@ -90,11 +95,32 @@ class TopicRead:
 
 
 @dataclass(frozen=True)
-class PlanRecord:
-    """The write-ahead record of a run: what it reads, and who works on it.
+class Claim:
+    """Who works on a connector: written before the tasks' ids are fenced, and looked at by each task that starts.
 
-    :param plan_id: made with the plan, kept when a later run takes it up again.
-    :param run_id: the run that works on it now; rewritten when the plan is taken up again.
+    :param claim_id: of one take-over; two attempts of a run may share a run id.
+    :param run_id: for messages.
+    """
+
+    claim_id: str
+    run_id: str
+
+    def encode(self) -> bytes:
+        """The record's value."""
+        return canonical_json(asdict(self)).encode()
+
+    @classmethod
+    def decode(cls, value: bytes) -> Claim:
+        """:raises ValueError, TypeError: when the bytes are no claim."""
+        return cls(**json.loads(value))
+
+
+@dataclass(frozen=True)
+class PlanRecord:
+    """The write-ahead record of a run: what it reads.
+
+    :param plan_id: made with the plan.
+    :param run_id: the run that made it, for messages.
     :param tasks: how many transactional ids (0 … tasks-1) may be in use.
     :param splits: the splits; empty for a poll source, whose tasks commit source offsets themselves.
     """

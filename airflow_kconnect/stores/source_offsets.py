@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any, cast
 
 from airflow_kconnect.connect.canonical import partition_identity
@@ -13,13 +14,16 @@ from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
-from airflow_kconnect.kafka.log import CompactedLog, LogRecord
+from airflow_kconnect.kafka.log import CompactedLog, LogRecord, OpenTransactionError
 from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offset_requests import source_request
 from airflow_kconnect.stores.offsets import OffsetView
 from airflow_kconnect.stores.records import PlanRecord, facts_key, offset_value
 from airflow_kconnect.stores.topics import ensure_offset_topic
 
+log = logging.getLogger(__name__)
+
+_ONLOOKERS_PATIENCE_S = 5.0
 _DOING = "altering the offsets"
 
 
@@ -39,16 +43,23 @@ class SourceOffsets:
         self._fence = SourceFence(self._clients, group_id, config.name, exactly_once=worker.exactly_once)
         own = config.common.get("offsets.storage.topic")
         self._topic = str(own or worker.get("offset.storage.topic"))
-        self._log = CompactedLog(self._admin, self._clients.consumer(f"connect-{config.name}-offsets"), self._topic)
+        self._log = self._reader(self._clients.patience_s)
 
     def read(self) -> list[dict[str, Any]]:
         """What is committed, as Connect's REST API shows it; nothing if there is no offset topic.
+
+        A run that has just ended may have a transaction whose end the broker still has to write, one that was killed
+        may leave one open for a minute: only the former is waited for.
 
         :raises DataError: an offset of the connector cannot be read.
         """
         view = OffsetView(self._name)
         if partitions := self._admin.check_reachable().get(self._topic, 0):
-            view.read(self._log, range(partitions), committed=True)
+            try:
+                self._reader(_ONLOOKERS_PATIENCE_S).read(range(partitions), view.add)
+            except OpenTransactionError as error:
+                log.warning("offsets after an open transaction are not shown: %s", error)
+            view.check_readable()
         return [{"partition": partition, "offset": offset} for partition, offset in view.committed()]
 
     def alter(self, request: Any) -> bool:
@@ -56,7 +67,7 @@ class SourceOffsets:
 
         1 check the request, and that no run is unfinished
         2 ask the connector
-        3 take the driver's and the tasks' transactional ids: whoever still runs can commit nothing any more
+        3 take over: whoever still runs can commit nothing any more
         4 check for unfinished runs again, now that there can come none
         5 one transaction: the offsets, and tombstones for what was remembered beside the old ones
 
@@ -65,20 +76,22 @@ class SourceOffsets:
         """
         wanted = source_request(request, self._name)  # 1
         view = OffsetView(self._name)
-        everything = self._partitions()
-        view.read(self._log, everything)
+        partitions = self._partitions()
+        view.read(self._log, range(partitions), committed=True)
         self._check_finished(view)
         external = self._plugin().alter_offsets(self._config.props, wanted)  # 2
         with self._fence.driver(_DOING) as producer:  # 3
-            self._fence.tasks(self._tasks_max)
-            view.read(self._log, everything)
+            self._fence.take_over(producer, self._log, partitions, view, _DOING, self._tasks_max)
+            view.check_readable()
             self._check_finished(view)  # 4
             producer.begin()  # 5
             for partition, offset in wanted:
                 key, outdated = view.offset_keys(partition)
-                producer.produce(self._topic, None if offset is None else offset_value(offset), key)
+                producer.produce_patiently(self._topic, None if offset is None else offset_value(offset), key)
                 for old in [*outdated, facts_key(self._name, partition_identity(partition))]:
-                    producer.produce(self._topic, None, old)
+                    producer.produce_patiently(self._topic, None, old)
+            for own, place in view.of_runs():
+                producer.produce_patiently(self._topic, None, own, place)
             producer.commit()
         return external
 
@@ -90,25 +103,27 @@ class SourceOffsets:
         :returns: what `SourceConnector.alter_offsets` said.
         """
         records = _LiveRecords(self._name)
-        everything = self._partitions()
-        self._log.read(everything, records.add)
+        partitions = self._partitions()
+        self._log.read(range(partitions), records.add, committed=True)
         external = self._plugin().alter_offsets(self._config.props, [(p, None) for p in records.source_partitions()])
         with self._fence.driver(_DOING) as producer:
-            self._log.read(everything, records.add)
-            self._fence.tasks(max(self._tasks_max, records.tasks()))
-            self._log.read(everything, records.add)
+            self._fence.take_over(producer, self._log, partitions, records, _DOING, self._tasks_max)
             producer.begin()
             for key, partition in records.places():
-                producer.produce(self._topic, None, key, partition)
+                producer.produce_patiently(self._topic, None, key, partition)
             producer.commit()
         return external
+
+    def _reader(self, patience_s: float) -> CompactedLog:
+        config = self._clients.consumer(f"connect-{self._name}-offsets")
+        return CompactedLog(self._admin, config, self._topic, patience_s)
 
     def _plugin(self) -> type[SourceConnector]:
         return cast("type[SourceConnector]", registry().connector(self._config.connector_class))
 
-    def _partitions(self) -> range:
+    def _partitions(self) -> int:
         self._admin.check_reachable()
-        return range(ensure_offset_topic(self._admin, self._worker, self._topic))
+        return ensure_offset_topic(self._admin, self._worker, self._topic)
 
     def _check_finished(self, view: OffsetView) -> None:
         if view.plan is not None:
@@ -159,6 +174,7 @@ class _LiveRecords:
         """The source partitions that have an offset."""
         return [key[1] for key, _ in self._live.values() if len(key) == 2 and isinstance(key[1], dict)]
 
+    @property
     def tasks(self) -> int:
         """How many transactional ids an unfinished plan has in use, as far as that can be read."""
         return max(

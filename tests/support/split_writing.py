@@ -15,10 +15,10 @@ from airflow_kconnect.runtime.split_report import SplitReport
 from airflow_kconnect.runtime.split_writer import WriterSettings, _ChunkedWriter
 from airflow_kconnect.runtime.topics import TopicMaker
 from airflow_kconnect.stores.plans import PlanPointer
-from airflow_kconnect.stores.records import Marker, PlanRecord
+from airflow_kconnect.stores.records import Claim, Marker, PlanRecord
 
 PLAN = PlanRecord("plan", "run", 1, (Split({"filename": "/a"}, 0, 100),))
-POINTER = PlanPointer("fs", "connect-offsets", 5, PLAN, {}, {})
+POINTER = PlanPointer("fs", "connect-offsets", 5, Claim("claim", "run"), PLAN, {}, {}, 1.0)
 _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
 

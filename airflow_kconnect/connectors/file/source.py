@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
@@ -193,6 +194,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
         for file in inputs.files:
             if context.replay and not context.replay.start_ms <= file.changed_ms < context.replay.end_ms:
                 continue
+            if context.plan_splits is not None and len(splits) >= context.plan_splits:
+                more = True
+                break
             start = 0 if context.replay else self._start(file, context)
             end = last_line_end(self._at(file.name), start, file.size)
             held_back += file.size - end
@@ -252,14 +256,19 @@ class FileStreamSourceConnector(NativeSourceConnector):
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
         replaced = set()
         for index, split in splits:
-            file = open_input("file", split.source_partition["filename"])
-            if file.size >= int(split.end) and is_same_file(self._at(file.name), split.detail):
-                continue
+            name = split.source_partition["filename"]
+            there = Path(name).exists()
+            if there:
+                file = open_input("file", name)
+                if file.size >= int(split.end) and is_same_file(self._at(name), split.detail):
+                    continue
             if self.config_values["on.replaced"] != "restart":
+                what, new = ("was truncated or replaced", "read the new one from its beginning") if there else (
+                    "is gone", "do without the rest of it"
+                )  # fmt: skip
                 raise DataError(
-                    f"file {file.name} was truncated or replaced while a run over its bytes {split.start} to"
-                    f" {split.end} was unfinished; put the old file back, or set `on.replaced=restart` to read the new"
-                    " one from its beginning"
+                    f"file {name} {what} while a run over its bytes {split.start} to {split.end} was unfinished; put"
+                    f" {'the old file' if there else 'it'} back, or set `on.replaced=restart` to {new}"
                 )
             replaced.add(index)
         return replaced

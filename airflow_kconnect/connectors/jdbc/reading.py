@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,7 +20,7 @@ from airflow_kconnect.connectors.jdbc.dialects.base import Dialect
 from airflow_kconnect.connectors.jdbc.drivers import use_driver
 from airflow_kconnect.connectors.jdbc.frames import Reader, resumable
 from airflow_kconnect.connectors.jdbc.gateway import connect
-from airflow_kconnect.connectors.jdbc.offsets import offset_of
+from airflow_kconnect.connectors.jdbc.offsets import QUERY_PARTITION, offset_of, partitions_of
 from airflow_kconnect.connectors.jdbc.planning import BLOCKS, Pieces, Planner, Window, block_ranges, whole_table
 from airflow_kconnect.connectors.jdbc.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.sources import Source, find_sources
@@ -102,7 +103,9 @@ class ReadingSession:
         for source in self.sources:
             if source.text not in windows.by_table:
                 continue
-            if left == 0:
+            # A copy is whole only in one plan: there are no offsets that a next one could begin at.
+            full = not self._settings.mode.bulk and len(splits) >= (context.plan_splits or math.inf)
+            if left == 0 or full:
                 more = True
                 break
             found, rows, has_more = self._split(
@@ -171,8 +174,12 @@ class ReadingSession:
 
     def _is_gone(self, split: Split) -> bool:
         """Whether the table of a split was dropped."""
+        if split.source_partition == QUERY_PARTITION:
+            return False
+        catalog = self._dialect.catalog(self._db)
         names = self._dialect.tables(self._db, self._settings.everything)
-        return split.source_partition.get("table") not in {name.text for name in names}
+        there = {partition_identity(found) for name in names for found in partitions_of(name, catalog)}
+        return partition_identity(split.source_partition) not in there
 
     def _check_unchanged(self, split: Split, source: Source) -> None:
         if split.detail["columns"] != source.table.fingerprint() and self._settings.values["schema.change"] == "fail":
@@ -201,7 +208,7 @@ class ReadingSession:
         A run that was stopped between equal timestamps, or at a time that the clocks of `db.timezone` leave out, says
         an earlier one and remembers beside it where it was: for Connect nothing is lost, for us nothing is doubled.
         """
-        if self._settings.mode.bulk:
+        if self._settings.mode.bulk or (self._find(split) is None and self._is_gone(split)):
             return None
         source, position = self._source_of(split), Position.of(progress)
         identity = partition_identity(split.source_partition)
@@ -212,6 +219,8 @@ class ReadingSession:
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         """See `NativeSourceConnector.facts`; called right after `offset`."""
+        if self._find(split) is None and self._is_gone(split):
+            return None
         behind = self._behind.get(partition_identity(split.source_partition))
         described = json.dumps(self._source_of(split).table.described(), ensure_ascii=False)
         return {"columns": described} if behind is None else {"columns": described, "behind": behind}

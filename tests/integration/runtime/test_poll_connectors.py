@@ -77,6 +77,23 @@ def test_offsets_are_committed_by_the_tasks(run_here: Run) -> None:
     assert sorted(report.offsets, key=lambda found: found["partition"]["id"]) == expected
 
 
+def test_other_spellings_of_an_offset_key_are_removed(run_here: Run, bootstrap: str, worker_topics: str) -> None:
+    """Another client has written them; with skewed clocks an old one could win later."""
+    config = _source(**{"tasks.max": "1"})
+    older, newer = (f'["{config["name"]}",{{"id":{space}0}}]'.encode() for space in (" ", "  "))
+    for key, seqno in ((older, 5), (newer, 9)):
+        produce(
+            bootstrap,
+            worker_topics,
+            [json.dumps({"seqno": seqno})],
+            key=key,
+            settings={"partitioner": "murmur2_random"},
+        )
+    run_here(config)
+    last = {record.key: record.value for record in read_all(bootstrap, worker_topics)}
+    assert (last[older], last[newer]) == (None, b'{"seqno":999}')
+
+
 class TestSink:
     @pytest.fixture
     def sink(self, run_here: Run, tmp_path: Path) -> dict[str, str]:

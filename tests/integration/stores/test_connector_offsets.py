@@ -16,10 +16,11 @@ from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError,
 from airflow_kconnect.connect.worker_config import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.producers import TransactionalProducer
-from airflow_kconnect.stores import connector_offsets, transactional_ids
+from airflow_kconnect.stores import connector_offsets, source_offsets, transactional_ids
 from airflow_kconnect.stores.records import (
     Marker,
     PlanRecord,
+    claim_key,
     facts_key,
     marker_key,
     offset_key,
@@ -128,6 +129,10 @@ class TestSource:
         source.alter(entry(FILE, {"position": 7}))
         assert source.records(bootstrap)[key] is None
 
+    def test_no_claim_is_left(self, source: Connector, bootstrap: str) -> None:
+        source.alter(entry(FILE, {"position": 7}))
+        assert source.records(bootstrap)[claim_key(source.name)] is None
+
     def test_the_connector_has_its_say(self, source: Connector) -> None:
         with pytest.raises(ConfigError) as caught:
             source.alter(entry(FILE, {"position": "x"}), entry({"f": 1}, {"position": -1}))
@@ -178,10 +183,30 @@ class TestSource:
         assert source.read() == []
         source.alter(entry(FILE, {"position": 7}))
         # The first transaction of a broker: its end may not have reached the topic when the commit returns.
-        deadline_s = time.monotonic() + 30
-        while not (found := source.read()) and time.monotonic() < deadline_s:
-            time.sleep(0.2)
-        assert found == [entry(FILE, {"position": 7})]
+        assert source.read() == [entry(FILE, {"position": 7})]
+
+    def test_the_open_transaction_of_a_killed_task_does_not_delay_altering(self, source: Connector) -> None:
+        group, topic = str(source.worker.get("group.id")), str(source.worker.get("offset.storage.topic"))
+        killed = source.live_producer(transactional_ids.task_id(group, source.name, 0))
+        killed.produce(topic, b"{}", marker_key(source.name, 0))
+        killed.flush()
+        started_s = time.monotonic()
+        source.alter(entry(FILE, {"position": 7}))
+        assert time.monotonic() - started_s < 30
+        assert source.read() == [entry(FILE, {"position": 7})]
+        killed.close()
+
+    def test_an_open_transaction_does_not_hide_what_was_committed_before(
+        self, source: Connector, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(source_offsets, "_ONLOOKERS_PATIENCE_S", 0.5)
+        source.write_offset(FILE, {"position": 7})
+        open_one = source.live_producer(unique("id"))
+        open_one.produce(str(source.worker.get("offset.storage.topic")), b"{}", b"x")
+        open_one.flush()
+        assert source.read() == [entry(FILE, {"position": 7})]
+        open_one.abort()
+        open_one.close()
 
 
 class TestSourceReset:

@@ -6,22 +6,31 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 from airflow_kconnect.connect.connector import Split
-from airflow_kconnect.connect.errors import FencedError
+from airflow_kconnect.connect.errors import FencedError, RetriableError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.producers import FlushingProducer, TransactionalProducer
 from airflow_kconnect.stores.offsets import OffsetView, read_view
 from airflow_kconnect.stores.plans import PlanFollower, PlanPointer
-from airflow_kconnect.stores.records import Marker, PlanRecord, marker_key, offset_key, offset_value, plan_key
+from airflow_kconnect.stores.records import (
+    Claim,
+    Marker,
+    PlanRecord,
+    claim_key,
+    marker_key,
+    offset_key,
+    offset_value,
+    plan_key,
+)
 from tests.support import unique
 
 PARTITIONS = 5
 PLAN = PlanRecord("plan-1", "run-1", 2, (Split({"filename": "/a"}, 0, 10), Split({"filename": "/a"}, 10, 20)))
-NEXT_RUN = replace(PLAN, run_id="run-2")
-NEXT_PLAN = replace(PLAN, plan_id="plan-2", run_id="run-2")
+CLAIM, NEXT_CLAIM = Claim("claim-1", "run-1"), Claim("claim-2", "run-2")
 HALF, DONE = Marker("plan-1", 5, False, 2), Marker("plan-1", 10, True, 4)
 
 
@@ -40,8 +49,8 @@ class OffsetTopic:
         self._producer.produce(self.name, value, key)
         self._producer.flush()
 
-    def write_plan(self, plan: PlanRecord | None, connector: str | None = None) -> None:
-        self.write(plan_key(connector or self.connector), plan.encode() if plan else None)
+    def write_claim(self, claim: Claim | None, connector: str | None = None) -> None:
+        self.write(claim_key(connector or self.connector), claim.encode() if claim else None)
 
     def write_marker(self, split: int, marker: Marker | None) -> None:
         self.write(marker_key(self.connector, split), marker.encode() if marker else None)
@@ -58,7 +67,7 @@ class OffsetTopic:
     def follower(self, split: int = 0, plan: PlanRecord = PLAN) -> PlanFollower:
         """A task's follower, as a driver makes it that has read the topic just now."""
         view, log = self.read()
-        pointer = PlanPointer(self.connector, self.name, PARTITIONS, plan, log.positions, view.markers)
+        pointer = PlanPointer(self.connector, self.name, PARTITIONS, CLAIM, plan, log.positions, view.markers, 20.0)
         return PlanFollower(pointer, split, self._admin, self._consumer)
 
     def close(self) -> None:
@@ -69,13 +78,14 @@ class OffsetTopic:
 def offsets(bootstrap: str, topic: Callable[..., str]) -> Iterator[OffsetTopic]:
     name = topic(partitions=PARTITIONS, prefix="offsets", config={"cleanup.policy": "compact"})
     made = OffsetTopic(bootstrap, name, unique("fs"))
-    made.write_plan(PLAN)
+    made.write_claim(CLAIM)
+    made.write(plan_key(made.connector), PLAN.encode())
     yield made
     made.close()
 
 
 class TestCheckCurrent:
-    def test_the_run_that_wrote_the_plan_is_current(self, offsets: OffsetTopic) -> None:
+    def test_the_run_that_wrote_the_claim_is_current(self, offsets: OffsetTopic) -> None:
         offsets.follower().check_current()
 
     def test_it_stays_so_until_something_happens(self, offsets: OffsetTopic) -> None:
@@ -83,38 +93,50 @@ class TestCheckCurrent:
         for _ in range(3):
             follower.check_current()
 
-    @pytest.mark.parametrize("plan", [NEXT_RUN, NEXT_PLAN], ids=["the same plan", "a plan of its own"])
-    def test_another_run_has_taken_over(self, offsets: OffsetTopic, plan: PlanRecord) -> None:
+    def test_another_run_has_taken_over(self, offsets: OffsetTopic) -> None:
         follower = offsets.follower()
-        offsets.write_plan(plan)
+        offsets.write_claim(NEXT_CLAIM)
         with pytest.raises(FencedError, match=f"connector {offsets.connector}: run run-1 was taken over by run run-2"):
+            follower.check_current()
+
+    def test_another_attempt_with_the_same_run_id_has_taken_over(self, offsets: OffsetTopic) -> None:
+        follower = offsets.follower()
+        offsets.write_claim(replace(NEXT_CLAIM, run_id="run-1"))
+        with pytest.raises(FencedError):
             follower.check_current()
 
     def test_the_plan_was_finished(self, offsets: OffsetTopic) -> None:
         follower = offsets.follower()
-        offsets.write_plan(None)
+        offsets.write_claim(None)
         with pytest.raises(FencedError, match="run run-1 was finished; it commits nothing more"):
             follower.check_current()
 
     def test_a_take_over_between_two_checks_is_seen(self, offsets: OffsetTopic) -> None:
         follower = offsets.follower()
         follower.check_current()
-        offsets.write_plan(NEXT_RUN)
+        offsets.write_claim(NEXT_CLAIM)
         with pytest.raises(FencedError):
+            follower.check_current()
+
+    def test_more_partitions_of_the_topic_end_the_run(self, offsets: OffsetTopic, bootstrap: str) -> None:
+        follower = offsets.follower()
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        admin.create_partitions([NewPartitions(offsets.name, PARTITIONS + 1)])[offsets.name].result(30)
+        with pytest.raises(RetriableError, match="had 5 partitions when run run-1 began, and has 6 now"):
             follower.check_current()
 
     def test_a_take_over_that_was_aborted_does_not_count(self, offsets: OffsetTopic) -> None:
         follower = offsets.follower()
         producer = offsets.transaction()
-        producer.produce(offsets.name, NEXT_RUN.encode(), plan_key(offsets.connector))
+        producer.produce(offsets.name, NEXT_CLAIM.encode(), claim_key(offsets.connector))
         producer.flush()
         producer.abort()
         producer.close()
         follower.check_current()
 
-    def test_another_connectors_plan_does_not_count(self, offsets: OffsetTopic) -> None:
+    def test_another_connectors_claim_does_not_count(self, offsets: OffsetTopic) -> None:
         follower = offsets.follower()
-        offsets.write_plan(NEXT_RUN, connector=unique("other"))
+        offsets.write_claim(NEXT_CLAIM, connector=unique("other"))
         follower.check_current()
 
 
@@ -170,6 +192,6 @@ class TestReadView:
     def test_it_sees_the_end_of_a_plan(self, offsets: OffsetTopic) -> None:
         offsets.write_marker(0, DONE)
         offsets.write_marker(0, None)
-        offsets.write_plan(None)
+        offsets.write(plan_key(offsets.connector), None)
         view, _ = offsets.read()
         assert (view.plan, view.markers) == (None, {})

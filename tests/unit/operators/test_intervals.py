@@ -62,6 +62,29 @@ def test_a_backfill_needs_an_interval(start: datetime | None, end: datetime | No
         run_mode(context(start=start, end=end))
 
 
+class TestBackfillOverAManualRun:
+    """Airflow makes a backfill of it, with the date of the backfill's interval and the data interval before that."""
+
+    @staticmethod
+    def taken_over(**params: Any) -> Any:
+        found = context(start=START - HOUR, end=START, **params)
+        found["dag_run"].logical_date = START
+        return found
+
+    def test_the_interval_before_is_not_moved(self) -> None:
+        with pytest.raises(ConfigError, match=r"begins at 2026-01-01 00:00.*Delete the DAG run"):
+            run_mode(self.taken_over())
+
+    def test_an_interval_that_is_given_is_moved(self) -> None:
+        given = {"from": "2026-01-01T00:00:00Z", "to": "2026-01-01T01:00:00Z"}
+        assert str(run_mode(self.taken_over(**given)).replay) == "2026-01-01T00:00:00Z/2026-01-01T01:00:00Z"
+
+    def test_a_run_of_the_schedule_is_moved(self) -> None:
+        found = context()
+        found["dag_run"].logical_date = START
+        assert str(run_mode(found).replay) == "2026-01-01T00:00:00Z/2026-01-01T01:00:00Z"
+
+
 def test_params_give_a_manual_run_an_interval() -> None:
     given = {"mode": "replay", "from": "2026-02-01T00:00:00Z", "to": "2026-02-01T02:00:00+01:00"}
     replay = run_mode(context("manual", **given)).replay

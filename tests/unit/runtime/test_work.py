@@ -75,3 +75,35 @@ def test_resume_point(marker: Marker | None, expected: Progress) -> None:
 )
 def test_reached(reports: list[SplitReport], expected: tuple[Progress | None, bool]) -> None:
     assert work().reached(1, reports) == expected
+
+
+class TestNeedsPlan:
+    """A run was stopped: can offsets say what is done?"""
+
+    @staticmethod
+    def reports(*found: tuple[int, Progress | None, bool]) -> list[SplitReport]:
+        return [SplitReport(split, progress=progress, done=done) for split, progress, done in found]
+
+    @pytest.mark.parametrize(
+        ("found", "expected"),
+        [
+            ([(0, 10, True), (1, 20, True), (2, 30, True)], False),
+            ([(0, 10, True), (1, 15, False), (2, None, False)], False),
+            ([(0, 5, False), (1, 20, True), (2, None, False)], True),
+            ([(0, 5, False), (1, 15, False), (2, None, False)], True),
+            ([(0, None, False), (1, None, False), (2, 21, False)], True),
+        ],
+        ids=["all done", "the others not begun", "a further one done", "a further one begun", "only the last begun"],
+    )
+    def test_splits_of_one_source_partition(
+        self, found: list[tuple[int, Progress | None, bool]], expected: bool
+    ) -> None:
+        assert work().needs_plan(self.reports(*found)) is expected
+
+    def test_one_that_an_earlier_run_has_done_counts(self) -> None:
+        assert work({1: DONE}).needs_plan(self.reports((0, 5, False), (2, None, False)))
+
+    def test_other_source_partitions_do_not(self) -> None:
+        splits = (SPLITS[0], Split({"filename": "/b"}, 0, 10))
+        plan = PlanRecord("plan", "run", 2, splits)
+        assert not work(plan=plan).needs_plan(self.reports((0, 5, False), (1, 10, True)))

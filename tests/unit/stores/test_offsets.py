@@ -337,7 +337,7 @@ class TestOurOwnRecords:
         [
             pytest.param([b'{"size":1}'], {A_ID: {"size": 1}}, id="facts"),
             pytest.param([b'{"size":1}', b'{"size":2}'], {A_ID: {"size": 2}}, id="last wins"),
-            pytest.param([b'{"size":1}', None], {A_ID: {}}, id="deleted facts"),
+            pytest.param([b'{"size":1}', None], {}, id="deleted facts"),
         ],
     )
     def test_facts(self, found: list[bytes | None], expected: dict[str, Any]) -> None:
@@ -346,3 +346,35 @@ class TestOurOwnRecords:
     def test_records_of_our_own_are_no_offsets(self) -> None:
         records = [record(plan_key("fs"), PLAN.encode()), record(marker_key("fs", 0), MARKER.encode())]
         assert view_of(records).offsets == {}
+
+
+class TestMorePartitions:
+    """The topic has got more partitions: what is written since with the same key lies elsewhere."""
+
+    FINISHED = (record(plan_key("fs"), PLAN.encode(), ms=1), record(plan_key("fs"), None, partition=17, ms=2))
+
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_a_finished_plan_does_not_come_back(self, turned: bool) -> None:
+        assert view_of(reversed(self.FINISHED) if turned else self.FINISHED).plan is None
+
+    @pytest.mark.parametrize("turned", [False, True])
+    def test_the_newest_marker_counts(self, turned: bool) -> None:
+        newer = Marker("p", 9, True, 4)
+        records = [
+            record(marker_key("fs", 0), MARKER.encode(), at=900, ms=1),
+            record(marker_key("fs", 0), newer.encode(), partition=17, ms=2),
+        ]
+        assert view_of(reversed(records) if turned else records).markers == {0: newer}
+
+    def test_the_old_places_are_known_to_whoever_ends_the_plan(self) -> None:
+        assert view_of(self.FINISHED).of_runs() == [(plan_key("fs"), 0)]
+
+    def test_an_old_record_that_cannot_be_read_does_no_harm(self) -> None:
+        records = [record(plan_key("fs"), b"rubbish", ms=1), record(plan_key("fs"), PLAN.encode(), partition=17, ms=2)]
+        for order in (records, records[::-1]):
+            view = view_of(order)
+            view.check_readable()
+            assert view.plan == PLAN
+
+    def test_facts_do_not_end_with_a_plan(self) -> None:
+        assert view_of([record(facts_key("fs", A_ID), b"{}")]).of_runs() == []

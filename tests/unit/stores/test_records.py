@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector import Split
 from airflow_kconnect.stores.records import (
+    Claim,
     Marker,
     PlanRecord,
+    claim_key,
     facts_key,
     marker_key,
     offset_key,
@@ -67,6 +69,7 @@ class TestOurKeys:
     @pytest.mark.parametrize(
         ("key", "expected"),
         [
+            pytest.param(claim_key("c"), b'["kconnect","claim","c"]', id="claim"),
             pytest.param(plan_key("c"), b'["kconnect","plan","c"]', id="plan"),
             pytest.param(marker_key("c", 12), b'["kconnect","split","c","12"]', id="marker"),
             pytest.param(facts_key("c", '{"a":1}'), b'["kconnect","facts","c","{\\"a\\":1}"]', id="facts"),
@@ -75,11 +78,18 @@ class TestOurKeys:
     def test_bytes(self, key: bytes, expected: bytes) -> None:
         assert key == expected
 
-    @pytest.mark.parametrize("key", [plan_key("c"), marker_key("c", 0), facts_key("c", "{}")], ids=bytes.decode)
+    @pytest.mark.parametrize(
+        "key", [claim_key("c"), plan_key("c"), marker_key("c", 0), facts_key("c", "{}")], ids=bytes.decode
+    )
     def test_connect_skips_them(self, key: bytes) -> None:
         """It wants a list of two members, the second one a map."""
         parsed = json.loads(key)
         assert len(parsed) != 2 or not isinstance(parsed[1], dict)
+
+
+def test_a_claim_is_read_as_it_was_written() -> None:
+    claim = Claim("id", "dag/run/täsk#1")
+    assert Claim.decode(claim.encode()) == claim
 
 
 class TestPlanRecord:
