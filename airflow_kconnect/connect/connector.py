@@ -136,8 +136,8 @@ class PlanContext:
     :param facts: what `NativeSourceConnector.facts` said when that offset was committed.
     :param max_records: at most so many records in this run; None is no bound.
     :param splits_max: at most so many splits per source partition; None lets the connector choose.
-    :param plan_splits: how many splits a plan has room for. A connector that stops there notes ``more``, and is asked
-        again within the run, when those are done.
+    :param plan_splits: how many splits a plan has room for; None is no bound. A connector that stops there notes
+        ``more``, and is asked again within the run, when those are done.
     :param parallelism: how many splits Spark can run at once; asks Spark's configuration.
     :param spark: starts the Spark session on first use: a run with nothing to do should not call it.
     :param replay: plan what belongs to this interval, whatever the offsets say; None: go on from them.

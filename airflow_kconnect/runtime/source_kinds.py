@@ -91,15 +91,17 @@ class NativeKind(SourceKind):
             facts=view.facts,
             max_records=settings.max_records,
             splits_max=splits_max,
-            plan_splits=SPLITS_PER_PLAN,
+            # A replay has no offsets that a second plan could begin at.
+            plan_splits=None if settings.replay else SPLITS_PER_PLAN,
             parallelism=self._session.parallelism,
             spark=lambda: self._session.spark,
             replay=settings.replay,
         )
         plan = self._connector.plan(context)
         record = PlanRecord(uuid.uuid4().hex, settings.run_id, len(plan.splits), plan.splits)
+        full = context.plan_splits is not None and len(plan.splits) >= context.plan_splits
         # A run that is bounded by records is over with its plan.
-        cut = bool(plan.notes.get("more")) and len(plan.splits) >= SPLITS_PER_PLAN and settings.max_records is None
+        cut = bool(plan.notes.get("more")) and full and settings.max_records is None
         return Work(record, view, cut=cut, notes=plan.notes)
 
     def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:

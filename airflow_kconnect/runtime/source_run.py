@@ -11,7 +11,7 @@ from typing import Any
 
 from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.connector import ExactlyOnceSupport, SourceConnector
-from airflow_kconnect.connect.errors import ConnectError, FencedError, InternalError
+from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError, InternalError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.task_errors import unpack_error
@@ -113,15 +113,13 @@ class SourceRun:
 
     def _has_more(self, last: Outcome) -> bool:
         """Whether the plan had no room for everything, and there is time for another one."""
-        return last.work.cut and all(report.done for report in last.reports) and not self._is_late()
-
-    def _is_late(self) -> bool:
-        return self._deadline is not None and time.time() >= self._deadline
+        in_time = self._deadline is None or time.time() < self._deadline
+        return last.work.cut and in_time and all(report.done for report in last.reports)
 
     def _carry_out(
         self, producer: CommittingProducer, claim: Claim, view: OffsetView, partitions: int
     ) -> tuple[Claim, Outcome]:
-        """Steps 4 to 8; returns the claim to go on with."""
+        """Steps 4 to 8; returns the claim to continue with."""
         self._phases.enter("planning")
         work = self._work(view)  # 4
         if work.plan.tasks == 0:
@@ -161,9 +159,17 @@ class SourceRun:
         return work
 
     def _write_plan(self, producer: CommittingProducer, plan: PlanRecord, partitions: int) -> None:
+        """:raises DataError: it is larger than records may be."""
         key, value = plan_key(self._settings.offsets_name), plan.encode()
         producer.begin()
-        producer.produce_patiently(self._settings.offset_topic, value, key, partition_of(key, partitions))
+        try:
+            producer.produce_patiently(self._settings.offset_topic, value, key, partition_of(key, partitions))
+        except DataError as error:
+            raise DataError(
+                f"connector {self._settings.name}: the plan has {len(plan.splits)} splits, too many for one record"
+                f" ({len(value)} bytes). Read fewer tables, or a shorter interval, at a time; or allow larger records:"
+                " `producer.override.max.request.size`, and `max.message.bytes` of the offset topic"
+            ) from error
         producer.commit()
 
     def _move(self, work: Work, claim: Claim, partitions: int) -> tuple[list[SplitReport], int]:
@@ -268,10 +274,10 @@ class SourceRun:
     def _commit(
         self, producer: CommittingProducer, work: Work, claim: Claim, offsets: list[NewOffset], partitions: int
     ) -> Claim:
-        """The source offsets and the end of the plan; returns the claim to go on with.
+        """The source offsets and the end of the plan; returns the claim to continue with.
 
         A straggling task of the plan must not take it for current: its markers are gone, it would start again. So the
-        claim ends with the plan; a run that goes on writes another one.
+        claim ends with the plan; a run that continues writes another one.
         """
         name, topic = self._settings.offsets_name, self._settings.offset_topic
         following = replace(claim, claim_id=uuid.uuid4().hex)

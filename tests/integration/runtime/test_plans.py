@@ -10,7 +10,8 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.runtime import source_run
+from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.runtime import source_kinds, source_run
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run, missing_and_doubled
 from tests.support import unique
 from tests.support.kafka import read_all, read_values
@@ -115,10 +116,6 @@ class TestGoneFile:
         (folder / "a.txt").unlink()
         return config
 
-    def test_it_stops_the_run_with_the_cure(self, begun: dict[str, str], run_here: Run) -> None:
-        with pytest.raises(DataError, match=r"a\.txt is gone .*; put it back, or set `on\.replaced=restart`"):
-            run_here(begun)
-
     def test_it_is_given_up_where_files_may_be_replaced(
         self, begun: dict[str, str], run_here: Run, bootstrap: str
     ) -> None:
@@ -128,23 +125,51 @@ class TestGoneFile:
 
 
 class TestManyFiles:
-    def test_more_files_than_one_plan_takes_are_moved_by_one_run(
-        self, tmp_path: Path, run_here: Run, bootstrap: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("airflow_kconnect.runtime.source_kinds.SPLITS_PER_PLAN", 4)
+    @pytest.fixture
+    def config(self, tmp_path: Path) -> dict[str, str]:
+        """A folder with eleven files of one line each; `tmp_path` is its parent."""
         folder = tmp_path / "in"
         folder.mkdir()
         for n in range(11):
             (folder / f"{n:02}.txt").write_text(f"line-{n}\n")
         name = unique("folder")
-        config = {
+        return {
             "name": name,
             "connector.class": "FileStreamSource",
             "files": str(folder),
             "topic": f"t-{name}",
             "value.converter": STRING,
         }
+
+    def test_more_than_one_plan_takes_are_moved_by_one_run(
+        self, config: dict[str, str], run_here: Run, bootstrap: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(source_kinds, "SPLITS_PER_PLAN", 4)
         report = run_here(config)
         expected = [f"line-{n}".encode() for n in range(11)]
         assert missing_and_doubled(expected, read_values(bootstrap, config["topic"])) == (set(), [])
         assert (report.complete, report.splits, report.records["written"], len(report.offsets)) == (True, 11, 11, 11)
+
+    def test_a_replay_is_one_plan(
+        self, config: dict[str, str], run_here: Run, bootstrap: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(source_kinds, "SPLITS_PER_PLAN", 4)
+        report = run_here(config, interval=Replay(0, 4_000_000_000_000, unique("key")))
+        assert (report.complete, report.splits, len(read_values(bootstrap, config["topic"]))) == (True, 11, 11)
+
+    def test_a_plan_that_is_too_large_for_a_record_is_an_error_with_a_cure(
+        self, config: dict[str, str], run_here: Run
+    ) -> None:
+        with pytest.raises(DataError, match=r"the plan has 11 splits, too many for one record .*max\.request\.size"):
+            run_here({**config, "producer.override.max.request.size": "1000"})
+
+    @pytest.mark.exhaustive
+    def test_thousands_of_files_are_moved(
+        self, config: dict[str, str], tmp_path: Path, run_here: Run, bootstrap: str
+    ) -> None:
+        for n in range(11, 5000):
+            (tmp_path / "in" / f"{n}.txt").write_text(f"line-{n}\n")
+        report = run_here(config)
+        expected = [f"line-{n}".encode() for n in range(5000)]
+        assert missing_and_doubled(expected, read_values(bootstrap, config["topic"])) == (set(), [])
+        assert (report.complete, report.splits) == (True, 5000)

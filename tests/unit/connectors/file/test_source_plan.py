@@ -305,8 +305,14 @@ class TestRecheck:
 
     def test_a_file_that_is_gone_is_named(self, source: Source, splits: IndexedSplits) -> None:
         source.path.unlink()
-        with pytest.raises((ConfigError, DataError), match=r"in\.txt does not exist"):
+        with pytest.raises(DataError, match=r"in\.txt is gone .*; put it back, or set `on\.replaced=restart`"):
             source.connector().recheck(splits)
+
+    def test_a_file_that_is_gone_is_given_up_where_files_may_be_replaced(
+        self, source: Source, splits: IndexedSplits
+    ) -> None:
+        source.path.unlink()
+        assert source.connector(on_replaced="restart").recheck(splits) == {0}
 
     def test_a_plan_without_splits_is_fine(self, source: Source) -> None:
         assert source.connector().recheck([]) == set()
