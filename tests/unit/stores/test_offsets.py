@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector import Offset, Split
 from airflow_kconnect.connect.errors import DataError
@@ -365,6 +367,23 @@ class TestMorePartitions:
             record(marker_key("fs", 0), newer.encode(), partition=17, ms=2),
         ]
         assert view_of(reversed(records) if turned else records).markers == {0: newer}
+
+    @given(
+        written=st.lists(st.tuples(st.integers(0, 2), st.none() | st.integers(0, 9)), max_size=12),
+        turn=st.permutations(range(3)),
+    )
+    def test_what_was_written_last_counts_whatever_the_order_of_reading(
+        self, written: list[tuple[int, int | None]], turn: list[int]
+    ) -> None:
+        records = [
+            record(
+                marker_key("fs", 0), None if n is None else Marker("p", n, False, n).encode(), at=at, partition=where
+            )
+            for at, (where, n) in enumerate(written)
+        ]
+        last = written[-1][1] if written else None
+        expected = {} if last is None else {0: Marker("p", last, False, last)}
+        assert view_of(sorted(records, key=lambda found: turn.index(found.partition))).markers == expected
 
     def test_the_old_places_are_known_to_whoever_ends_the_plan(self) -> None:
         assert view_of(self.FINISHED).of_runs() == [(plan_key("fs"), 0)]
