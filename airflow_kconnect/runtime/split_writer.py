@@ -120,7 +120,6 @@ def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterato
     7 rows and their progress in one transaction, chunk by chunk
     """
     split = report.split
-    failpoint("before-split")
     admin = KafkaAdmin(settings.admin_config)
     follower = PlanFollower(settings.pointer, split, admin, settings.consumer_config)
     follower.check_current()  # a late attempt of a run that was taken over must not fence its successor
