@@ -86,10 +86,8 @@ class TestMorePartitions:
         with interrupted("before-final-commit"):
             run_here(config)
         offsets = config["offsets.storage.topic"]
-        (grown,) = (
-            AdminClient({"bootstrap.servers": bootstrap}).create_partitions([NewPartitions(offsets, 50)]).values()
-        )
-        grown.result(30)
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        admin.create_partitions([NewPartitions(offsets, 50)])[offsets].result(30)
         assert run_here(config).resumed_plan
         assert left_of_runs(bootstrap, offsets) == []
         assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.run import EXIT_FENCED
-from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.runtime import source_run
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
@@ -19,12 +18,6 @@ from tests.support.kafka import read_all
 pytestmark = pytest.mark.spark_submit
 
 _RECORDS = 300
-
-
-def _has_records(bootstrap: str, topic: str) -> bool:
-    return KafkaAdmin({"bootstrap.servers": bootstrap}).partitions(topic) > 0 and bool(
-        read_all(bootstrap, topic, committed=False)
-    )
 
 
 def test_a_task_of_the_older_run_that_starts_while_the_newer_one_takes_over_moves_nothing(
@@ -41,16 +34,19 @@ def test_a_task_of_the_older_run_that_starts_while_the_newer_one_takes_over_move
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
         "value.converter.schemas.enable": "false",
     }
+    polled = tmp_path / "polled"
     # It polls for some seconds before it commits.
-    older: Job = start_job({**config, "throughput": "60"}, worker_props, tmp_path, failpoint="before-split")
+    slow = {**config, "throughput": "40", "log.file": str(polled)}
+    older: Job = start_job(slow, worker_props, tmp_path, failpoint="before-tasks")
     older.wait_for_failpoint()
 
     def meanwhile(point: str) -> None:
         """The older run's task starts when offsets have been read, and is over when those of the newer run start."""
         if point == "after-reading-offsets":
             older.reached.unlink()
-            while older.process.poll() is None and not _has_records(bootstrap, config["topic"]):
+            while older.process.poll() is None and not polled.with_name("polled-0").exists():
                 time.sleep(0.05)
+            time.sleep(3)  # long enough to take its id
         elif point == "before-tasks":
             older.wait()
 
