@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -40,6 +41,14 @@ def begin(db: PostgresDatabase) -> Iterator[Begin]:
 @pytest.fixture
 def table(db: PostgresDatabase) -> None:
     db.execute("create table t (id bigserial primary key, at timestamptz not null default now())")
+
+
+def _wait_for_ids(db: PostgresDatabase, *ids: int) -> None:
+    for _ in range(300):
+        if db.execute("select id from t order by id") == [(number,) for number in ids]:
+            return
+        time.sleep(0.1)
+    raise TimeoutError("the subscription does not bring the rows")
 
 
 def _ids(found: list[dict[str, Any]]) -> list[int]:
@@ -224,6 +233,38 @@ class TestBlindSpots:
         foreign, subscribed = sorted(report.notes["warnings"])
         assert foreign.startswith("abroad is a foreign table")
         assert subscribed.startswith("fed gets rows by logical replication")
+
+
+@pytest.mark.exhaustive
+def test_rows_that_replication_brings_late_are_missed_as_the_warning_says(
+    jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    server = PostgresServer({"wal_level": "logical"})
+    try:
+        publisher, subscriber = server.create_database(), server.create_database()
+        for database in (publisher, subscriber):
+            database.execute("create table t (id bigint primary key)")
+        publisher.execute("create publication p for table t")
+        publisher.execute("select pg_create_logical_replication_slot('s', 'pgoutput')")
+        login = f"host=127.0.0.1 port={publisher.port} dbname={publisher.name} user={server.user}"
+        subscriber.execute(
+            f"create subscription s connection '{login} password={server.password}' publication p"
+            " with (create_slot = false, slot_name = s, copy_data = false)"
+        )
+        config = jdbc_source(subscriber, **{"incrementing.column.name": "id"})
+        with publisher.connect() as late:
+            late.autocommit = False
+            late.execute("insert into t values (5)")
+            publisher.execute("insert into t values (6)")
+            _wait_for_ids(subscriber, 6)
+            report = run_here(config)
+            late.commit()
+        _wait_for_ids(subscriber, 5, 6)
+        run_here(config)
+    finally:
+        server.remove()
+    assert "t gets rows by logical replication" in str(report.notes["warnings"])
+    assert _ids(rows(config, "t")) == [6]
 
 
 class TestClocks:
