@@ -38,12 +38,14 @@ PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required userna
 class Observed:
     """What could be seen of the run from outside, and what it left.
 
-    :param sockets: mode of a socket -> mode of its folder, both while the run went on.
+    :param sockets: path of a socket -> mode of its folder, while the run went on.
+    :param open_to_others: file that others could read while the run went on -> canaries in it.
     """
 
     commands: set[str] = field(default_factory=set)
     environments: set[str] = field(default_factory=set)
     sockets: dict[str, int] = field(default_factory=dict)
+    open_to_others: dict[Path, list[str]] = field(default_factory=dict)
     log: str = ""
     report: dict[str, Any] | None = None
     lineage: str = ""
@@ -59,10 +61,18 @@ class Observed:
                 self.commands.add(command)
                 if "connector_job" in command or "worker_daemon" in command or "SparkSubmit" in command:
                     self.environments.add(json.dumps(process.environ()))
-        for path in temporary.rglob("*.sock"):
-            with contextlib.suppress(OSError):
-                if stat.S_ISSOCK(path.stat().st_mode):
-                    self.sockets[str(path)] = stat.S_IMODE(path.parent.stat().st_mode)
+        with contextlib.suppress(OSError):  # of what is removed while it is looked at
+            for path in temporary.rglob("*"):
+                self._look_at(path, temporary)
+
+    def _look_at(self, path: Path, temporary: Path) -> None:
+        mode = path.stat().st_mode
+        if stat.S_ISSOCK(mode):
+            self.sockets[str(path)] = stat.S_IMODE(path.parent.stat().st_mode)
+        if stat.S_ISREG(mode) and (found := found_in(path.read_bytes())):
+            folders = [folder for folder in path.parents if folder.is_relative_to(temporary) and folder != temporary]
+            if mode & 0o077 and all(folder.stat().st_mode & 0o077 for folder in folders):
+                self.open_to_others[path] = found
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +106,11 @@ def observed(bootstrap: str, temporary: Path, tmp_path_factory: pytest.TempPathF
             "admin.override.sasl.password": "${airflow:canary:password}",
         },
         worker_config={"offset.storage.topic": f"{name}-offsets", "producer.sasl.password": CANARIES["worker"]},
-        conf={"spark.eventLog.enabled": "true", "spark.eventLog.dir": (folder / "events").as_uri()},
+        conf={
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": (folder / "events").as_uri(),
+            "spark.local.dir": str(temporary),
+        },
     )
     observed = Observed()
     with pytest.MonkeyPatch.context() as patch:
@@ -190,6 +204,10 @@ def test_lineage_has_none(observed: Observed) -> None:
 def test_sparks_event_log_has_none(observed: Observed) -> None:
     assert b"SparkListenerApplicationEnd" in observed.event_log
     assert found_in(observed.event_log) == []
+
+
+def test_no_temporary_file_with_one_is_open_to_others_while_the_run_goes_on(observed: Observed) -> None:
+    assert observed.open_to_others == {}
 
 
 def test_no_temporary_file_with_one_is_left(observed: Observed) -> None:
