@@ -42,7 +42,8 @@ class Pieces:
         """Whole waves of parallel pieces of at most `rows` rows; never pieces of less than a quarter of it."""
         parallel = self.context.parallelism()
         pieces = parallel * -(-rows // (self.rows * parallel))
-        return max(1, min(pieces, rows // max(1, self.rows // 4), self.context.splits_max or pieces))
+        most = min(self.context.splits_max or pieces, self.context.plan_splits or pieces)
+        return max(1, min(pieces, rows // max(1, self.rows // 4), most))
 
 
 class Planner:

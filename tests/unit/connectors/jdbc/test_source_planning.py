@@ -136,3 +136,8 @@ def test_every_block_is_in_one_range_also_those_that_were_not_counted(counted: i
 def test_pieces_come_in_whole_waves(rows: int, pieces: int) -> None:
     context = PlanContext({}, {}, None, None, lambda: 2, lambda: pytest.fail("no Spark is needed"))
     assert Pieces(100, context).count(rows) == pieces
+
+
+def test_a_large_table_has_larger_pieces_rather_than_more_than_a_plan_has_room_for() -> None:
+    context = PlanContext({}, {}, None, None, lambda: 4, lambda: None, plan_splits=1000)  # type: ignore[arg-type,return-value]
+    assert Pieces(100, context).count(10_000_000) == 1000
