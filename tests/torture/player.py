@@ -95,8 +95,7 @@ class Player:
             for step in self._steps:
                 self._say(str(step))
                 self._play(step)
-            self._finish()
-            count(self._connector, self._outcome)
+            self._settle()
         except Exception as error:  # the schedule is lost, and says so
             self._outcome.problems.append(f"{type(error).__name__}: {error}")
         finally:
@@ -187,14 +186,12 @@ class Player:
     def _recreate(self, records: int) -> None:
         """A run over a topic that was created again must refuse: its offsets mean other records."""
         assert isinstance(self._connector, Sink)
-        self._finish()
-        count(self._connector, self._outcome)
+        self._settle()
         self._connector.recreate_topic()
         self._connector.add(records)
         self._outcome.struck += 1
         if (code := self._wait(self._start())) != EXIT_CONFIG_OR_DATA:
             self._outcome.problems.append(f"a run over a topic that was created again ended with {code}")
-        self._connector.added -= records
 
     def _start(self, when: When | None = None) -> Job:
         failpoint = when.failpoint if when else None
@@ -221,6 +218,12 @@ class Player:
         if code == EXIT_INTERNAL:
             self._outcome.problems.append(f"a run ended with an internal error: {job.output}")
         return code
+
+    def _settle(self) -> None:
+        """Let everything arrive, and count it; once."""
+        if not self._outcome.expected:
+            self._finish()
+            count(self._connector, self._outcome)
 
     def _finish(self) -> None:
         """Undisturbed runs, as an operator's retries would be, until one has moved all and ends well."""
