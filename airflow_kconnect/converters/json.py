@@ -39,7 +39,8 @@ class JsonConverter(Converter):
         self.schemas_enable: bool = self.config_values["schemas.enable"]
         self.decimal_format: str = self.config_values["decimal.format"].upper()
         self._known = KnownEnvelopes()
-        self._content = _schema_of(self.config_values["schema.content"]) if self.schemas_enable else None
+        content = _schema_of(self.config_values["schema.content"])
+        self._content = content if self.schemas_enable else None
 
     @classmethod
     def config(cls) -> ConfigDef:

@@ -10,7 +10,7 @@ from airflow_kconnect.converters.decimals import decimal_bytes
 from airflow_kconnect.converters.json_read import or_default
 from airflow_kconnect.converters.json_rules import Rules, first_problem
 from airflow_kconnect.converters.json_value import NUMERIC, string_keys
-from airflow_kconnect.converters.types import logical_name
+from airflow_kconnect.converters.types import is_misnamed, logical_name
 
 _REST = 2**31 - 1
 _WITH_NULLS = {"ignoreNullFields": "false"}
@@ -41,10 +41,14 @@ def write_schemaless(column: Column, *, with_envelope: bool) -> Column:
 
 
 def write_problem(schema: ConnectSchema, column: Column, rules: Rules) -> Column | None:
-    """Why a value cannot be written: a null where one is not allowed."""
+    """Why a value cannot be written: a null where one is not allowed, or another type than its name says."""
 
     def check(of: ConnectSchema, value: Column) -> Column | None:
-        return None if rules.allows_null(of) else F.when(value.isNull(), REQUIRED)
+        missing = None if rules.allows_null(of) else F.when(value.isNull(), REQUIRED)
+        if not is_misnamed(of):
+            return missing
+        wrong = F.when(value.isNotNull(), f"Invalid type for {of.name}: {of.type.name}")
+        return wrong if missing is None else F.coalesce(missing, wrong)
 
     return first_problem(schema, column, check)
 

@@ -71,6 +71,13 @@ class BooleanConverter(PrimitiveConverter):
     shape = Shape(ConnectSchema(SchemaType.BOOLEAN, optional=True))
     name, kinds = "boolean", "^BOOLEAN$"
 
+    def encode(self, shape: Shape, column: Column) -> Encoded:
+        from pyspark.sql import functions as F
+
+        encoded = super().encode(shape, column)
+        # Unlike the converters of numbers it looks at the schema of null, too.
+        return encoded if self._takes(shape) else encoded._replace(error=F.lit(self.refusal(shape)))
+
     def refusal(self, shape: Shape) -> str:
         if shape.schema is None:
             return "BooleanConverter is not compatible with schemaless data of another type"

@@ -39,6 +39,11 @@ def logical_name(schema: ConnectSchema) -> str | None:
     return schema.name if _LOGICAL_TYPES.get(schema.name or "") is schema.type else None
 
 
+def is_misnamed(schema: ConnectSchema) -> bool:
+    """Whether a schema has the name of a logical type, but another type: after a transformation."""
+    return schema.name in _LOGICAL_TYPES and logical_name(schema) is None
+
+
 def decimal_scale(schema: ConnectSchema) -> int:
     """Scale of a Decimal schema.
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 _LETTERS = frozenset("GyYMLwWDdFEuaHkKhmsSzZX")
-_ONLY_WRITTEN = frozenset("GYwWF")
+_ONLY_WRITTEN = frozenset("GYwWFu")
 _NAMES = frozenset("GEazZX")
 _PART = re.compile(r"(?P<quote>'')|'(?P<quoted>(?:''|[^'])+)'|(?P<letter>[A-Za-z])(?P=letter)*|(?P<other>[^'])")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.data import SCHEMALESS, Shape, struct
 from airflow_kconnect.transforms.base import Change, PartTransformation, Rows
+from airflow_kconnect.transforms.fields import unbuildable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -30,6 +31,8 @@ class HoistField(PartTransformation):
         wrapped = F.struct(column.alias(self._field))
         if shape.schema is None:
             return Change(SCHEMALESS, F.to_variant_object(wrapped))
+        if (problem := unbuildable([self._field])) is not None:
+            return Change(shape, column, problem)
         return Change(Shape(struct((self._field, shape.schema))), wrapped)
 
     def change_nothing(self, rows: Rows) -> Change | None:

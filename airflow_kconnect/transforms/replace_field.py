@@ -62,20 +62,28 @@ class ReplaceField(PassesNulls):
         return self._of_struct(shape, shape.schema, column)
 
     def _of_struct(self, shape: Shape, schema: ConnectSchema, column: Column) -> Change:
+        from pyspark.sql import functions as F
+
         kept = [field for field in schema.fields if self._keeps(field.name)]
         fields = tuple(replace(field, name=self._renames.get(field.name, field.name)) for field in kept)
         problem = unbuildable(field.name for field in fields)
         if problem is not None:
             return refused(shape, column, problem)
         values: list[tuple[str, Column]] = []
+        errors: list[Column] = []
         for field in fields:
             origin = self._origin(schema, field)
             if isinstance(origin, str):
                 return refused(shape, column, origin)
             replace_null = self.config_values["replace.null.with.default"]
-            values.append((field.name, value_of(origin, column, replace_null=replace_null)))
+            value = value_of(origin, column, replace_null=replace_null)
+            if spark_type(origin.schema) != spark_type(field.schema):
+                errors.append(_wrong_object(origin, field, value))
+                value = F.lit(None).cast(spark_type(field.schema))
+            values.append((field.name, value))
         changed = replace(schema, fields=fields, optional=False, default=None)
-        return Change(Shape(changed), struct_of(column, values))
+        error = F.when(column.isNotNull(), F.coalesce(*errors)) if errors else None
+        return Change(Shape(changed), struct_of(column, values), error)
 
     def _origin(self, schema: ConnectSchema, new: Field) -> Field | str:
         """Whose value a new field gets, or why there is none.
@@ -86,9 +94,6 @@ class ReplaceField(PassesNulls):
         origin = schema.field(name)
         if origin is None:
             return f"{name} is not a valid field name"
-        if spark_type(origin.schema) != spark_type(new.schema):
-            found = f'class {java_class(origin.schema)} for field: "{new.name}"'
-            return f"Invalid Java object for schema with type {new.schema.type.name}: {found}"
         return origin
 
     def _of_object(self, column: Column) -> Change:
@@ -122,6 +127,18 @@ class ReplaceFieldValue(ReplaceField):
     """For values."""
 
     part = "value"
+
+
+def _wrong_object(origin: Field, new: Field, value: Column) -> Column:
+    """Why a field cannot have the value of one of another type: null where it can."""
+    from pyspark.sql import functions as F
+
+    found = f'class {java_class(origin.schema)} for field: "{new.name}"'
+    wrong = F.when(value.isNotNull(), f"Invalid Java object for schema with type {new.schema.type.name}: {found}")
+    if new.schema.optional:
+        return wrong
+    missing = f'Invalid value: null used for required field: "{new.name}", schema type: {new.schema.type.name}'
+    return F.coalesce(wrong, F.lit(missing))
 
 
 def _names(mapping: str) -> Sequence[str]:
