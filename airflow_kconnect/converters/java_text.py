@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import DATE, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.converters.types import logical_name
+from airflow_kconnect.converters.value_columns import JSON_ESCAPES, without_escape
 
 # java.util.Date.toString() in a worker whose time zone is UTC.
 _JAVA_DATE = "EEE MMM dd HH:mm:ss 'UTC' yyyy"
@@ -73,12 +76,11 @@ def _schemaless_text(column: Column) -> Column:
 
 def _java_of_json(text: Column) -> Column:
     string = r'"(?:[^"\\]|\\.)*+"'
-    steps = (
+    strings_as_they_are = (
         (rf'\G((?:[^",]|{string})*+),', "$1, "),
         (rf'\G((?:[^"]|{string}(?!:))*+)"((?:[^"\\]|\\.)*+)":', "$1$2="),
         (r'\G((?:[^"\\]|\\.)*+)"((?:[^"\\]|\\.)*+)"', "$1$2"),
-        (r"\\([\"\\])", "$1"),
     )
-    for pattern, replacement in steps:
+    for pattern, replacement in strings_as_they_are:
         text = F.regexp_replace(text, pattern, replacement)
-    return text
+    return F.regexp_replace(reduce(without_escape, JSON_ESCAPES, text), r"\\([\"\\])", "$1")

@@ -128,6 +128,12 @@ class StructParser(PayloadParser):
 
     def _column(self, name: str, values: pa.Array) -> pa.Array:
         """:raises ValueError: a text is no decimal of at most eight bytes."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_floating(values.type):
+            # As in BigDecimal, no zero is negative.
+            return pc.add(values, 0.0)
         scale = self.scales.get(name)
         return values if scale is None else _decimals(values, scale)
 

@@ -21,6 +21,7 @@ from airflow_kconnect.converters.json_read import (
     read_struct,
     read_value,
     struct_problem,
+    with_doubles,
 )
 from airflow_kconnect.converters.json_rules import Rules
 from airflow_kconnect.converters.types import spark_type
@@ -29,7 +30,7 @@ from airflow_kconnect.converters.types import spark_type
 def decode_plain(raw: Column, shapes: Sequence[Shape], let: Let) -> Decoded:
     """Messages without envelope: all are schemaless, JSON null and empty messages are null."""
     text = let("text", raw.cast("string"))
-    value = let("parsed", F.try_parse_json(text))
+    value = let("parsed", F.when(F.is_valid_utf8(text), F.try_parse_json(with_doubles(text))))
     malformed = raw.isNotNull() & value.isNull() & (F.trim(text) != "")
     return _only(F.when(~F.is_variant_null(value), value), SCHEMALESS, shapes, F.when(malformed, MALFORMED))
 

@@ -12,11 +12,19 @@ from typing import Any, NoReturn
 from airflow_kconnect.connect.canonical import canonical_json
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.floats import float_text
 from airflow_kconnect.converters.json import JsonConverter
 from airflow_kconnect.converters.json_envelope import ENVELOPE_REQUIRED
 from airflow_kconnect.converters.json_schema import from_json_schema, to_json_schema
 from airflow_kconnect.converters.json_value import from_json_value, to_json_value
-from airflow_kconnect.converters.value_literals import float_text
+from airflow_kconnect.converters.types import logical_name
+
+_PYTHON = {
+    SchemaType.BOOLEAN: bool,
+    SchemaType.STRING: str,
+    **dict.fromkeys((SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64), int),
+    **dict.fromkeys((SchemaType.FLOAT32, SchemaType.FLOAT64), float),
+}
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ class JsonHeaders:
             case SchemaType.MAP if items is not None:
                 return {key: self._filled(items, item) for key, item in value.items()}
             case _:
-                return value
+                return _checked(schema, value)
 
     def _null(self, schema: ConnectSchema) -> Any:
         if self.replace_nulls and schema.default is not None:
@@ -93,14 +101,27 @@ class JsonHeaders:
         return None
 
 
+def _checked(schema: ConnectSchema, value: Any) -> Any:
+    """:raises DataError: it has another type: lists in a list can, as the schema of one of them is that of all."""
+    expected = None if logical_name(schema) else _PYTHON.get(schema.type)
+    if expected is not None and type(value) is not expected:
+        raise DataError(f"Invalid type for {schema.type.name}: {type(value).__name__}")
+    return value
+
+
 def _parsed(raw: bytes) -> Any:
     try:
         text = raw.decode()
-        return json.loads(text, parse_constant=_refuse) if text.strip() else None
+        return json.loads(text, parse_constant=_refuse, parse_float=_float) if text.strip() else None
     except (ValueError, RecursionError) as error:
         from airflow_kconnect.converters.json_read import MALFORMED
 
         raise DataError(MALFORMED) from error
+
+
+def _float(text: str) -> float:
+    """Without a negative zero: Jackson reads numbers as BigDecimal."""
+    return float(text) + 0.0
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -20,6 +20,7 @@ MALFORMED = "Converting byte[] to Kafka Connect data failed due to serialization
 _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "corrupt", "allowNumericLeadingZeros": "true"}
 # Beyond this Spark's microseconds overflow.
 _LAST_MS = (2**63 - 1) // 1000
+_FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
 
 
 def parse(schema: ConnectSchema | None, text: Column) -> Column:
@@ -29,8 +30,31 @@ def parse(schema: ConnectSchema | None, text: Column) -> Column:
     """
     payload = spark.StructField("payload", spark.ArrayType(_wire_type(schema)))
     wrapper = spark.StructType([payload, spark.StructField("corrupt", spark.StringType())])
-    document = F.concat(F.lit(b'{"payload":['), text, F.lit(b"]}")).cast("string")
+    document = _document(b'{"payload":[', text, b"]}")
+    if schema is None:
+        document = with_doubles(document)
     return F.from_json(document, wrapper, _OPTIONS)
+
+
+def with_doubles(text: Column) -> Column:
+    """JSON text whose numbers with a point have an exponent, too: as DOUBLE they stay what Connect makes of them.
+
+    As decimals they would lose trailing zeros: 1.0 would be written as 1. Zero is never negative, as in BigDecimal.
+    """
+    string = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+    exact = F.regexp_replace(text, rf'\G((?:[^".]++|{string}|\.\d++[eE])*+\.\d++)', "$1e0")
+    negative = rf'\G((?:[^"-]++|{string}|-(?!0\.0++[eE]))*+)-'
+    return (
+        F.when(F.contains(text, F.lit("-0.0")), F.regexp_replace(exact, negative, "$1"))
+        .when(F.contains(text, F.lit(".")), exact)
+        .otherwise(text)
+    )
+
+
+def _document(before: bytes, text: Column, after: bytes) -> Column:
+    """JSON text around BINARY texts; what is not UTF-8 is not JSON either."""
+    document = F.concat(F.lit(before), text, F.lit(after)).cast("string")
+    return F.when(F.is_valid_utf8(document) | document.isNull(), document).otherwise("not UTF-8")
 
 
 def parse_strings(schema: ConnectSchema, text: Column, let: Let) -> Column:
@@ -39,7 +63,7 @@ def parse_strings(schema: ConnectSchema, text: Column, let: Let) -> Column:
     from_json would end it for all rows, also for those that need no parsing, and takes longer (measured for 1 M
     messages: strings 1.0 instead of 2.3 CPU seconds, structs of two strings 2.0 instead of 2.9).
     """
-    document = F.concat(F.lit(b"["), text, F.lit(b"]")).cast("string")
+    document = _document(b"[", text, b"]")
     list_ = let("list", F.try_parse_json(document))
     payload = F.try_variant_get(list_, "$", spark.ArrayType(_wire_type(schema)).simpleString()).alias("payload")
     corrupt = F.when(list_.isNull(), document).alias("corrupt")
@@ -48,12 +72,12 @@ def parse_strings(schema: ConnectSchema, text: Column, let: Let) -> Column:
 
 def read_struct(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
     """Connect data of a struct that `StructParser` has read."""
-    return _from_wire(schema, found, replace(rules, decimals_are_read=True))
+    return _from_wire(schema, found, replace(rules, in_batch=True))
 
 
 def struct_problem(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
     """Why a struct that `StructParser` has read is no data of the schema; null where it is."""
-    rules = replace(rules, decimals_are_read=True)
+    rules = replace(rules, in_batch=True)
     problem = first_problem(schema, found, lambda of, item: _problem(of, item, rules))
     return F.lit(None).cast("string") if problem is None else problem
 
@@ -121,11 +145,14 @@ def _wire_type(schema: ConnectSchema | None) -> spark.DataType:
 def _from_wire(schema: ConnectSchema, value: Column, rules: Rules) -> Column:
     match logical_name(schema):
         case name if name == DECIMAL:
-            read = value if rules.decimals_are_read else _decimal(schema, value)
+            read = value if rules.in_batch else _decimal(schema, value)
         case name if name == DATE:
             read = F.date_from_unix_date(value)
         case name if name == TIMESTAMP:
             read = F.when(value.between(-_LAST_MS, _LAST_MS), F.timestamp_millis(value))
+        case None if schema.type in _FLOATS and not rules.in_batch:
+            # Jackson reads numbers as BigDecimal, which has no negative zero; here 0.0 - 0.0 is 0.0.
+            read = value + F.lit(0.0).cast(primitive_type(schema.type))
         case _:
             read = _nested_from_wire(schema, value, rules)
     return or_default(schema, read, rules)
@@ -154,6 +181,7 @@ def _map_of_pairs(schema: ConnectSchema, pairs: Column, rules: Rules) -> Column:
         key, item = (read_value(of, parsed, rules) for of, parsed in _parse_pair(schema, pair))
         return F.struct(key.alias("key"), item.alias("value"))
 
+    # Spark has no maps with null as a key: `_pairs_problem` tells of them.
     entries = F.filter(F.transform(pairs, entry), lambda pair: pair["key"].isNotNull())
     return F.map_from_entries(entries)
 
@@ -180,6 +208,7 @@ def _differs(schema: ConnectSchema, rules: Rules) -> bool:
     children = [f.schema for f in schema.fields] + [s for s in (schema.value_schema,) if s is not None]
     return (
         logical_name(schema) in (DATE, DECIMAL, TIMESTAMP)
+        or (schema.type in _FLOATS and not rules.in_batch)
         or rules.replaces_null(schema)
         or (schema.type is SchemaType.MAP and not string_keys(schema))
         or any(_differs(child, rules) for child in children)
@@ -190,7 +219,7 @@ def _problem(schema: ConnectSchema, value: Column, rules: Rules) -> Column | Non
     """Why a parsed value, without what it contains, is no data of the schema."""
     is_null, wrong = value.isNull(), None
     match logical_name(schema):
-        case name if name == DECIMAL and not rules.decimals_are_read:
+        case name if name == DECIMAL and not rules.in_batch:
             is_null = is_null | F.is_variant_null(value)
             wrong = F.when(~is_null & _decimal(schema, value).isNull(), "Invalid bytes for Decimal field")
         case name if name == TIME:
@@ -206,7 +235,9 @@ def _problem(schema: ConnectSchema, value: Column, rules: Rules) -> Column | Non
 
 def _pairs_problem(schema: ConnectSchema, pairs: Column, rules: Rules) -> Column:
     def problem(pair: Column) -> Column:
-        inner = [read_problem(of, parsed, rules) for of, parsed in _parse_pair(schema, pair)]
-        return F.coalesce(F.when(F.size(pair) != 2, "Found a map entry that is not a pair"), *inner)
+        key, value = _parse_pair(schema, pair)
+        no_key = F.when(read_value(*key, rules).isNull(), "Found null as a key of a map: maps in Spark have none")
+        no_pair = F.when(F.size(pair) != 2, "Found a map entry that is not a pair")
+        return F.coalesce(no_pair, read_problem(*key, rules), read_problem(*value, rules), no_key)
 
     return first_of(F.transform(pairs, problem))

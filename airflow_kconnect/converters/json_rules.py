@@ -19,12 +19,12 @@ Check = Callable[[ConnectSchema, Column], Column | None]
 class Rules:
     """What the converter's configuration says about payloads.
 
-    :param decimals_are_read: whether a parsed payload has decimals as such, not as texts or numbers of JSON.
+    :param in_batch: whether payloads were parsed by `PayloadParser`: decimals and floats are then what they should be.
     """
 
     decimal_format: str = BASE64
     replace_null_with_default: bool = True
-    decimals_are_read: bool = False
+    in_batch: bool = False
 
     def replaces_null(self, schema: ConnectSchema) -> bool:
         """Whether the schema's default stands for null."""

@@ -157,7 +157,7 @@ def _fields(nodes: list[Any]) -> tuple[Field, ...]:
 def _field(node: Any) -> Field:
     name = node.get("field") if isinstance(node, dict) else None
     schema = _schema(node)
-    if not isinstance(name, str) or schema is None:
+    if not isinstance(name, str) or not name or schema is None:
         raise DataError("Struct schema's field name not specified properly")
     return Field(name, schema)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
@@ -11,6 +12,7 @@ from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.floats import exact_single, float_text, single_of
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
 
 BASE64 = "BASE64"
@@ -37,8 +39,17 @@ def to_json_value(schema: ConnectSchema, value: Any, decimal_format: str = BASE6
             return _map_to_json(schema, value, decimal_format)
         case SchemaType.STRUCT:
             return {f.name: to_json_value(f.schema, value.get(f.name), decimal_format) for f in schema.fields}
+        case SchemaType.FLOAT32 | SchemaType.FLOAT64:
+            return _float_to_json(value, single=schema.type is SchemaType.FLOAT32)
         case _:
             return value
+
+
+def _float_to_json(value: float, *, single: bool) -> float | str:
+    """NaN and infinity are texts, as Jackson writes them."""
+    if not math.isfinite(value):
+        return float_text(value, single=single)
+    return single_of(value) if single else float(value)
 
 
 def _map_to_json(schema: ConnectSchema, value: Mapping[Any, Any], decimal_format: str) -> Any:
@@ -103,7 +114,9 @@ def _plain_from_json(schema: ConnectSchema, node: Any) -> Any:
         case SchemaType.INT8 | SchemaType.INT16 | SchemaType.INT32 | SchemaType.INT64:
             return _wrapped(int(number), _BITS[schema.type])
         case SchemaType.FLOAT32 | SchemaType.FLOAT64:
-            return float(number)
+            # Jackson reads numbers as BigDecimal, which has no negative zero.
+            value = float(number) + 0.0
+            return exact_single(value) if schema.type is SchemaType.FLOAT32 else value
         case SchemaType.STRING:
             return node if isinstance(node, str) else None
         case SchemaType.BYTES:

@@ -16,7 +16,7 @@ from airflow_kconnect.converters.types import decimal_scale, logical_name
 _TIME = "HH:mm:ss.SSS'Z'"
 _DEFAULTS = Rules()
 # What JSON escapes although Connect's texts do not.
-_JSON_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+JSON_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def value_text(schema: ConnectSchema | None, column: Column) -> Column:
@@ -107,7 +107,7 @@ def _decimal_text(column: Column, scale: int) -> Column:
 def _schemaless_text(column: Column) -> Column:
     kind = F.schema_of_variant(column)
     fraction = F.try_variant_get(column, "$", "double").cast("string")
-    nested = reduce(_unescaped, _JSON_ESCAPES, F.to_json(column))
+    nested = reduce(without_escape, JSON_ESCAPES, F.to_json(column))
     return (
         F.when(kind.rlike("^(OBJECT|ARRAY)<"), nested)
         .when(kind.rlike("^(DECIMAL|FLOAT|DOUBLE)"), fraction)
@@ -116,5 +116,6 @@ def _schemaless_text(column: Column) -> Column:
     )
 
 
-def _unescaped(text: Column, letter: str) -> Column:
-    return F.regexp_replace(text, rf"(?<!\\)((?:\\\\)*)\\{letter}", f"$1{_JSON_ESCAPES[letter]}")
+def without_escape(text: Column, letter: str) -> Column:
+    """JSON text in which one of `JSON_ESCAPES` is the character itself."""
+    return F.regexp_replace(text, rf"(?<!\\)((?:\\\\)*)\\{letter}", f"$1{JSON_ESCAPES[letter]}")

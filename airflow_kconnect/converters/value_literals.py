@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-import struct
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from airflow_kconnect.connect.canonical import canonical_json
 from airflow_kconnect.connect.data import (
     DATE,
     DECIMAL,
@@ -22,6 +20,7 @@ from airflow_kconnect.connect.data import (
     SchemaType,
 )
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.floats import single_of
 from airflow_kconnect.converters.json_value import DAY_MS, EPOCH
 from airflow_kconnect.converters.types import logical_name
 
@@ -65,30 +64,6 @@ def number_of(text: str) -> Typed | None:
         return (FLOAT32_SCHEMA, single) if math.isfinite(single) else (FLOAT64_SCHEMA, double)
     scale = {"scale": str(-int(exponent))}
     return ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters=scale), number
-
-
-def single_of(value: float) -> float:
-    """The float with the fewest digits that is the same in 32 bits."""
-    exact = exact_single(value)
-    texts = (f"{exact:.{digits}g}" for digits in range(1, 10))
-    return next((float(text) for text in texts if exact_single(float(text)) == exact), exact)
-
-
-def exact_single(value: float) -> float:
-    """The value rounded to 32 bits; infinite if it is too large for them."""
-    try:
-        rounded: float = struct.unpack(">f", struct.pack(">f", value))[0]
-    except OverflowError:
-        return math.copysign(math.inf, value)
-    return rounded
-
-
-def float_text(value: float, *, single: bool) -> str:
-    """``Double.toString``, or ``Float.toString``."""
-    number = single_of(value) if single else value
-    if math.isfinite(number):
-        return canonical_json(number)
-    return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
 
 
 def temporal_of(text: str) -> Typed | None:

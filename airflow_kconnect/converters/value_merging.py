@@ -7,15 +7,10 @@ from typing import Any
 
 from airflow_kconnect.connect.data import DATE, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.floats import exact_single, single_of
 from airflow_kconnect.converters.json_value import DAY_MS
 from airflow_kconnect.converters.types import logical_name
-from airflow_kconnect.converters.value_literals import (
-    Typed,
-    exact_single,
-    milliseconds,
-    of_milliseconds,
-    single_of,
-)
+from airflow_kconnect.converters.value_literals import Typed, milliseconds, of_milliseconds
 
 _WIDER = (
     SchemaType.INT8,

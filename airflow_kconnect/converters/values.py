@@ -10,9 +10,9 @@ from typing import Any
 
 from airflow_kconnect.connect.data import BOOLEAN_SCHEMA, STRING_SCHEMA, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.floats import float_text
 from airflow_kconnect.converters.value_literals import (
     Typed,
-    float_text,
     milliseconds,
     number_of,
     temporal_of,
@@ -155,6 +155,8 @@ def convert_to_string(schema: ConnectSchema | None, value: Any) -> str | None:
             return value
         case bytes() | bytearray():
             return base64.b64encode(value).decode()
+        case int() if schema is not None and schema.type in (SchemaType.FLOAT32, SchemaType.FLOAT64):
+            return _number_text(schema, float(value))
         case _:
             return _nested_text(schema, value)
 
@@ -184,9 +186,10 @@ def _nested_text(schema: ConnectSchema | None, value: Any) -> str:
 
 
 def _number_text(schema: ConnectSchema | None, value: float | Decimal) -> str:
+    """An integer stays one: lists in a list have one schema, of which one may hold integers, one fractions."""
     type_ = schema.type if schema else None
-    if isinstance(value, float) or type_ in (SchemaType.FLOAT32, SchemaType.FLOAT64):
-        return float_text(float(value), single=type_ is SchemaType.FLOAT32)
+    if isinstance(value, float):
+        return float_text(value, single=type_ is SchemaType.FLOAT32)
     return str(value)
 
 

@@ -43,6 +43,13 @@ def parsed(*messages: bytes | None) -> list[Any]:
     return found
 
 
+def test_no_zero_is_negative() -> None:
+    found = parser_of(struct(("amount", ConnectSchema(SchemaType.FLOAT64))), [PATTERN])
+    assert found is not None
+    amounts = found.parse(pa.array([message('{"amount":-0.0}')], pa.binary())).to_pylist()
+    assert str(amounts[0]["amount"]) == "0.0"
+
+
 def decimal(unscaled: int) -> str:
     size = max(unscaled, ~unscaled).bit_length() // 8 + 1
     return base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()

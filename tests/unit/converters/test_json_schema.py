@@ -53,6 +53,18 @@ class TestText:
     def test_members_come_in_the_order_of_connect(self) -> None:
         assert schema_text(RECORD) == RECORD_TEXT
 
+    @pytest.mark.parametrize(
+        ("type_", "default", "text"),
+        [("float", 0.1, "0.1"), ("float", 16777217, "1.6777216E7"), ("float", 5e-324, "0.0"), ("double", -0.0, "0.0")],
+    )
+    def test_defaults_are_rounded_to_their_type(self, type_: str, default: float, text: str) -> None:
+        schema = from_json_schema({"type": type_, "default": default})
+        assert schema_text(schema) == f'{{"type":"{type_}","optional":false,"default":{text}}}'
+
+    def test_a_list_without_a_common_type_has_none(self) -> None:
+        schema = ConnectSchema(SchemaType.ARRAY, value_schema=None)
+        assert schema_text(schema) == '{"type":"array","items":null,"optional":false}'
+
     def test_no_schema_is_null(self) -> None:
         assert schema_text(None) == "null"
 
