@@ -142,8 +142,19 @@ def _words(text: str) -> list[str]:
 
 
 def _canonical(text: str) -> str:
-    """JSON by which 1 is not 1.0 and true not 1; the order of members is Java's own for data without schema."""
-    return json.dumps(json.loads(text), sort_keys=True)
+    """JSON by which 1 is not 1.0 and true not 1; the order of members and of entries is that of Java's hash maps."""
+    return json.dumps(_sorted(json.loads(text)), sort_keys=True)
+
+
+def _sorted(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {name: _sorted(value) for name, value in node.items()}
+    if not isinstance(node, list):
+        return node
+    items = [_sorted(item) for item in node]
+    # The entries of a map with other keys than strings.
+    are_pairs = all(isinstance(item, list) and len(item) == 2 for item in items)
+    return sorted(items, key=json.dumps) if are_pairs else items
 
 
 def other_bytes(config: Config, case_answers: tuple[Answers, Answers]) -> int:

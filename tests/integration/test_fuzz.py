@@ -1,0 +1,110 @@
+"""Random configurations and records, answered as Kafka Connect's own classes answer; `make fuzz` tries many more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.runtime.preview import preview
+from airflow_kconnect.stores.records import offset_key, offset_value
+from tests.fuzz.comparison import differences
+from tests.fuzz.configurations import JSON, SIMPLE, STRING, Case, Config, a_case
+from tests.fuzz.listed import family_of
+from tests.fuzz.reference import KafkaConnect
+from tests.fuzz.values import an_offset
+
+_CONFIGURATIONS = 16
+_RECORDS = 40
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[KafkaConnect]:
+    with KafkaConnect() as connect:
+        yield connect
+
+
+_SCHEMALESS = {f"{part}.converter.schemas.enable": "false" for part in ("key", "value", "header")}
+_JSON = {f"{part}.converter": JSON for part in ("key", "value", "header")}
+_SIMPLE = _JSON | {"header.converter": SIMPLE}
+_REPLACE = {"transforms": "r", "transforms.r.type": "org.apache.kafka.connect.transforms.ReplaceField$Value"}
+_JSON_OF_SIMPLE = _SIMPLE | {"preview.output.header.converter": JSON}
+_TEXT = _JSON | {"preview.output.value.converter": STRING}
+_CAST = {
+    "transforms": "c",
+    "transforms.c.type": "org.apache.kafka.connect.transforms.Cast$Value",
+    "transforms.c.spec": "boolean",
+}
+_TIMESTAMP = '{"schema":{"type":"int64","name":"org.apache.kafka.connect.data.Timestamp"},"payload":1}'
+_NUMBERS = {
+    "value.converter": "org.apache.kafka.connect.converters.ShortConverter",
+    "preview.output.value.converter": "org.apache.kafka.connect.converters.BooleanConverter",
+}
+_HOIST = {"transforms": "h", "transforms.h.type": "org.apache.kafka.connect.transforms.HoistField$Value"}
+_RENAME = {"transforms.r.exclude": "a", "transforms.r.renames": "a:d"}
+_A_AND_D = """{"schema":{"type":"struct","fields":[{"type":"int8","optional":true,"field":"a"},
+{"type":"string","optional":true,"field":"d"}]},"payload":{"a":%s,"d":"x"}}"""
+_FLOATS = """{"schema":{"type":"struct","fields":[{"type":"array","items":{"type":"double"},"field":"a"},
+{"type":"float","field":"b"},{"type":"double","default":-0.0,"field":"c"}]},"payload":{"a":[-0.0,1.0],"b":-0.0}}"""
+
+
+@pytest.mark.parametrize(
+    ("config", "value", "header"),
+    [
+        pytest.param(
+            _JSON | _SCHEMALESS, '{"a":1.0,"b":[100.0,"1.0, 2.5"],"1.0":1.5e3}', "1.0", id="fractions of zero"
+        ),
+        pytest.param(_JSON | _SCHEMALESS, '[-0.0,0.0,-0.5,"-0.0",-0.00e3,{"-0.0":-1.0}]', "-0.0", id="negative zeros"),
+        pytest.param(_JSON | _SCHEMALESS, "[123456789.125,0.000999,1.0000000000000000000001]", None, id="exponents"),
+        pytest.param(_JSON | _SCHEMALESS, '"\\"1.0"', None, id="quotes and numbers in a string that is none"),
+        pytest.param(_JSON, '{"schema":null,"payload":{"a":1.0,"b":[-0.0]}}', None, id="no schema in an envelope"),
+        pytest.param(_JSON, _FLOATS, None, id="negative zeros with a schema"),
+        pytest.param(_JSON | _SCHEMALESS, '"\udcff"', None, id="invalid UTF-8 without schema"),
+        pytest.param(_JSON, '{"schema":{"type":"string"},"payload":"\udcff"}', None, id="invalid UTF-8 in a string"),
+        pytest.param(
+            _JSON,
+            '{"schema":{"type":"map","keys":{"type":"string"},"values":{"type":"string"}},"payload":{"a":"\udcff"}}',
+            None,
+            id="invalid UTF-8 in a map",
+        ),
+        pytest.param(_SIMPLE, None, "[[1],[1.5]]", id="numbers in lists in a header"),
+        pytest.param(_SIMPLE, None, '{"a":{"b":1},"c":{"d":1.5}}', id="numbers in maps in a header"),
+        pytest.param(_JSON_OF_SIMPLE, None, "[[1],[1.5]]", id="lists of numbers and of fractions in a header"),
+        pytest.param(_TEXT | _SCHEMALESS, '{"d":"a\\nb\\t\\\\n\\"x"}', None, id="the text of escapes"),
+        pytest.param(_JSON | _CAST, _TIMESTAMP, None, id="a boolean by the name of a Timestamp"),
+        pytest.param(_SIMPLE | _REPLACE | _RENAME, _A_AND_D % "null", None, id="null under another field's name"),
+        pytest.param(_SIMPLE | _REPLACE | _RENAME, _A_AND_D % "1", None, id="a number under a string's name"),
+        pytest.param(_SIMPLE | _HOIST | {"transforms.h.field": ""}, _A_AND_D % "1", None, id="a field without name"),
+        pytest.param(_JSON | _SCHEMALESS | {"value.converter.schema.content": "x"}, None, None, id="a wrong schema"),
+        pytest.param(_JSON | _NUMBERS, None, None, id="null of another type than boolean"),
+    ],
+)
+def test_hard_records(
+    spark: SparkSession, kafka: KafkaConnect, config: Config, value: str | None, header: str | None
+) -> None:
+    headers = [] if header is None else [{"key": "h", "value": header}]
+    record = {"topic": "t", "partition": 0, "timestamp": 1, "key": None, "value": value, "headers": headers}
+    assert not [found.text() for found in differences(Case("", config, [record]), kafka)]
+
+
+def test_null_as_a_key_of_a_map_is_an_error(spark: SparkSession) -> None:
+    schema = '{"type":"map","keys":{"type":"int8","optional":true},"values":{"type":"int8"}}'
+    records = [{"value": f'{{"schema":{schema},"payload":{payload}}}'} for payload in ("[[null,1],[3,2]]", "[[3,2]]")]
+    refused, taken = preview(_JSON, records)
+    assert "null as a key" in refused["error"]["message"]
+    assert taken["value"].endswith('"payload":[[3,2]]}')
+
+
+def test_records_and_configurations(spark: SparkSession, kafka: KafkaConnect) -> None:
+    cases = [a_case(f"ci/{number}", _RECORDS) for number in range(_CONFIGURATIONS)]
+    found = [difference for case in cases for difference in differences(case, kafka)]
+    assert not [difference.text() for difference in found if family_of(difference) is None]
+
+
+def test_bytes_in_the_offset_topic(kafka: KafkaConnect) -> None:
+    rng = Random("offsets")
+    given = [(rng.choice(("files", "größe", "😀")), an_offset(rng), an_offset(rng)) for _ in range(5_000)]
+    ours = [(offset_key(name, partition), offset_value(offset)) for name, partition, offset in given]
+    assert ours == kafka.offsets(given)
