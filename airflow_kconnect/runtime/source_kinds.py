@@ -108,6 +108,8 @@ class NativeKind(SourceKind):
         if not old.splits:
             return None
         work = Work(old, view, resumed=True)
+        if not work.begun and self._settings.replay is None:
+            return None  # nothing of it is committed: a new plan follows the present source and configuration
         given_up = self._connector.recheck([(k, old.splits[k]) for k in work.to_do])
         return replace(work, given_up=frozenset(given_up))
 

@@ -123,6 +123,8 @@ class SourceRun:
         self._phases.enter("planning")
         work = self._work(view)  # 4
         if work.plan.tasks == 0:
+            if view.plan is not None and not self._kind.poll:
+                claim = self._commit(producer, work, claim, [], partitions)  # it ends the plan that was dropped
             return claim, Outcome(work, offsets=[NewOffset(*found) for found in view.committed()])
         if not work.resumed:
             self._write_plan(producer, work.plan, partitions)

@@ -59,6 +59,11 @@ class Work:
         return marker is not None and marker.plan_id == self.plan.plan_id and marker.done
 
     @property
+    def begun(self) -> bool:
+        """Whether anything of the plan is committed."""
+        return any(marker.plan_id == self.plan.plan_id for marker in self.view.markers.values())
+
+    @property
     def topics_before(self) -> set[str]:
         """The topics to which runs before this one have written records of the plan."""
         markers = self.view.markers.values()

@@ -36,6 +36,8 @@ def test_a_record_that_the_broker_refuses_is_written_by_the_next_run(
     with pytest.raises(DataError, match=r"`max\.message\.bytes`"):
         run_here(config, **worker)
     _raise_limit(bootstrap, config["topic"])
-    run_here(config, **worker)
+    report = run_here({**config, "split.bytes": "20000"}, **worker)
+    # Nothing of the first plan is committed: the second run plans with what the configuration says now.
+    assert (report.resumed_plan, report.splits > 1) == (False, True)
     found = read_values(bootstrap, config["topic"])
     assert {line.encode() for line in lines} - set(found) == set()

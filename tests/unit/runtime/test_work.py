@@ -48,6 +48,15 @@ class TestToDo:
         assert work(plan=PlanRecord("plan", "run", 2)).to_do == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("markers", "expected"),
+    [({}, False), ({1: OTHERS}, False), ({1: HALF}, True), ({1: BEGUN}, True)],
+    ids=["no marker", "of another plan", "half done", "no row yet"],
+)
+def test_a_plan_is_begun_when_something_of_it_is_committed(markers: dict[int, Marker], expected: bool) -> None:
+    assert work(markers).begun is expected
+
+
 def test_topics_of_earlier_runs_are_those_of_this_plan() -> None:
     markers = {n: replace(marker, topics=(topic,)) for n, (marker, topic) in enumerate([(DONE, "a"), (HALF, "b")])}
     assert work({**markers, 2: replace(OTHERS, topics=("c",))}).topics_before == {"a", "b"}
