@@ -203,7 +203,7 @@ class TestRights:
         found = doctor("--worker", alice(offset=offsets))[1]["Offset topic"][0]
         assert found["text"] == f"this principal lacks the right to WRITE on topic {offsets}"
 
-    def test_a_sink_needs_its_group(
+    def test_a_sink_needs_its_group_and_the_offset_topic(
         self, strict: EmbeddedBroker, alice: Callable[..., Path], allow: Callable[..., None], file: Any
     ) -> None:
         topic = create_topic(strict.bootstrap, unique("orders"))
@@ -211,7 +211,7 @@ class TestRights:
         config = sink(topic)
         worker = alice()
         found = doctor(file(config), "--worker", worker)[1]
-        assert statuses(found, "Connector topics", "Consumer group", "Offset topic") == ["ok", "problem", "ok"]
+        assert statuses(found, "Connector topics", "Consumer group", "Offset topic") == ["ok", "problem", "problem"]
         allow(ResourceType.GROUP, f"connect-{config['name']}", "READ")
         assert statuses(doctor(file(config), "--worker", worker)[1], "Consumer group") == ["ok"]
 
