@@ -42,7 +42,7 @@ test-all: setup  ## the tests, and the exhaustive cases of killed runs
 	$(PYTEST) -m 'not newcomer'
 
 # Needs a JDK, not only a JRE: a small driver for Kafka Connect's classes is compiled as it starts.
-fuzz: setup  ## 100,000 random records in 1,000 configurations, answered by Kafka Connect's classes and by ours: an hour
+fuzz: setup  ## 100,000 random records in 1,000 configurations, answered by Kafka Connect's classes and by ours: half an hour
 	$(BIN)/python -m tests.fuzz --configurations 1000 --records 100
 
 # A part of the tests. Others of operators need more of Airflow outside of a task than 3.1.0 offers there.

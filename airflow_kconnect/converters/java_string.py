@@ -11,6 +11,8 @@ from airflow_kconnect.converters.json_value import EPOCH
 from airflow_kconnect.converters.value_literals import milliseconds
 from airflow_kconnect.converters.values import convert_to_string
 
+_FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
+
 
 def java_string(schema: ConnectSchema | None, value: Any) -> str:
     """The text; bytes are base64, since Java would print where they lie in memory."""
@@ -20,15 +22,21 @@ def java_string(schema: ConnectSchema | None, value: Any) -> str:
     match value:
         case list() | tuple():
             items = schema.value_schema if schema else None
-            return f"[{', '.join(java_string(items, item) for item in value)}]"
+            return f"[{', '.join(_item(items, item) for item in value)}]"
         case Mapping() if schema is not None and schema.type is SchemaType.STRUCT:
             return f"Struct{{{','.join(_members(schema, value))}}}"
         case Mapping():
             keys, values = (schema.key_schema, schema.value_schema) if schema else (None, None)
-            pairs = (f"{java_string(keys, key)}={java_string(values, item)}" for key, item in value.items())
+            pairs = (f"{_item(keys, key)}={_item(values, item)}" for key, item in value.items())
             return f"{{{', '.join(pairs)}}}"
     text = convert_to_string(schema, value)
     return "null" if text is None else text
+
+
+def _item(schema: ConnectSchema | None, value: Any) -> str:
+    """An integer stays one: lists in a list have one schema, of which one may hold integers, one fractions."""
+    is_other = isinstance(value, int) and schema is not None and schema.type in _FLOATS
+    return java_string(None if is_other else schema, value)
 
 
 def _members(schema: ConnectSchema, value: Mapping[str, Any]) -> list[str]:

@@ -45,9 +45,9 @@ def with_doubles(text: Column) -> Column:
     exact = F.regexp_replace(text, rf'\G((?:[^".]++|{string}|\.\d++[eE])*+\.\d++)', "$1e0")
     negative = rf'\G((?:[^"-]++|{string}|-(?!0\.0++[eE]))*+)-'
     return (
-        F.when(F.contains(text, F.lit("-0.0")), F.regexp_replace(exact, negative, "$1"))
-        .when(F.contains(text, F.lit(".")), exact)
-        .otherwise(text)
+        F.when(~F.contains(text, F.lit(".")), text)
+        .when(F.contains(text, F.lit("-0.0")), F.regexp_replace(exact, negative, "$1"))
+        .otherwise(exact)
     )
 
 

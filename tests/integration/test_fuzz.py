@@ -31,6 +31,7 @@ _JSON = {f"{part}.converter": JSON for part in ("key", "value", "header")}
 _SIMPLE = _JSON | {"header.converter": SIMPLE}
 _REPLACE = {"transforms": "r", "transforms.r.type": "org.apache.kafka.connect.transforms.ReplaceField$Value"}
 _JSON_OF_SIMPLE = _SIMPLE | {"preview.output.header.converter": JSON}
+_TEXT_OF_SIMPLE = _SIMPLE | {"preview.output.header.converter": STRING}
 _TEXT = _JSON | {"preview.output.value.converter": STRING}
 _CAST = {
     "transforms": "c",
@@ -72,6 +73,7 @@ _FLOATS = """{"schema":{"type":"struct","fields":[{"type":"array","items":{"type
         pytest.param(_SIMPLE, None, "[[1],[1.5]]", id="numbers in lists in a header"),
         pytest.param(_SIMPLE, None, '{"a":{"b":1},"c":{"d":1.5}}', id="numbers in maps in a header"),
         pytest.param(_JSON_OF_SIMPLE, None, "[[1],[1.5]]", id="lists of numbers and of fractions in a header"),
+        pytest.param(_TEXT_OF_SIMPLE, None, "[[1],[1.5]]", id="the text of lists of numbers in a header"),
         pytest.param(_TEXT | _SCHEMALESS, '{"d":"a\\nb\\t\\\\n\\"x"}', None, id="the text of escapes"),
         pytest.param(_JSON | _CAST, _TIMESTAMP, None, id="a boolean by the name of a Timestamp"),
         pytest.param(_SIMPLE | _REPLACE | _RENAME, _A_AND_D % "null", None, id="null under another field's name"),
