@@ -127,10 +127,14 @@ def _plain_from_json(schema: ConnectSchema, node: Any) -> Any:
             return tuple(from_json_value(schema.value_schema, item) for item in items)
         case SchemaType.MAP:
             assert schema.key_schema is not None and schema.value_schema is not None
-            pairs = node.items() if string_keys(schema) else node
+            if not isinstance(node, dict if string_keys(schema) else list):
+                raise TypeError("neither an object nor a list of pairs")
+            pairs = node.items() if isinstance(node, dict) else node
             of = schema.key_schema, schema.value_schema
             return {from_json_value(of[0], k): from_json_value(of[1], v) for k, v in pairs}
         case SchemaType.STRUCT:
+            if not isinstance(node, dict):
+                raise TypeError("no object")
             return {f.name: from_json_value(f.schema, node.get(f.name)) for f in schema.fields}
 
 

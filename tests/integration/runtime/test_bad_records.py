@@ -38,7 +38,15 @@ def _struct(*fields: dict[str, Any]) -> dict[str, Any]:
     return _type("struct", fields=list(fields))
 
 
+_ARRAYS = '{"type":"array","items":'
+
+
+def _map(keys: dict[str, Any]) -> dict[str, Any]:
+    return _type("map", keys=keys, values=_type("int8"))
+
+
 _DECIMAL = _type("bytes", name="org.apache.kafka.connect.data.Decimal", version=1, parameters={"scale": "2"})
+_DATE = _type("int32", name="org.apache.kafka.connect.data.Date", version=1)
 _NO_SCALE = {key: value for key, value in _DECIMAL.items() if key != "parameters"}
 _INT = _type("int32", field="a")
 
@@ -66,6 +74,15 @@ BAD: dict[str, bytes | str] = {
     "1 200 levels": '{"schema":null,"payload":' + "[" * 1_200 + "]" * 1_200 + "}",
     "half a character": '{"schema":null,"payload":"\\ud800"}',
     "no UTF-8": b'{"schema":{"type":"string","optional":false,"doc":"\xff"},"payload":"x"}',
+    "half a character in a schema": '{"schema":{"type":"string","optional":false,"doc":"\\ud800"},"payload":"x"}',
+    "400 arrays in a schema": envelope(json.loads(_ARRAYS * 400 + "1" + "}" * 400), []),
+    "20 000 fields": envelope(_struct(*(_type("int8", field=f"f{n}") for n in range(20_000))), {}),
+    "two fields of one name": envelope(_struct(_INT, _INT), {"a": 1}),
+    "a map as key of a map": envelope(_map(_map(_type("int8"))), []),
+    "default beyond a decimal": envelope(_struct({**_DECIMAL, "field": "a", "default": 10**50}), {}),
+    "default that is no date": envelope(_struct({**_DATE, "field": "a", "default": 2**40}), {}),
+    "default that is NaN": envelope(_struct(_type("double", field="a", default=float("nan"))), {}),
+    "default of a required text": envelope(_struct(_type("string", field="a", default=5)), {}),
     "UTF-16": '{"schema":null,"payload":1}'.encode("utf-16"),
     "cut off": envelope(_struct(_INT), {"a": 1})[:-3],
 }
@@ -73,6 +90,10 @@ GOOD = {
     "int": (envelope(_type("int32"), 1), 1),
     "NaN": ('{"schema":{"type":"double","optional":false},"payload":NaN}', "NaN"),
     "unknown member": (envelope(_struct(_INT), {"a": 1, "b": 2}), {"a": 1}),
+    "default of another type": (envelope(_struct(_type("int32", field="a", default="x")), {}), {"a": 0}),
+    "default that is too large": (envelope(_struct(_type("int8", field="a", default=300)), {}), {"a": 44}),
+    "default of a boolean": (envelope(_struct(_type("boolean", field="a", default="x")), {}), {"a": False}),
+    "31 arrays": (envelope(json.loads(_ARRAYS * 31 + '{"type":"int8"}' + "}" * 31), []), []),
     "same key twice": ('{"schema":null,"payload":{"a":1,"a":2}}', {"a": 2}),
     "800 levels": ('{"schema":null,"payload":' + "[" * 800 + "]" * 800 + "}", json.loads("[" * 800 + "]" * 800)),
 }

@@ -94,3 +94,76 @@ def test_the_command_prints_configuration_errors_as_json(tmp_path: Path) -> None
     command = [sys.executable, "-m", "airflow_kconnect.cli", "preview", "--config", "c.json", "--input", "r.jsonl"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, list(json.loads(done.stdout))) == (1, ["transforms.x.type"])
+
+
+class TestOneRecordDoesNotEndTheOthers:
+    """Each case beside a good record."""
+
+    @staticmethod
+    def _answers(value: str, **config: str) -> list[dict[str, Any]]:
+        good = '{"schema":{"type":"int8","optional":false},"payload":1}'
+        answers = preview({"value.converter": JSON} | config, [{"value": good}, {"value": value}])
+        assert json.loads(answers[0]["value"])["payload"] == 1
+        return answers[1:]
+
+    @pytest.mark.parametrize(
+        ("schema", "text"),
+        [
+            ('{"type":"struct","fields":[{"type":"int8","field":"a"},{"type":"int8","field":"a"}]}', "duplication a"),
+            ('{"type":"struct","fields":[{"type":"int8","field":"\\ud800"}]}', "not Unicode"),
+        ],
+        ids=["two fields of one name", "half a character in a name"],
+    )
+    def test_a_schema_that_no_struct_can_have(self, spark: SparkSession, schema: str, text: str) -> None:
+        (answer,) = self._answers(f'{{"schema":{schema},"payload":{{"a":1}}}}')
+        assert text in answer["error"]["message"]
+
+    @pytest.mark.parametrize(
+        ("field", "expected"),
+        [
+            ('{"type":"int32","default":"x","field":"a"}', 0),
+            ('{"type":"int8","default":300,"field":"a"}', 44),
+            ('{"type":"int32","default":1.7,"field":"a"}', 1),
+            ('{"type":"boolean","default":"x","field":"a"}', False),
+        ],
+    )
+    def test_a_default_that_does_not_fit_is_what_jackson_makes_of_it(
+        self, spark: SparkSession, field: str, expected: Any
+    ) -> None:
+        (answer,) = self._answers(f'{{"schema":{{"type":"struct","fields":[{field}]}},"payload":{{}}}}')
+        found = json.loads(answer["value"])
+        assert (found["payload"]["a"], found["schema"]["fields"][0]["default"]) == (expected, expected)
+
+    @pytest.mark.parametrize("moved", ["Decimal", "Time"])
+    def test_a_header_from_what_is_no_struct(self, spark: SparkSession, moved: str) -> None:
+        type_, payload = ("bytes", '"AQ=="') if moved == "Decimal" else ("int32", "1")
+        schema = f'{{"type":"{type_}","name":"org.apache.kafka.connect.data.{moved}","parameters":{{"scale":"2"}}}}'
+        (answer,) = self._answers(
+            f'{{"schema":{schema},"payload":{payload}}}',
+            **{"transforms": "b", "transforms.b.type": "HeaderFrom$Value", "transforms.b.fields": "b"},
+            **{"transforms.b.headers": "h", "transforms.b.operation": "move", "predicates": "p"},
+            **{"predicates.p.type": "RecordIsTombstone", "transforms.b.predicate": "p", "transforms.b.negate": "true"},
+        )
+        assert "Only Struct objects supported" in answer["error"]["message"]
+
+    @pytest.mark.parametrize(
+        ("value", "payload"), [('{"a":null}', {"a": None}), ('{"a":"x","b":3}', {"a": "x", "b": 3})]
+    )
+    def test_a_header_with_a_map_of_no_common_type(
+        self, spark: SparkSession, value: str, payload: dict[str, Any]
+    ) -> None:
+        [answer] = preview(
+            {"value.converter": JSON, "preview.output.header.converter": JSON},
+            [{"value": None, "headers": [{"key": "h", "value": value}]}],
+        )
+        keys = {"type": "string", "optional": False}
+        assert json.loads(answer["headers"][0]["value"]) == {
+            "schema": {"type": "map", "keys": keys, "values": None, "optional": False}, "payload": payload
+        }  # fmt: skip
+
+    def test_a_header_with_an_empty_map(self, spark: SparkSession) -> None:
+        [answer] = preview(
+            {"value.converter": JSON, "preview.output.header.converter": JSON},
+            [{"value": None, "headers": [{"key": "h", "value": "{}"}]}],
+        )
+        assert answer["error"]["stage"] == "HEADER_CONVERTER"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, SCHEMALESS, STRING_SCHEMA, Shape
 from airflow_kconnect.converters.json_envelope import KnownEnvelopes, Pattern, split_envelope
+from tests.support.hostile import messages
 
 
 class TestSplitEnvelope:
@@ -74,3 +77,42 @@ class TestKnownEnvelopes:
         known = KnownEnvelopes()
         assert known.learn(b'{"schema":{"type":"int3"},"payload":1}') is None
         assert known.problems == {Pattern(b'{"schema":{"type":"int3"},"payload":'): "Unknown schema type: int3"}
+
+    @pytest.mark.parametrize(
+        ("schema", "problem"),
+        [
+            ('{"type":"array","items":' * 400 + '{"type":"int8"}' + "}" * 400, "nests more than"),
+            (
+                '{"type":"struct","fields":[' + ",".join(['{"type":"int8"}'] * 6_000) + "]}",
+                "more than 5,000",
+            ),
+            ('{"type":"string","doc":"\\ud800"}', "not Unicode"),
+            ('{"type":"\\ud800"}', r"Unknown schema type: \ud800"),
+            ('{"type":"double","default":NaN}', "numbers that are none"),
+            ('{"type":"nope' + "x" * 10_000 + '"}', "Unknown schema type: nope"),
+        ],
+        ids=["deep", "wide", "half a character", "in a text of ours", "NaN", "long"],
+    )
+    def test_why_a_schema_is_refused_can_be_told_to_java(self, schema: str, problem: str) -> None:
+        known = KnownEnvelopes()
+        assert known.learn(f'{{"schema":{schema},"payload":1}}'.encode()) is None
+        (text,) = known.problems.values()
+        assert problem in text
+        assert len(text.encode()) <= 300
+
+    @settings(max_examples=300, deadline=None)
+    @given(st.lists(messages, max_size=5))
+    def test_whatever_is_learnt_can_be_named_in_a_plan(self, batch: list[bytes]) -> None:
+        known = KnownEnvelopes()
+        shapes = [shape for message in batch if (shape := known.learn(message)) is not None]
+        texts = [text for shape in shapes for text in known.canonical_texts(shape, "BASE64")]
+        assert all(text.encode() for text in [*texts, *known.problems.values()])
+        assert all(known.patterns(shape, "BASE64") for shape in shapes)
+
+    def test_it_is_full_before_a_plan_is_too_large(self) -> None:
+        known = KnownEnvelopes()
+        for n in range(199):
+            known.learn(f'{{"schema":{{"type":"t{n}"}},"payload":1}}'.encode())
+        assert not known.full
+        known.learn(b"no envelope")
+        assert known.full

@@ -160,3 +160,46 @@ class TestReading:
         with pytest.raises(DataError) as raised:
             from_json_schema(node)
         assert str(raised.value) == text
+
+
+class TestDefaults:
+    @pytest.mark.parametrize(
+        ("type_", "node", "expected"),
+        [
+            ("int8", 300, 44),
+            ("int32", 3_000_000_000, -1_294_967_296),
+            ("int64", 9_223_372_036_854_775_808, -9_223_372_036_854_775_808),
+            ("int32", -1.7, -1),
+            ("int32", "7", 0),
+            ("int32", True, 0),
+            ("boolean", 1, False),
+            ("double", "x", 0.0),
+        ],
+    )
+    def test_of_another_type_are_what_jackson_makes_of_them(self, type_: str, node: Any, expected: Any) -> None:
+        schema = from_json_schema({"type": type_, "default": node})
+        assert schema is not None
+        assert (schema.default, type(schema.default)) == (expected, type(expected))
+
+    @pytest.mark.parametrize(
+        "schema",
+        [
+            {"type": "string", "default": 5},
+            {"type": "bytes", "default": 5},
+            {"type": "bytes", "default": "%%"},
+            {"type": "int32", "name": DATE, "default": 2**40},
+            {"type": "int32", "name": DATE, "default": 1.5},
+            {"type": "int64", "name": TIMESTAMP, "default": "x"},
+            {"type": "bytes", "name": DECIMAL, "parameters": {"scale": "2"}, "default": [1]},
+            {"type": "bytes", "name": DECIMAL, "parameters": {"scale": "2"}, "default": 1e50},
+            {"type": "bytes", "name": DECIMAL, "parameters": {"scale": "²"}},
+            {"type": "struct", "fields": [], "default": 1},
+            {"type": "map", "keys": {"type": "int8"}, "values": {"type": "int8"}, "default": 1},
+        ],
+    )
+    def test_that_are_none_are_refused(self, schema: dict[str, Any]) -> None:
+        with pytest.raises(DataError):
+            from_json_schema(schema)
+
+    def test_a_list_without_common_type_says_so(self) -> None:
+        assert to_json_schema(ConnectSchema(SchemaType.ARRAY))["items"] is None

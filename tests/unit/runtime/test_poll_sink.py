@@ -345,3 +345,13 @@ class TestHeaders:
     def test_wrong_headers_never_get_lost(self) -> None:
         with pytest.raises(DataError, match=r"bad record at t-3@5: HEADER_CONVERTER by .*JsonConverter"):
             self.writer().write(rows({"headers": self.WRONG}))
+
+
+def test_json_of_a_thousand_levels_reaches_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(WritingTask, "put_records", [])
+    writer = TaskWriter(WritingTask, {"name": "n"}, ABSENT, VALUE)
+    writer.open(SPLIT)
+
+    writer.write(rows({"value_1": "[" * 1_000 + "]" * 1_000, "value_tag": 1}))
+
+    assert len(WritingTask.put_records) == 1
