@@ -52,7 +52,7 @@ def _inner_problems(schema: ConnectSchema, column: Column, check: Check) -> Iter
     found: list[Column | None] = []
 
     def inner(item: Column) -> Column:
-        # Kept from the one call that there is: a second one per level would be 2^32 of them for 32 nested arrays.
+        # Kept from the one call that there is: a second one per level would be 2^16 of them for 16 nested arrays.
         found.append(first_problem(items, item, check))
         return F.lit(None).cast("string") if found[0] is None else found[0]
 

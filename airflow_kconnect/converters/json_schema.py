@@ -12,7 +12,7 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.json_value import BASE64, from_json_value, to_json_value
 from airflow_kconnect.converters.types import decimal_scale, logical_name
 
-DEPTH_MAX = 32
+DEPTH_MAX = 16
 SCHEMAS_MAX = 5_000
 
 

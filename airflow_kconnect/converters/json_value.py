@@ -107,12 +107,12 @@ def from_json_value(schema: ConnectSchema, node: Any) -> Any:
 
 def _plain_from_json(schema: ConnectSchema, node: Any) -> Any:
     """As Jackson's ``intValue()``, ``textValue()`` and so on: a node of another type is zero, false, empty or null."""
+    if schema.type in (SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT):
+        return _nested_from_json(schema, node)
     number = node if isinstance(node, int | float) and not isinstance(node, bool) else 0
     match schema.type:
         case SchemaType.BOOLEAN:
             return node is True
-        case SchemaType.INT8 | SchemaType.INT16 | SchemaType.INT32 | SchemaType.INT64:
-            return _wrapped(int(number), _BITS[schema.type])
         case SchemaType.FLOAT32 | SchemaType.FLOAT64:
             # Jackson reads numbers as BigDecimal, which has no negative zero.
             value = float(number) + 0.0
@@ -121,21 +121,24 @@ def _plain_from_json(schema: ConnectSchema, node: Any) -> Any:
             return node if isinstance(node, str) else None
         case SchemaType.BYTES:
             return base64.b64decode(node, validate=True) if isinstance(node, str) else None
-        case SchemaType.ARRAY:
-            assert schema.value_schema is not None
-            items = list(node.values()) if isinstance(node, dict) else node if isinstance(node, list) else []
-            return tuple(from_json_value(schema.value_schema, item) for item in items)
-        case SchemaType.MAP:
-            assert schema.key_schema is not None and schema.value_schema is not None
+        case integer:
+            return _wrapped(int(number), _BITS[integer])
+
+
+def _nested_from_json(schema: ConnectSchema, node: Any) -> Any:
+    items = schema.value_schema
+    match schema.type:
+        case SchemaType.ARRAY if items is not None:
+            nodes = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+            return tuple(from_json_value(items, item) for item in nodes)
+        case SchemaType.MAP if items is not None and schema.key_schema is not None:
             if not isinstance(node, dict if string_keys(schema) else list):
                 raise TypeError("neither an object nor a list of pairs")
             pairs = node.items() if isinstance(node, dict) else node
-            of = schema.key_schema, schema.value_schema
-            return {from_json_value(of[0], k): from_json_value(of[1], v) for k, v in pairs}
-        case SchemaType.STRUCT:
-            if not isinstance(node, dict):
-                raise TypeError("no object")
-            return {f.name: from_json_value(f.schema, node.get(f.name)) for f in schema.fields}
+            return {from_json_value(schema.key_schema, k): from_json_value(items, v) for k, v in pairs}
+    if not isinstance(node, dict):
+        raise TypeError("no object")
+    return {f.name: from_json_value(f.schema, node.get(f.name)) for f in schema.fields}
 
 
 def _wrapped(number: int, bits: int) -> int:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union
 from airflow_kconnect.connect.task_errors import stage_prefix
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, BatchParser, Converter, Hints
+from airflow_kconnect.converters.json_schema import SCHEMAS_MAX
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _UNKNOWN = "\x01"
-_SHAPES_MAX = 100
+_SHAPES_MAX = 64
 
 
 class PartDecoder:
@@ -46,11 +48,11 @@ class PartDecoder:
 
     def learn(self, samples: Iterable[bytes | None]) -> None:
         """Look at messages: the next decoding knows their shapes, or what is wrong with them."""
-        found = self._converter.shapes_of(samples)
-        if len(self._shapes) >= _SHAPES_MAX:
-            # A plan has a column for each. What is forgotten here is learnt again when it comes.
-            self._shapes = list(self._converter.shapes_of([]))
-        self._shapes += [shape for shape in found if shape not in self._shapes]
+        new = [shape for shape in self._converter.shapes_of(samples) if shape not in self._shapes]
+        new = new[: _fitting(new)]
+        # A plan has columns for each. The oldest ones are forgotten, and learnt again when they come.
+        newest = [*reversed(new), *reversed(self._shapes)]
+        self._shapes = newest[: max(len(new), _fitting(newest))][::-1]
 
     def decode(self, rows: DataFrame) -> tuple[DataFrame, Union, Column]:
         """Replace the bytes by one column per shape; returns the rows, the union and the error column."""
@@ -74,6 +76,19 @@ class PartDecoder:
         told = F.concat(F.lit(self._stage), F.col(problem))
         error = F.coalesce(told, F.when(F.col(tag) == UNKNOWN_SHAPE, unknown))
         return rows, Union(shapes, names, tag), error
+
+
+def _fitting(shapes: Sequence[Shape]) -> int:
+    """How many of the shapes, from the first on, a plan has room for: one of any size always."""
+    totals = accumulate(_size(shape.schema) for shape in shapes[:_SHAPES_MAX])
+    return max(1, sum(total <= SCHEMAS_MAX for total in totals))
+
+
+def _size(schema: ConnectSchema | None) -> int:
+    if schema is None:
+        return 0
+    inner = (*(field.schema for field in schema.fields), schema.key_schema, schema.value_schema)
+    return 1 + sum(map(_size, inner))
 
 
 def unknown_sample(cell: str) -> tuple[str, bytes] | None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Job = tuple[DataFrame, Callable[[], int] | None]
 
 _UNKNOWN = 0
-_LEARNT_MAX = 100
+_LEARNT_MAX = 32
 _POLL_COLUMNS = frozenset({"key", "timestamp", "headers"})
 # Tombstones pass untouched: in topics without Debezium's events they are deletions too.
 _UNWRAP = {
@@ -78,7 +78,7 @@ class SinkJobs:
         self._needs_spark = False
         self.own_topics: Sequence[str] = ()
         """The topics from which dead letters may be."""
-        self._seen: set[tuple[str, bytes]] = set()
+        self._first: tuple[str, bytes] | None = None
 
     def _needed_columns(self) -> frozenset[str]:
         connector = self._connector
@@ -103,11 +103,10 @@ class SinkJobs:
         :raises DataError: a shape is not understood even now.
         """
         self._needs_spark = self._needs_spark or needs_spark
-        if samples and self._seen.issuperset(samples):
+        if samples and samples[0] == self._first:
             raise unknown_even_then(self._settings.name, samples)
-        # The others are met once more: the plan of a round has room for only so many shapes.
-        samples = samples[:_LEARNT_MAX]
-        self._seen = set(samples)
+        # The plan of a round has room for only so many shapes, the first one's among them. Others are met once more.
+        self._first, samples = samples[0] if samples else None, samples[:_LEARNT_MAX]
         for part, decoder in self._decoders:
             decoder.learn([data for found, data in samples if found == part])
         if large:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from airflow_kconnect import preview
+from airflow_kconnect.runtime import decoding, sink_jobs
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
 from tests.support.hostile import enveloped, messages, names, nested
@@ -129,13 +130,16 @@ def test_many_tolerant_sinks_move_each_record(
 
 @pytest.mark.timeout(120)
 def test_what_a_plan_can_just_hold(bootstrap: str, run_here: Run, tmp_path: Path) -> None:
-    kinds = [enveloped(nested(31, kind), None) for kind in ("array", "map", "struct")]
+    kinds = [enveloped(nested(15, kind), None) for kind in ("array", "map", "struct")]
     _is_moved(bootstrap, run_here, tmp_path, kinds, {})
 
 
 @pytest.mark.timeout(120)
-def test_more_schemas_than_a_plan_has_room_for(bootstrap: str, run_here: Run, tmp_path: Path) -> None:
-    batch = [
-        enveloped({"type": "struct", "fields": [{"type": "int8", "field": f"f{n}"}]}, {f"f{n}": 1}) for n in range(130)
-    ]
+def test_more_schemas_than_a_plan_has_room_for(
+    bootstrap: str, run_here: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding, "_SHAPES_MAX", 4)
+    monkeypatch.setattr(sink_jobs, "_LEARNT_MAX", 2)
+    names = [f"f{n}" for n in (*range(6), *range(6))]
+    batch = [enveloped({"type": "struct", "fields": [{"type": "int8", "field": name}]}, {name: 1}) for name in names]
     _is_moved(bootstrap, run_here, tmp_path, batch, {})

@@ -138,12 +138,14 @@ class TestOneRecordDoesNotEndTheOthers:
     def test_a_header_from_what_is_no_struct(self, spark: SparkSession, moved: str) -> None:
         type_, payload = ("bytes", '"AQ=="') if moved == "Decimal" else ("int32", "1")
         schema = f'{{"type":"{type_}","name":"org.apache.kafka.connect.data.{moved}","parameters":{{"scale":"2"}}}}'
-        (answer,) = self._answers(
-            f'{{"schema":{schema},"payload":{payload}}}',
-            **{"transforms": "b", "transforms.b.type": "HeaderFrom$Value", "transforms.b.fields": "b"},
-            **{"transforms.b.headers": "h", "transforms.b.operation": "move", "predicates": "p"},
-            **{"predicates.p.type": "RecordIsTombstone", "transforms.b.predicate": "p", "transforms.b.negate": "true"},
+        insert = {"transforms": "a,b", "transforms.a.type": "InsertField$Value", "transforms.a.topic.field": "s"}
+        move = {"transforms.b.type": "HeaderFrom$Value", "transforms.b.fields": "b", "transforms.b.headers": "h"}
+        good = '{"schema":{"type":"struct","fields":[{"type":"int8","field":"b"}]},"payload":{"b":1}}'
+        first, answer = preview(
+            {"value.converter": JSON, **insert, **move, "transforms.b.operation": "move"},
+            [{"value": good}, {"value": f'{{"schema":{schema},"payload":{payload}}}'}],
         )
+        assert first["headers"]
         assert "Only Struct objects supported" in answer["error"]["message"]
 
     @pytest.mark.parametrize(

@@ -14,7 +14,13 @@ from airflow_kconnect.connect.errors import (
     InternalError,
     RetriableError,
 )
-from airflow_kconnect.connect.task_errors import error_cell, error_from_column, pack_error, unpack_error
+from airflow_kconnect.connect.task_errors import (
+    error_cell,
+    error_from_column,
+    pack_error,
+    stage_prefix,
+    unpack_error,
+)
 
 ERRORS = [
     ConnectError("plain"),
@@ -58,3 +64,10 @@ def test_a_cell_ends_the_run_with_the_very_error(error: ConnectError) -> None:
 def test_a_text_in_the_column_is_a_bad_record_at_its_place(text: str) -> None:
     error = error_from_column(text, "topic-0@5")
     assert (type(error), str(error)) == (DataError, f"bad record at topic-0@5: {text}")
+
+
+def test_a_bad_record_quotes_a_bounded_part_of_itself_in_one_line() -> None:
+    cell = stage_prefix("TRANSFORMATION", "Cast") + "Value (4111\nforged\x1b[2J" + "x" * 10_000
+    text = str(error_from_column(cell, "topic-0@5"))
+    assert "Value (4111\ufffdforged\ufffd[2Jxxx" in text
+    assert len(text) < 400
