@@ -10,9 +10,10 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import translate
+from airflow_kconnect.kafka.headers import headers_of
 
 _PATIENCE_S = 30.0
 # Marks of transactions take offsets too.
@@ -90,7 +91,10 @@ class TopicTail:
 
 
 def _seen(message: Message) -> SeenRecord:
-    headers = [{"key": name, "value": _text(value)} for name, value in message.headers() or ()]
+    try:
+        headers = [{"key": name, "value": _text(value)} for name, value in headers_of(message)]
+    except DataError as error:
+        headers = [{"key": str(error), "value": None}]
     return SeenRecord(
         message.topic(),
         message.partition(),

@@ -12,8 +12,9 @@ import pyarrow as pa
 from confluent_kafka import Message
 
 from airflow_kconnect.connect.connector import SinkSplit
-from airflow_kconnect.connect.errors import RefusedError
+from airflow_kconnect.connect.errors import DataError, RefusedError
 from airflow_kconnect.connect.task_errors import RecordError
+from airflow_kconnect.kafka.headers import headers_of
 from airflow_kconnect.kafka.producers import FlushingProducer
 from airflow_kconnect.runtime.errant_records import EXECUTING, STAGE
 from airflow_kconnect.runtime.kafka_reader import read_messages
@@ -117,7 +118,10 @@ class RefusedRecords:
 def _as_in_kafka(message: Message) -> dict[str, Any]:
     """A record as it lies in Kafka."""
     kind, ms = message.timestamp()
-    headers = [(key, value) for key, value in message.headers() or []]
+    try:
+        headers = headers_of(message)
+    except DataError:
+        headers = []
     return {
         "key": message.key(),
         "value": message.value(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
 from airflow_kconnect import preview
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.runtime import decoding, sink_jobs
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
+from tests.support.databases import SqliteDatabase
 from tests.support.hostile import enveloped, messages, names, nested
 from tests.support.kafka import create_topic, produce, read_all
+from tests.support.raw_headers import produce_with_header
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 GOOD = enveloped({"type": "int32"}, 1)
@@ -96,8 +100,14 @@ def test_many_previews_answer_each_record(
 
 
 def _is_moved(bootstrap: str, run_here: Run, folder: Path, batch: list[bytes], config: dict[str, str]) -> None:
-    topic, dead = create_topic(bootstrap, unique("hostile")), unique("dead")
+    topic = create_topic(bootstrap, unique("hostile"))
     produce(bootstrap, topic, [GOOD, *batch, GOOD])
+    counts = _counts(bootstrap, run_here, folder, topic, config)
+    assert counts["read"] == len(batch) + 2
+
+
+def _counts(bootstrap: str, run_here: Run, folder: Path, topic: str, config: dict[str, str]) -> dict[str, int]:
+    dead = unique("dead")
     tolerant = {
         "errors.tolerance": "all",
         "errors.deadletterqueue.topic.name": dead,
@@ -106,16 +116,46 @@ def _is_moved(bootstrap: str, run_here: Run, folder: Path, batch: list[bytes], c
     }
     own = {"name": unique("sink"), "connector.class": "DirectorySink", "directory": str(folder / unique("out"))}
     counts = run_here({**own, "topics": topic, "value.converter": JSON, **tolerant, **config}).records
-    assert counts["read"] == len(batch) + 2
     assert counts["written"] + counts["filtered"] + counts["dead_lettered"] == counts["read"]
     assert len(read_all(bootstrap, dead)) == counts["dead_lettered"]
+    return counts
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("class_name", ["DirectorySink", "VerifiableSink"])
+def test_a_header_whose_name_is_no_text(bootstrap: str, run_here: Run, tmp_path: Path, class_name: str) -> None:
+    topic = create_topic(bootstrap, unique("hostile"))
+    produce(bootstrap, topic, [GOOD])
+    produce_with_header(bootstrap, topic, GOOD, b"\xff\xfe")
+    produce(bootstrap, topic, [GOOD])
+    counts = _counts(bootstrap, run_here, tmp_path, topic, {"connector.class": class_name})
+    assert (counts["written"], counts["dead_lettered"]) == (2, 1)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("format_", ["json", "parquet"])
+@settings(_FEW, max_examples=1)
+@given(batch=batches)
+def test_a_tolerant_sink_moves_each_record(
+    bootstrap: str, run_here: Run, tmp_path: Path, format_: str, batch: list[bytes]
+) -> None:
+    _is_moved(bootstrap, run_here, tmp_path, batch, {"format": format_})
 
 
 @pytest.mark.timeout(120)
 @settings(_FEW, max_examples=1)
 @given(batch=batches)
-def test_a_tolerant_sink_moves_each_record(bootstrap: str, run_here: Run, tmp_path: Path, batch: list[bytes]) -> None:
-    _is_moved(bootstrap, run_here, tmp_path, batch, {})
+def test_a_database_gets_or_refuses_each_record(
+    bootstrap: str, run_here: Run, tmp_path: Path, batch: list[bytes]
+) -> None:
+    target = SqliteDatabase.create(tmp_path).config
+    sink = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "auto.create": "true",
+        "auto.evolve": "true",
+    }
+    with suppress(DataError):  # a table that cannot be, for example: it names what to do, and no retry is wasted
+        _is_moved(bootstrap, run_here, tmp_path, batch, sink | target)
 
 
 @pytest.mark.exhaustive
