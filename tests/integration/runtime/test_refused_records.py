@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from airflow_kconnect.connect.errors import DataError
 from tests.integration.runtime.conftest import Run
+from tests.integration.runtime.test_plans import left_of_runs
 from tests.support.kafka import create_topic, read_values
 
 _LARGE = {"producer.override.max.request.size": "3000000", "producer.override.compression.type": "none"}
@@ -41,3 +42,22 @@ def test_a_record_that_the_broker_refuses_is_written_by_the_next_run(
     assert (report.resumed_plan, report.splits > 1) == (False, True)
     found = read_values(bootstrap, config["topic"])
     assert {line.encode() for line in lines} - set(found) == set()
+
+
+def test_a_plan_for_which_nothing_is_left_ends(
+    file_source: Callable[..., dict[str, str]],
+    run_here: Run,
+    topic: Callable[..., str],
+    bootstrap: str,
+    tmp_path: Path,
+) -> None:
+    offsets = topic(prefix="offsets", config={"cleanup.policy": "compact"})
+    config = file_source(**_LARGE, **{"offsets.storage.topic": offsets})
+    (tmp_path / "in.txt").write_text("x" * 50_000 + "\n")
+    create_topic(bootstrap, config["topic"], 1, {"max.message.bytes": "10000"})
+    with pytest.raises(DataError, match=r"`max\.message\.bytes`"):
+        run_here(config)
+    (tmp_path / "in.txt").write_text("")
+    report = run_here(config)
+    assert (report.splits, report.complete) == (0, True)
+    assert left_of_runs(bootstrap, offsets) == []
