@@ -165,9 +165,9 @@ class TestManyFiles:
     def test_thousands_of_files_are_moved(
         self, config: dict[str, str], tmp_path: Path, run_here: Run, bootstrap: str
     ) -> None:
-        for n in range(11, 5000):
+        for n in range(11, 2000):
             (tmp_path / "in" / f"{n}.txt").write_text(f"line-{n}\n")
         report = run_here(config)
-        expected = [f"line-{n}".encode() for n in range(5000)]
+        expected = [f"line-{n}".encode() for n in range(2000)]
         assert missing_and_doubled(expected, read_values(bootstrap, config["topic"])) == (set(), [])
-        assert (report.complete, report.splits) == (True, 5000)
+        assert (report.complete, report.splits) == (True, 2000)
