@@ -106,7 +106,8 @@ def _readable(text: str) -> str:
 
 
 def _sorted_json(node: Any) -> str:
-    return json.dumps(node, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """:raises ValueError: it has NaN or an infinity, which are no JSON."""
+    return json.dumps(node, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def split_envelope(message: bytes) -> tuple[Pattern, Any] | None:

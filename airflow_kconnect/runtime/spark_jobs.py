@@ -38,7 +38,7 @@ def use_batches_of(spark: SparkSession, record_bytes: int) -> int | None:
         spark.conf.set(_ROWS_KEY, str(_BATCH_ROWS))
         spark.conf.set(_BYTES_KEY, _NO_LIMIT)
         return _BATCH_BYTES // _BATCH_ROWS
-    if spark.conf.get(_BYTES_KEY, "") == _NO_LIMIT:
+    if spark.conf.get(_BYTES_KEY, _NO_LIMIT) == _NO_LIMIT:
         spark.conf.set(_BYTES_KEY, str(_BATCH_BYTES))
     return None
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from pyspark.sql import SparkSession
 
+from airflow_kconnect.runtime.spark_jobs import use_batches_of
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.test_directory_pipeline import SCHEMALESS
 from tests.support import unique
@@ -24,4 +25,10 @@ def test_large_records_after_small_ones_are_read_with_batches_bounded_by_bytes(
     config = {"name": unique("sink"), "connector.class": "VerifiableSink", "topics": name, **SCHEMALESS}
     report = run_here(config)
     assert (report.records["written"], report.complete, report.notes["rounds"]) == (230, True, 2)
+    assert spark.conf.get(_BYTES) == str(64 * 1024 * 1024)
+
+
+def test_batches_are_bounded_where_no_run_has_set_their_size(spark: SparkSession) -> None:
+    spark.conf.unset(_BYTES)
+    use_batches_of(spark, 0)
     assert spark.conf.get(_BYTES) == str(64 * 1024 * 1024)
