@@ -27,6 +27,7 @@ def shop(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> PostgresD
     return database
 
 
+@pytest.mark.exhaustive  # the demo's table takes the same way
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
 def test_copies_a_table_and_the_second_run_only_what_is_new(

@@ -26,8 +26,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [
-        ("file source", 1),
         ("directory sink", 1),
+        pytest.param("file source", 1, marks=pytest.mark.exhaustive),
         pytest.param("Python source", 1, marks=pytest.mark.exhaustive),
         pytest.param("JDBC sink, SQLite", 1, marks=pytest.mark.exhaustive),
         pytest.param("folder source", 1, marks=pytest.mark.exhaustive),

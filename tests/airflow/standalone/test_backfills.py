@@ -28,6 +28,7 @@ class TestBackfill:
         assert orders.replayed("2026-01-01T02-00-00Z--2026-01-01T03-00-00Z") == [f"r{n}" for n in range(20, 30)]
         assert orders.moved() == [f"r{n}" for n in range(60)]
 
+    @pytest.mark.exhaustive
     def test_replays_once_more_what_is_cleared(self, orders: Orders) -> None:
         run = orders.dag.runs("backfill")[0]
 
