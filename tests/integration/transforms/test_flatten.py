@@ -44,7 +44,7 @@ def test_structs() -> None:
         of(optional, None),
         _no_map("a_m"),
         "SchemaBuilderException: Cannot create field because of field name duplication a_b",
-        "SchemaBuilderException: fieldName cannot be null.",
+        "DataException: Struct schema's field name not specified properly",
         "DataException: Only Struct objects supported for [flattening], found: java.lang.String",
         of(TEXT, None),
     ]
