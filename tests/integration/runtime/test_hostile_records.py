@@ -125,11 +125,12 @@ def _counts(bootstrap: str, run_here: Run, folder: Path, topic: str, config: dic
 @pytest.mark.parametrize("class_name", ["DirectorySink", "VerifiableSink"])
 def test_a_header_whose_name_is_no_text(bootstrap: str, run_here: Run, tmp_path: Path, class_name: str) -> None:
     topic = create_topic(bootstrap, unique("hostile"))
-    produce(bootstrap, topic, [GOOD])
+    before = 200  # as many as it takes until Python has specialised what reads the headers
+    produce(bootstrap, topic, [GOOD] * before)
     produce_with_header(bootstrap, topic, GOOD, b"\xff\xfe")
     produce(bootstrap, topic, [GOOD])
     counts = _counts(bootstrap, run_here, tmp_path, topic, {"connector.class": class_name})
-    assert (counts["written"], counts["dead_lettered"]) == (2, 1)
+    assert (counts["written"], counts["dead_lettered"]) == (before + 1, 1)
 
 
 @pytest.mark.timeout(120)
