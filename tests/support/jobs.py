@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
+from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit
+from airflow_kconnect.local.submit import submit_command, submit_environment
 
-REPOSITORY = Path(__file__).parents[2]
-_SUBMIT = Path(sys.executable).with_name("spark-submit")
-_CONF = {
-    "spark.ui.enabled": "false",
-    "spark.log.level": "ERROR",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
+# Over the product's own: a test's jobs are small, and their errors are looked for in the output.
+_CONF = {"spark.log.level": "ERROR"}
+_JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @dataclass
@@ -102,6 +95,11 @@ class Job:
         self._spec.__exit__(None, None, None)
 
 
+@cache
+def _spark() -> SparkSubmit:
+    return find_spark_submit()
+
+
 def start_job(
     config: Mapping[str, str],
     worker: Mapping[str, str],
@@ -122,14 +120,14 @@ def start_job(
     path = spec_file.__enter__()
     reached = Path(tempfile.mkdtemp(dir=folder)) / "reached"
     output = reached.with_name("output.log")
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment = submit_environment(master)
     if failpoint:
         environment |= {"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": f"{failpoint}:{action}:{reached}"}
-    arguments = [part for item in {**_CONF, **(conf or {})}.items() for part in ("--conf", "=".join(item))]
-    command = [str(_SUBMIT), "--master", master, *arguments, str(REPOSITORY / "jobs" / "connector_job.py")]
+    settings = {**_CONF, "spark.driver.extraJavaOptions": _JAVA_OPTIONS, **(conf or {})}
+    command = submit_command(_spark(), path, master=master, conf=settings, name="test")
     with output.open("w") as out:
         process = subprocess.Popen(
-            [*command, "--run", str(path)], stdout=out, stderr=subprocess.STDOUT, env=environment,
+            command, stdout=out, stderr=subprocess.STDOUT, env=environment,
             start_new_session=True, text=True,
         )  # fmt: skip
     return Job(process, reached, output, spec_file, spec.token)
