@@ -81,7 +81,8 @@ def play(name: str, seed: int, cluster: Cluster, work: Path, *, exactly_once: bo
     verdict = "; ".join(outcome.problems) or "as promised"
     print(
         f"  {outcome.expected} records, {outcome.missing} missing, {outcome.doubled} doubled, "
-        f"{outcome.struck} of {outcome.planned} faults struck, {outcome.seconds:.0f} s: {verdict}",
+        f"struck by {', '.join(f'{kind} {count}' for kind, count in outcome.struck.items()) or 'nothing'}, "
+        f"{outcome.seconds:.0f} s: {verdict}",
         flush=True,
     )
     with RESULTS.open("a") as out:

@@ -19,7 +19,6 @@ from tests.torture.cluster import Cluster
 from tests.torture.connectors import Sink, Tortured
 from tests.torture.faults import (
     BrokerFault,
-    Calm,
     Kill,
     OffsetsExpire,
     Race,
@@ -39,7 +38,8 @@ _LAST_RUNS = 4
 class Outcome:
     """What one schedule has shown.
 
-    :param struck: faults that hit a living run; `planned` includes those that came too late.
+    :param struck: for each kind of fault how many of them hit a living run; `planned` counts also those that came too
+        late.
     :param exit_codes: of all runs, in the order in which they ended; None is a killed one.
     :param problems: empty if everything is as promised.
     """
@@ -50,7 +50,7 @@ class Outcome:
     exactly_once: bool
     steps: list[str] = field(default_factory=list)
     planned: int = 0
-    struck: int = 0
+    struck: dict[str, int] = field(default_factory=dict)
     exit_codes: list[int | None] = field(default_factory=list)
     expected: int = 0
     missing: int = 0
@@ -108,10 +108,9 @@ class Player:
             self._connector.add(step.records)
         if step.reconfigured:
             self._connector.reconfigure()
-        self._outcome.planned += not isinstance(step.fault, Calm)
+            self._strike("changed settings")
+        self._outcome.planned += 1
         match step.fault:
-            case Calm():
-                self._wait(self._start())
             case Kill():
                 self._kill(step.fault)
             case Zombie():
@@ -121,15 +120,20 @@ class Player:
             case BrokerFault():
                 self._broker(step.fault)
             case OffsetsExpire():
-                self._outcome.struck += self._forget_group()
+                if self._forget_group():
+                    self._strike("expired offsets")
                 self._wait(self._start())
             case TopicRecreated():
                 self._recreate(step.records)
+
+    def _strike(self, kind: str) -> None:
+        self._outcome.struck[kind] = self._outcome.struck.get(kind, 0) + 1
 
     def _kill(self, fault: Kill) -> None:
         with self._at(fault.when) as job:
             if job is None:
                 return
+            self._strike("kill")
             kill_all(_victims(job, fault.whom))
             if fault.whom == "worker":  # the run notices, and ends by itself or makes up for it
                 job.reached.unlink(missing_ok=True)
@@ -150,6 +154,7 @@ class Player:
         with self._at(fault.when) as job:
             if job is None:
                 return
+            self._strike("zombie")
             frozen = job.tree()
             _signal(frozen, signal.SIGSTOP)
             try:
@@ -164,7 +169,8 @@ class Player:
         for delay in fault.delays_s:
             time.sleep(delay)
             jobs.append(self._start())
-        self._outcome.struck += sum(job.process.poll() is None for job in jobs) > 1
+        if sum(job.process.poll() is None for job in jobs) > 1:
+            self._strike("race")
         for job in jobs:
             self._wait(job)
 
@@ -172,6 +178,7 @@ class Player:
         with self._at(fault.when) as job:
             if job is None:
                 return
+            self._strike("broker" if len(self._cluster.brokers) == 1 else "broker of three")
             self._cluster.strike(fault.how, fault.node)
             try:
                 job.reached.unlink(missing_ok=True)
@@ -189,7 +196,7 @@ class Player:
         self._settle()
         self._connector.recreate_topic()
         self._connector.add(records)
-        self._outcome.struck += 1
+        self._strike("recreated topic")
         if (code := self._wait(self._start())) != EXIT_CONFIG_OR_DATA:
             self._outcome.problems.append(f"a run over a topic that was created again ended with {code}")
 
@@ -207,7 +214,6 @@ class Player:
         while job.process.poll() is None and time.monotonic() < deadline and not job.reached.exists():
             time.sleep(0.005)
         alive = job.process.poll() is None
-        self._outcome.struck += alive
         if not alive:
             self._wait(job)
         yield job if alive else None

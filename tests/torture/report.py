@@ -1,8 +1,9 @@
-"""``python -m tests.torture.report``: the results of all schedules as a table in docs/reliability.md."""
+"""``python -m tests.torture.report``: the results of all schedules as two tables in docs/reliability.md."""
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
@@ -35,8 +36,19 @@ def _row(kind: str, promise: str, nodes: int, outcomes: list[dict[str, Any]]) ->
 
     seeds = _ranges(sorted({outcome["seed"] for outcome in outcomes}))
     runs = sum(len(outcome["exit_codes"]) for outcome in outcomes)
-    cells = (kind, promise, nodes, len(outcomes), seeds, runs, total("struck"), total("expected"), total("missing"))
+    struck = sum(sum(outcome["struck"].values()) for outcome in outcomes)
+    cells = (kind, promise, nodes, len(outcomes), seeds, runs, struck, total("expected"), total("missing"))
     return "| " + " | ".join(map(str, (*cells, total("doubled")))) + " |"
+
+
+def faults(outcomes: Iterable[dict[str, Any]]) -> str:
+    """A row for each kind of fault: in how many schedules it struck a living run, and how often."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for outcome in outcomes:
+        for kind, count in outcome["struck"].items():
+            found[kind].append(count)
+    rows = [f"| {kind} | {len(counts)} | {sum(counts)} |" for kind, counts in sorted(found.items())]
+    return "\n".join(("| fault | schedules in which it struck | times |", "|---|---|---|", *rows)) + "\n"
 
 
 def _ranges(numbers: list[int]) -> str:
@@ -51,4 +63,5 @@ def _ranges(numbers: list[int]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(), {"torture": table(map(json.loads, RESULTS.read_text().splitlines()))}))
+    found = list(map(json.loads, RESULTS.read_text().splitlines()))
+    PAGE.write_text(filled(PAGE.read_text(), {"torture": table(found), "torture faults": faults(found)}))

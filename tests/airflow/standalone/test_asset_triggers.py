@@ -33,10 +33,11 @@ def test_a_dag_runs_when_enough_records_are_waiting(airflow: StandaloneAirflow, 
     sink = ConnectorDag.of_file(airflow, "example_lag_pipeline", "write_files")
     produce(bootstrap, topic, [f"click {n}" for n in range(1000)])
 
-    (run,) = sink.wait_for_runs("asset_triggered", 1)
+    runs = [sink.wait_for_end(run) for run in sink.wait_for_runs("asset_triggered", 1)]
 
-    assert run["state"] == "success"
-    assert sink.report(run)["records"]["written"] == 1000
+    assert {run["state"] for run in runs} == {"success"}
+    # On a slow machine the trigger asks once more before the first run has moved everything.
+    assert sum(sink.report(run)["records"]["written"] for run in runs) == 1000
 
 
 def _records(folder: Path) -> list[str]:
