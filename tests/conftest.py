@@ -19,6 +19,7 @@ from tests.support.databases import Database, SqliteDatabase
 from tests.support.kafka import create_topic
 from tests.support.mariadb import MariaServer
 from tests.support.postgres import PostgresServer
+from tests.support.scheduling import Together, sort
 
 # Before any test imports PySpark: jobs have that of `pyspark.zip`, and so must the sessions of this process.
 use_whole_pyspark()
@@ -97,8 +98,6 @@ def mariadb() -> Iterator[MariaServer]:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Several processes share the tests."""
-    from tests.support.scheduling import Together
-
     return Together(config, log)
 
 
@@ -110,7 +109,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out tests of MariaDB alone on machines that cannot have it."""
+    """Leaves out tests of MariaDB alone on machines that cannot have it; the longest tests begin."""
+    sort(items)
     of_mariadb = [item for item in items if "mariadb" in getattr(item, "fixturenames", ())]
     if of_mariadb and not mariadb_support.available():
         items[:] = [item for item in items if item not in of_mariadb]

@@ -18,8 +18,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.newcomer)
             item.add_marker(pytest.mark.timeout(900))
-    # The pages first: they take as long as all other files together.
-    items.sort(key=lambda item: item.path.name != "test_pages.py")
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,45 @@
-"""Which tests stay together when several processes share them."""
+"""Which tests stay together when several processes share them, and which of them begin."""
 
 from __future__ import annotations
 
+import pytest
 from xdist.scheduler import LoadScopeScheduling
+
+# An Airflow is shared by the tests of its folder, and what imports Airflow takes seconds to do so.
+_SHARED = {
+    "tests/airflow/standalone": "an Airflow with all its processes",
+    "tests/airflow": "tasks in Airflow",
+    **dict.fromkeys(
+        (f"tests/unit/{name}" for name in ("hooks", "operators", "sensors", "triggers")), "units in Airflow"
+    ),
+}
+_UNIT = "tests/unit/"
+# What takes long begins, so that the processes end at the same time.
+_ORDER = ("tests/newcomer/test_pages", "tests/airflow/standalone", "tests/airflow", "tests/newcomer", "tests/torture")
+
+
+def scope(nodeid: str) -> str:
+    """What has the same scope is run by one process: a file, a folder of unit tests, or what shares an Airflow."""
+    file = nodeid.partition("::")[0]
+    for folder, name in _SHARED.items():
+        if file.startswith(f"{folder}/"):
+            return name
+    return "/".join(file.split("/")[:3]) if file.startswith(_UNIT) else file
+
+
+def rank(nodeid: str) -> int:
+    """Its place in the order of tests; those of equal rank stay as they are."""
+    first = next((k for k, start in enumerate(_ORDER) if nodeid.startswith(start)), len(_ORDER))
+    return first + nodeid.startswith(_UNIT)
 
 
 class Together(LoadScopeScheduling):  # type: ignore[misc]
-    """A file stays together; so do all of Airflow's tests, which share an Airflow, and all unit tests."""
+    """Gives each process whole scopes."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        folder = next((name for name in ("tests/airflow", "tests/unit") if file.startswith(f"{name}/")), None)
-        return folder or file
+        return scope(nodeid)
+
+
+def sort(items: list[pytest.Item]) -> None:
+    """Bring tests into the order in which they are to begin."""
+    items.sort(key=lambda item: rank(item.nodeid))

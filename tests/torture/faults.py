@@ -48,9 +48,8 @@ class Race:
     delays_s: tuple[float, ...]
 
     def __str__(self) -> str:
-        return (
-            f"{len(self.delays_s)} runs at once, started {', '.join(f'{delay:.1f}' for delay in self.delays_s)} s later"
-        )
+        pauses = ", ".join(f"{delay:.1f}" for delay in self.delays_s)
+        return f"{len(self.delays_s) + 1} runs at once, {pauses} s between their starts"
 
 
 @dataclass(frozen=True)
