@@ -17,6 +17,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError, RetriableError
+from airflow_kconnect.kafka.bounded import bounded
 from airflow_kconnect.kafka.errors import error_of, translate
 
 Produce = Callable[..., None]
@@ -24,6 +25,10 @@ Produce = Callable[..., None]
 # What a client that is broken answers to every call; only once it says what has broken it.
 _BROKEN = {KafkaError._FATAL, KafkaError._STATE}
 _TRANSACTION_TIMEOUT_MS = 60_000  # the clients' default
+# librdkafka does not keep all of the time limits that it is given: after a broker was restarted at the wrong moment,
+# `send_offsets_to_transaction` never returns (librdkafka's issues 5456 and 5511).
+_GRACE_S = 15.0
+_CALL_S = 30.0
 
 
 class TransactionTimedOut(RetriableError):
@@ -155,13 +160,14 @@ class TransactionalProducer(CommittingProducer):
         super().__init__(config, doing)
         self._timeout_ms = int(config.get("transaction.timeout.ms", _TRANSACTION_TIMEOUT_MS))
         self._began_s: float | None = None
+        self._stuck = False
         try:
             # Asked before there is any connection, librdkafka looks for the coordinator again only 500 ms later.
             with suppress(KafkaException):  # what is wrong is said by the next call
                 # confluent-kafka below 2.16 has no cluster_id; the metadata of all topics cost a little more.
                 connect = getattr(self._producer, "cluster_id", self._producer.list_topics)
                 connect(timeout=min(init_timeout_s, 5.0))
-            self._retried(lambda: self._producer.init_transactions(init_timeout_s), attempts=3)
+            self._retried(lambda: self._producer.init_transactions(init_timeout_s), init_timeout_s, attempts=3)
         except BaseException:
             self.close()
             raise
@@ -179,7 +185,8 @@ class TransactionalProducer(CommittingProducer):
     def commit(self) -> None:
         try:
             # Retriable here means the same call again by the same producer (KIP-98 clients' contract), no new commit.
-            self._retried(self._producer.commit_transaction, attempts=5)
+            # After its timeout the transaction is aborted, so there is nothing left to wait for.
+            self._retried(self._producer.commit_transaction, self._timeout_ms / 1000, attempts=5)
         except Exception:
             self._raise_if_failed()
             raise
@@ -194,22 +201,47 @@ class TransactionalProducer(CommittingProducer):
     def send_sink_offsets(self, offsets: Sequence[TopicPartition], group_metadata: Any) -> None:
         """Commit consumer group offsets with this transaction."""
         try:
-            self._producer.send_offsets_to_transaction(list(offsets), group_metadata, 30.0)
+            self._answered(
+                lambda: self._producer.send_offsets_to_transaction(list(offsets), group_metadata, _CALL_S), _CALL_S
+            )
         except KafkaException as error:
             raise self.failure(error, "committing consumer offsets") from error
 
     def abort(self) -> None:
         self._began_s = None
+        if self._stuck:
+            return
         try:
-            self._producer.abort_transaction(30.0)
+            self._answered(lambda: self._producer.abort_transaction(_CALL_S), _CALL_S)
+        except RetriableError:
+            return
         except KafkaException:
             # The next producer with this id aborts it.
             self._producer.purge()
 
-    def _retried(self, call: Callable[[], Any], attempts: int) -> None:
+    def close(self) -> None:
+        """Purge what is queued and free the producer's threads; those of a client that hangs end with the process."""
+        if not self._stuck:
+            super().close()
+
+    def _answered(self, call: Callable[[], Any], limit_s: float) -> None:
+        """Make a call of the client that has a time limit, and end it where the client does not.
+
+        :raises RetriableError: no answer came. The producer cannot be used any more.
+        """
+        try:
+            bounded(call, limit_s + _GRACE_S)
+        except TimeoutError as error:
+            self._stuck = True
+            raise RetriableError(
+                f"{self._doing}: the Kafka client gave no answer within {limit_s + _GRACE_S:.0f} s, as it does when a"
+                " broker was restarted at the wrong moment; the next run finds out what was committed, and resumes"
+            ) from error
+
+    def _retried(self, call: Callable[[], Any], limit_s: float, attempts: int) -> None:
         for attempt in range(1, attempts + 1):
             try:
-                call()
+                self._answered(call, limit_s)
                 return
             except KafkaException as error:
                 if not error_of(error).retriable() or attempt == attempts:
