@@ -20,7 +20,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 	@# (docs/decisions/0001-pyspark-and-pyspark-client.md).
 	@cd .venv/lib/python3*/site-packages && "$(CURDIR)/$(BIN)/python" -m zipfile -e pyspark/python/lib/pyspark.zip .
 	@touch .venv/.demo-ready $@
-	@$(BIN)/python -m airflow_kconnect.local.class_archive || true
+	@$(BIN)/python -m airflow_kconnect.submit.class_archive || true
 
 # What the demo needs, without the tools for working on this project; pip shows what it downloads.
 .venv/.demo-ready: pyproject.toml constraints.txt

@@ -10,8 +10,14 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from airflow_kconnect.errors import (
+        ConnectorConfigError,
+        ConnectorFencedError,
+        ConnectorInternalError,
+        ConnectorRetriableError,
+        ConnectorRunError,
+    )
     from airflow_kconnect.hooks.kconnect import KafkaConnectHook
-    from airflow_kconnect.operators.assets import connector_alias, topic_asset
     from airflow_kconnect.operators.folder import connectors_from_folder
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
         ValidateConnectorOperator,
     )
     from airflow_kconnect.operators.pipeline import connector_pipeline
+    from airflow_kconnect.operators.reports.assets import connector_alias, topic_asset
     from airflow_kconnect.operators.retries import connector_retry_policy
     from airflow_kconnect.runtime.preview import preview
     from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffsetSensor
@@ -33,9 +40,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlterOffsetsOperator",
+    "ConnectorConfigError",
+    "ConnectorFencedError",
+    "ConnectorInternalError",
     "ConnectorLagSensor",
     "ConnectorLagTrigger",
     "ConnectorOffsetSensor",
+    "ConnectorRetriableError",
+    "ConnectorRunError",
     "ConnectorStateSensor",
     "KafkaConnectHook",
     "KafkaSinkOperator",
@@ -59,9 +71,14 @@ __all__ = [
 # Where each name is. By text: whoever imports this package, such as the command line, must not depend on all of it.
 _MODULES = {
     "AlterOffsetsOperator": "operators.operations",
+    "ConnectorConfigError": "errors",
+    "ConnectorFencedError": "errors",
+    "ConnectorInternalError": "errors",
     "ConnectorLagSensor": "sensors.positions",
     "ConnectorLagTrigger": "triggers.lag",
     "ConnectorOffsetSensor": "sensors.positions",
+    "ConnectorRetriableError": "errors",
+    "ConnectorRunError": "errors",
     "ConnectorStateSensor": "sensors.states",
     "KafkaConnectHook": "hooks.kconnect",
     "KafkaSinkOperator": "operators.kafka_connect",
@@ -72,13 +89,13 @@ _MODULES = {
     "ResumeConnectorOperator": "operators.operations",
     "StopConnectorOperator": "operators.operations",
     "ValidateConnectorOperator": "operators.operations",
-    "connector_alias": "operators.assets",
+    "connector_alias": "operators.reports.assets",
     "connector_pipeline": "operators.pipeline",
     "connector_retry_policy": "operators.retries",
     "connectors_from_folder": "operators.folder",
     "preview": "runtime.preview",
     "run_params": "operators.intervals",
-    "topic_asset": "operators.assets",
+    "topic_asset": "operators.reports.assets",
 }
 
 try:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from airflow_kconnect.connect.data import ConnectSchema
+from airflow_kconnect.connect.error_cells import RecordError
 from airflow_kconnect.connect.record import SinkRecord
-from airflow_kconnect.connect.task_errors import RecordError
-from airflow_kconnect.converters.json_schema import from_json_schema, to_json_schema
-from airflow_kconnect.converters.json_value import from_json_value, to_json_value
+from airflow_kconnect.converters.json.schemas import from_json_schema, to_json_schema
+from airflow_kconnect.converters.json.values import from_json_value, to_json_value
 from airflow_kconnect.runtime import preview
 from airflow_kconnect.transforms.base import Predicate, Transformation
 from airflow_kconnect.transforms.chain import Chain, ChainLink

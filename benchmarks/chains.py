@@ -14,7 +14,7 @@ from rich.console import Console
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape, struct
 from airflow_kconnect.connect.frame import RecordFrame, single
 from airflow_kconnect.converters.base import new_converter
-from airflow_kconnect.runtime.encoding import encoded
+from airflow_kconnect.runtime.conversion.encoding import encoded
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 from benchmarks.session import spark_session

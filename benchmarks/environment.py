@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from airflow_kconnect.local.broker import EmbeddedBroker
-from airflow_kconnect.local.submit import sigterm_as_exit
+from airflow_kconnect.submit.submit import sigterm_as_exit
 from benchmarks.database_tables import start_postgres
 from benchmarks.measure import Say
 from tests.support.postgres import PostgresDatabase

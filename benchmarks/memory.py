@@ -12,8 +12,8 @@ import psutil
 import typer
 
 from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
-from airflow_kconnect.local.spark import find_spark_submit
-from airflow_kconnect.local.submit import submit_command
+from airflow_kconnect.submit.spark import find_spark_submit
+from airflow_kconnect.submit.submit import submit_command
 from benchmarks import environment
 from benchmarks.database_tables import TABLE, fill
 from benchmarks.files import write_lines

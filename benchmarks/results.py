@@ -15,7 +15,7 @@ import psutil
 
 from airflow_kconnect import __version__
 from airflow_kconnect.local.broker import KAFKA_VERSION
-from airflow_kconnect.local.java import find_java
+from airflow_kconnect.machine.java import find_java
 from benchmarks.measure import Row
 
 FOLDER = Path(__file__).parents[1] / "build" / "benchmarks"

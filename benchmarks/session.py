@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.local.spark import find_spark_submit
-from airflow_kconnect.local.submit import spark_conf
-from airflow_kconnect.runtime.session import START_CONF
+from airflow_kconnect.runtime.process.session import START_CONF
+from airflow_kconnect.submit.spark import find_spark_submit
+from airflow_kconnect.submit.submit import spark_conf
 from benchmarks.settings import HEAP_MB
 
 if TYPE_CHECKING:

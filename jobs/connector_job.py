@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from airflow_kconnect.local.spark_home import use_unpacked_pyspark
+from airflow_kconnect.machine.spark_home import use_unpacked_pyspark
 
 if __name__ == "__main__":
     use_unpacked_pyspark(unpack=True)

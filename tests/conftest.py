@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
-from airflow_kconnect.local.spark_home import use_whole_pyspark
+from airflow_kconnect.machine.spark_home import use_whole_pyspark
 from tests.support import mariadb as mariadb_support
 from tests.support import unique
 from tests.support.databases import Database, SqliteDatabase

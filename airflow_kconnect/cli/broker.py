@@ -15,8 +15,8 @@ import typer
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.local.broker import DEFAULT_PORT, BrokerStatus, EmbeddedBroker
-from airflow_kconnect.local.cache import expanded
-from airflow_kconnect.local.progress import ProgressLine
+from airflow_kconnect.machine.cache import expanded
+from airflow_kconnect.machine.progress import ProgressLine
 
 app = typer.Typer(
     no_args_is_help=True,

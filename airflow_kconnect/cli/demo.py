@@ -11,7 +11,7 @@ from rich.text import Text
 
 from airflow_kconnect.cli.broker import home_folder
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.local.submit import sigterm_as_exit
+from airflow_kconnect.submit.submit import sigterm_as_exit
 
 _SVG_COLUMNS = 92
 

@@ -11,8 +11,8 @@ import typer
 
 from airflow_kconnect.cli.worker import Servers, WorkerFile, errors_shown, resolved, worker_config
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.local.operations import alter_offsets, is_name, reset_offsets, show_offsets
-from airflow_kconnect.local.preflight import connector_config
+from airflow_kconnect.submit.operations import alter_offsets, is_name, reset_offsets, show_offsets
+from airflow_kconnect.submit.preflight import connector_config
 
 app = typer.Typer(help="Show, alter and reset the committed offsets of a connector.", no_args_is_help=True)
 

@@ -15,11 +15,11 @@ from rich.markup import escape
 
 from airflow_kconnect.cli.preview_table import preview_table
 from airflow_kconnect.cli.run_display import show_error
-from airflow_kconnect.connect.connector_config import load_connector_file
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, InternalError
 from airflow_kconnect.connect.run import EXIT_OK
-from airflow_kconnect.local.java import java_environment
-from airflow_kconnect.local.submit import SAFE_PATH
+from airflow_kconnect.connect.validation.connector import load_connector_file
+from airflow_kconnect.machine.java import java_environment
+from airflow_kconnect.submit.submit import SAFE_PATH
 
 Record = dict[str, Any]
 

@@ -15,10 +15,10 @@ import typer
 
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, ConfigKey, java_text
-from airflow_kconnect.connect.connector_keys import sink_config, source_config
-from airflow_kconnect.connect.enrichment import TOPIC_CREATION_PREFIX, enrich
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.worker_config import worker_config_def
+from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
+from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, enrich
+from airflow_kconnect.connect.validation.worker_keys import worker_config_def
 
 _MADE_BY = '<!-- Made by "python -m airflow_kconnect.cli.reference docs/reference": do not edit. -->\n\n'
 _HEAD = "| Key | Type | Default | Importance | What it does |\n|---|---|---|---|---|\n"

@@ -18,11 +18,11 @@ from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_co
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec, run_spec_file
-from airflow_kconnect.local.operations import STARTED, connector_name, not_started_text, target_state
-from airflow_kconnect.local.package_archive import package_for
-from airflow_kconnect.local.preflight import check_configuration, connector_config
-from airflow_kconnect.local.spark import find_spark_submit
-from airflow_kconnect.local.submit import submit, submit_command, submit_environment
+from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
+from airflow_kconnect.submit.package_archive import package_for
+from airflow_kconnect.submit.preflight import check_configuration, connector_config
+from airflow_kconnect.submit.spark import find_spark_submit
+from airflow_kconnect.submit.submit import submit, submit_command, submit_environment
 
 INTERRUPTED = 130
 

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.connect.run import describe_event
-from airflow_kconnect.local.heartbeat import SILENCE_S, STARTING, Heartbeat
+from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 
 _MAX_OFFSETS = 10
 _MOVED_BEFORE = " was moved before: nothing was done; `--again` moves it once more"

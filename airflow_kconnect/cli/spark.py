@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.local.spark_home import spark_home
-from airflow_kconnect.local.spark_install import install_spark
+from airflow_kconnect.machine.spark_home import spark_home
+from airflow_kconnect.machine.spark_install import install_spark
 
 app = typer.Typer(no_args_is_help=True, help="Install Spark outside of this Python environment.")
 

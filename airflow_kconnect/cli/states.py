@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from airflow_kconnect.cli.worker import Servers, WorkerFile, errors_shown, resolved, worker_config
-from airflow_kconnect.local.operations import PAUSED, STARTED, STOPPED, connector_name, set_target_state
+from airflow_kconnect.submit.operations import PAUSED, STARTED, STOPPED, connector_name, set_target_state
 
 Name = Annotated[
     str,

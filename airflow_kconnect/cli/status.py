@@ -14,12 +14,12 @@ from rich.text import Text
 
 from airflow_kconnect.cli.worker import Servers, WorkerFile, errors_shown, resolved, worker_config
 from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.connect.worker_config import WorkerConfig
-from airflow_kconnect.local.operations import connector_name, is_name
-from airflow_kconnect.local.preflight import connector_config
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.submit.operations import connector_name, is_name
+from airflow_kconnect.submit.preflight import connector_config
 
 if TYPE_CHECKING:
-    from airflow_kconnect.stores.overview import ConnectorStatus
+    from airflow_kconnect.stores.watching.overview import ConnectorStatus
 
 _MOST_OFFSETS = 3
 
@@ -45,7 +45,7 @@ def status(
     topic of its own is not found; one with a consumer group of its own is found by its file.
     """
     with errors_shown(), resolved({}, worker_config(worker, bootstrap_servers)) as (_, keys):
-        from airflow_kconnect.stores.overview import overview
+        from airflow_kconnect.stores.watching.overview import overview
 
         groups = dict(map(_group, connectors)) if connectors else None
         found = overview(WorkerConfig.from_props(keys), groups)

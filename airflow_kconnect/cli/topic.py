@@ -58,7 +58,7 @@ def tail(
     partition. Keys, values and headers are shown as text. No consumer group is used, and no offset is moved.
     """
     with errors_shown(), resolved({}, worker_config(worker, bootstrap_servers)) as (_, keys):
-        from airflow_kconnect.connect.worker_config import WorkerConfig
+        from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
         from airflow_kconnect.kafka.admin import KafkaAdmin
         from airflow_kconnect.kafka.clients import ClientConfigs
         from airflow_kconnect.kafka.tail import TopicTail

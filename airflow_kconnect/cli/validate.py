@@ -14,8 +14,8 @@ from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.cli.worker import WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA
-from airflow_kconnect.local.operations import validated
-from airflow_kconnect.local.preflight import connector_config
+from airflow_kconnect.submit.operations import validated
+from airflow_kconnect.submit.preflight import connector_config
 
 # Nothing is connected to; only that there is such a key matters.
 _NO_WORKER = {"bootstrap.servers": "localhost:9092"}

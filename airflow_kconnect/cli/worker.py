@@ -12,9 +12,9 @@ from rich.console import Console
 
 from airflow_kconnect.cli.broker import default_data
 from airflow_kconnect.cli.run_display import show_error
-from airflow_kconnect.connect import properties
+from airflow_kconnect.connect.config import properties
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.providers import ConfigResolver
+from airflow_kconnect.connect.variables.resolver import ConfigResolver
 
 WorkerFile = Annotated[
     Path | None,

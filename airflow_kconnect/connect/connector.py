@@ -9,11 +9,11 @@ from enum import Enum
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow_kconnect.connect.canonical import partition_identity
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.datasets import Dataset
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RefusedError
+from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.task import SinkTask, SourceTask
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from airflow_kconnect.connect.frame import RecordFrame
-    from airflow_kconnect.connect.worker_config import WorkerConfig
+    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 Offset = dict[str, Any]
 Progress = int | str

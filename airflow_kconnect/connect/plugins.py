@@ -13,9 +13,9 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from airflow_kconnect.connect.config.validators import invalid
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.foreign_classes import advice
-from airflow_kconnect.connect.validators import invalid
+from airflow_kconnect.connect.validation.foreign_classes import advice
 
 if TYPE_CHECKING:
     from airflow_kconnect.connect.connector import Connector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validators import java_pattern
+from airflow_kconnect.connect.java.regex import java_pattern
 
 
 def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: frozenset[str]) -> list[str]:

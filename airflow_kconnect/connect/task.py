@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from airflow_kconnect.connect.canonical import partition_identity
+from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SinkRecord, SourceRecord, TopicPartition
 
 SourceOffset = dict[str, Any]

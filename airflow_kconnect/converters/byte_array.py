@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.data import OPTIONAL_BYTES_SCHEMA, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.base import Encoded
-from airflow_kconnect.converters.one_shape import OneShapeConverter
+from airflow_kconnect.converters.same_schema import OneShapeConverter
 from airflow_kconnect.converters.types import logical_name
 
 if TYPE_CHECKING:

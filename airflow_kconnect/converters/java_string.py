@@ -7,9 +7,9 @@ from datetime import timedelta
 from typing import Any
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType
-from airflow_kconnect.converters.json_value import EPOCH
-from airflow_kconnect.converters.value_literals import milliseconds
-from airflow_kconnect.converters.values import convert_to_string
+from airflow_kconnect.converters.header_text.literals import milliseconds
+from airflow_kconnect.converters.header_text.values import convert_to_string
+from airflow_kconnect.converters.json.values import EPOCH
 
 _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
 

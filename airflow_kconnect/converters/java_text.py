@@ -8,8 +8,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import DATE, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.converters.header_text.columns import JSON_ESCAPES, without_escape
 from airflow_kconnect.converters.types import logical_name
-from airflow_kconnect.converters.value_columns import JSON_ESCAPES, without_escape
 
 # java.util.Date.toString() in a worker whose time zone is UTC.
 _JAVA_DATE = "EEE MMM dd HH:mm:ss 'UTC' yyyy"

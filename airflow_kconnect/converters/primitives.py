@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.base import Encoded
-from airflow_kconnect.converters.one_shape import OneShapeConverter
+from airflow_kconnect.converters.same_schema import OneShapeConverter
 from airflow_kconnect.converters.types import logical_name, primitive_type
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, Shape
 from airflow_kconnect.converters.base import Encoded
-from airflow_kconnect.converters.one_shape import OneShapeConverter
+from airflow_kconnect.converters.same_schema import OneShapeConverter
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.demo.folder import DemoFolder
-from airflow_kconnect.local.errors import SetupError
-from airflow_kconnect.local.process_tree import kill_tree
+from airflow_kconnect.machine.errors import SetupError
+from airflow_kconnect.machine.process_tree import kill_tree
 
 _SO_FAR = re.compile(r", for \d+ s$")
 

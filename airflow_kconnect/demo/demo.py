@@ -19,12 +19,12 @@ from airflow_kconnect.demo.airflow import Airflow
 from airflow_kconnect.demo.folder import DemoFolder
 from airflow_kconnect.demo.narrator import Narrator
 from airflow_kconnect.demo.pipelines import FilePipeline, Pipeline, TablePipeline
-from airflow_kconnect.local import ivy
 from airflow_kconnect.local.broker import KAFKA, EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
-from airflow_kconnect.local.errors import SetupError
-from airflow_kconnect.local.operations import show_offsets
-from airflow_kconnect.local.spark import find_spark_submit
+from airflow_kconnect.machine import ivy
+from airflow_kconnect.machine.errors import SetupError
+from airflow_kconnect.submit.operations import show_offsets
+from airflow_kconnect.submit.spark import find_spark_submit
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from airflow_kconnect.local.errors import SetupError, readable_os_errors
+from airflow_kconnect.machine.errors import SetupError, readable_os_errors
 
 _MARK = ".kconnect-demo"
 _MARK_TEXT = "A folder of `kconnect demo`: the next demo removes what the last one left here.\n"

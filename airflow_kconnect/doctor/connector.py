@@ -9,8 +9,8 @@ from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, si
 from airflow_kconnect.doctor.findings import Checks, Finding, ok, problem, warning
 from airflow_kconnect.doctor.kafka import acl
 from airflow_kconnect.doctor.subject import Subject
-from airflow_kconnect.local.operations import validated
 from airflow_kconnect.stores.topics import dead_letter_replication
+from airflow_kconnect.submit.operations import validated
 
 _CONFIGURATION = "Connector configuration"
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"

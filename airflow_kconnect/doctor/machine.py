@@ -12,9 +12,9 @@ from pathlib import Path
 
 from airflow_kconnect.doctor.findings import Checks, Finding, ok, problem, warning
 from airflow_kconnect.doctor.subject import Subject
-from airflow_kconnect.local.cache import cache_folder
-from airflow_kconnect.local.java import find_java
-from airflow_kconnect.local.spark import SUPPORTED, find_spark_submit, jars_version
+from airflow_kconnect.machine.cache import cache_folder
+from airflow_kconnect.machine.java import find_java
+from airflow_kconnect.submit.spark import SUPPORTED, find_spark_submit, jars_version
 
 _PACKAGE = "airflow-kconnect"
 _LEAST_FREE_BYTES = 1_000_000_000

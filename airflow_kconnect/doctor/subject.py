@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.providers import ConfigResolver
-from airflow_kconnect.connect.worker_config import WorkerConfig
-from airflow_kconnect.local.preflight import connector_config
-from airflow_kconnect.local.submit import SECRET_KEYS
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.submit.submit import SECRET_KEYS
 
 if TYPE_CHECKING:
     from airflow_kconnect.doctor.inspector import Inspector

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseHook, get_current_context
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.connect.variables import has_reference
-from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.errors import connector_error
 from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.worker import Configurations, configurations
-from airflow_kconnect.local import operations
-from airflow_kconnect.local.preflight import connector_config
-from airflow_kconnect.operators.errors import connector_error
+from airflow_kconnect.submit import operations
+from airflow_kconnect.submit.preflight import connector_config
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient

@@ -8,8 +8,8 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import mask_secret, redact
 
-from airflow_kconnect.connect.secret_forms import secret_forms
-from airflow_kconnect.local.submit import SECRET_KEYS
+from airflow_kconnect.connect.variables.secret_forms import secret_forms
+from airflow_kconnect.submit.submit import SECRET_KEYS
 
 MASK = "***"
 

@@ -12,15 +12,15 @@ from typing import Any, ClassVar
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
-from airflow_kconnect.connect.provider_classes import AIRFLOW_SETTINGS
 from airflow_kconnect.connect.run import RunReport, describe_event, parse_event, printable
+from airflow_kconnect.connect.variables.providers import AIRFLOW_SETTINGS
+from airflow_kconnect.hooks.clusters.yarn import ADDRESS_EXTRA
 from airflow_kconnect.hooks.masking import mask_command
-from airflow_kconnect.hooks.yarn import ADDRESS_EXTRA
-from airflow_kconnect.local.heartbeat import SILENCE_S, Heartbeat
-from airflow_kconnect.local.package_archive import package_for, with_archive
-from airflow_kconnect.local.process_tree import kill_tree
-from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit, job_path
-from airflow_kconnect.local.submit import socket_conf, spark_conf, submit_environment
+from airflow_kconnect.machine.process_tree import kill_tree
+from airflow_kconnect.submit.heartbeat import SILENCE_S, Heartbeat
+from airflow_kconnect.submit.package_archive import package_for, with_archive
+from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit, job_path
+from airflow_kconnect.submit.submit import socket_conf, spark_conf, submit_environment
 
 # Printed by each JVM that Spark starts.
 _NOISE = ("WARNING: Using incubator modules: jdk.incubator.vector",)

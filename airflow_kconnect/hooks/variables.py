@@ -16,15 +16,15 @@ from airflow.sdk import BaseHook, Connection
 from airflow.sdk import Variable as AirflowVariable
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.provider_classes import (
+from airflow_kconnect.connect.variables.providers import (
     AIRFLOW_CONNECTION,
     AIRFLOW_VARIABLE,
     ProviderProblem,
     TaskConfigProvider,
     printable,
 )
-from airflow_kconnect.connect.providers import ConfigResolver, task_providers, task_variables
-from airflow_kconnect.connect.variables import Variable
+from airflow_kconnect.connect.variables.resolver import ConfigResolver, task_providers, task_variables
+from airflow_kconnect.connect.variables.syntax import Variable
 from airflow_kconnect.hooks.database import jdbc_url
 from airflow_kconnect.hooks.masking import register_secret
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_kconnect.connect.providers import ConfigResolver
+from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import register_secret, register_secrets
 from airflow_kconnect.hooks.variables import look_up, with_login

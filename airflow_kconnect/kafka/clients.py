@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from airflow_kconnect.connect.client_keys import to_librdkafka, worker_client_keys
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.override_policy import client_overrides, override_errors
+from airflow_kconnect.connect.validation.client_keys import to_librdkafka, worker_client_keys
+from airflow_kconnect.connect.validation.override_policy import client_overrides, override_errors
 
 Config = dict[str, Any]
 

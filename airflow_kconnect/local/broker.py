@@ -17,10 +17,11 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.local import daemon, ivy, ports
+from airflow_kconnect.local import daemon, ports
 from airflow_kconnect.local.broker_files import DataFolder, Ports
-from airflow_kconnect.local.errors import SetupError, disk_full, readable_os_errors
-from airflow_kconnect.local.java import find_java, java_environment
+from airflow_kconnect.machine import ivy
+from airflow_kconnect.machine.errors import SetupError, disk_full, readable_os_errors
+from airflow_kconnect.machine.java import find_java, java_environment
 
 KAFKA_VERSION = "4.3.0"
 # Kafka's own pom leaves out the bridge from slf4j, through which all its logging goes.

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from airflow_kconnect.local.errors import SetupError
 from airflow_kconnect.local.ports import LOOPBACK
+from airflow_kconnect.machine.errors import SetupError
 
 LOG4J2 = """\
 appender.out.type=Console

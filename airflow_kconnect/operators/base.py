@@ -15,19 +15,19 @@ from airflow.sdk import BaseHook
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
-from airflow_kconnect.connect.variables import has_reference
-from airflow_kconnect.hooks.driver_pod import missing_provider
+from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.errors import ConnectorRunError, connector_error
+from airflow_kconnect.hooks.clusters.driver_pod import missing_provider
 from airflow_kconnect.hooks.masking import is_secret_key
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.worker import Configurations, configurations
-from airflow_kconnect.local.heartbeat import Heartbeat
-from airflow_kconnect.local.preflight import check_configuration, connector_config
-from airflow_kconnect.local.spark import job_path
-from airflow_kconnect.operators.errors import ConnectorRunError, connector_error
 from airflow_kconnect.operators.intervals import RunMode, run_mode
 from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.operators.tracking import TOKEN, TrackedSparkSubmitOperator
+from airflow_kconnect.submit.heartbeat import Heartbeat
+from airflow_kconnect.submit.preflight import check_configuration, connector_config
+from airflow_kconnect.submit.spark import job_path
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

@@ -11,13 +11,13 @@ from typing import Any
 from airflow_kconnect.connect.connector import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.variables import has_reference
-from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
+from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.hooks.masking import is_secret_key
-from airflow_kconnect.local.preflight import connector_config
-from airflow_kconnect.local.yaml_file import YAML_SUFFIXES
 from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
+from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
 
 SUFFIXES = (".json", ".properties", *YAML_SUFFIXES)
 _NOT_IN_TASK_IDS = re.compile(r"[^\w.-]+")

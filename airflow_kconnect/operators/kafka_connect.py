@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.operators.reporting import ReportingOperator
+from airflow_kconnect.operators.reports.reporting import ReportingOperator
 
 
 class KafkaSourceOperator(ReportingOperator):

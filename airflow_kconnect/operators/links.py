@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from airflow.sdk import BaseOperatorLink
 
-from airflow_kconnect.operators.runbooks import runbook_url
+from airflow_kconnect.runbooks import runbook_url
 
 if TYPE_CHECKING:
     from airflow.providers.common.compat.sdk import TaskInstanceKey

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import TaskGroup
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.errors import connector_error
 from airflow_kconnect.operators.base import ConnectorOperator
-from airflow_kconnect.operators.errors import connector_error
 from airflow_kconnect.operators.intervals import run_mode
 from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.sensors.positions import ConnectorLagSensor

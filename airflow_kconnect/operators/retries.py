@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from airflow.providers.common.compat.sdk import AirflowOptionalProviderFeatureException
 
-from airflow_kconnect.operators.errors import (
+from airflow_kconnect.errors import (
     ConnectorConfigError,
     ConnectorFencedError,
     ConnectorInternalError,

@@ -8,7 +8,7 @@ from airflow.providers.common.compat.sdk import AirflowSkipException
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.hooks.worker import Configurations
-from airflow_kconnect.local.operations import STARTED, connector_name, not_started_text, target_state
+from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
 
 log = logging.getLogger(__name__)
 

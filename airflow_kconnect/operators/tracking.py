@@ -10,15 +10,15 @@ from airflow.providers.common.compat.sdk import AirflowTaskTimeout, conf
 from airflow.providers.common.compat.version_compat import AIRFLOW_V_3_3_PLUS
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.hooks.job_status import Outcome
-from airflow_kconnect.hooks.spark_job import UNTRACKED_YARN, ConnectorSparkSubmitHook
-from airflow_kconnect.hooks.yarn import driver_exit_code
-from airflow_kconnect.operators.errors import (
+from airflow_kconnect.errors import (
     RETRIED,
     ConnectorRetriableError,
     ConnectorRunError,
     connector_error,
 )
+from airflow_kconnect.hooks.clusters.job_status import Outcome
+from airflow_kconnect.hooks.clusters.yarn import driver_exit_code
+from airflow_kconnect.hooks.spark_job import UNTRACKED_YARN, ConnectorSparkSubmitHook
 
 if TYPE_CHECKING:
     from airflow.sdk import Context

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.converters.base import Converter, encode_union
-from airflow_kconnect.converters.json import JsonConverter
-from airflow_kconnect.runtime.record_errors import CONTEXT_PREFIX
+from airflow_kconnect.converters.json.converter import JsonConverter
+from airflow_kconnect.runtime.bad_records import CONTEXT_PREFIX
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

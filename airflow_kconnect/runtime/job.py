@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.connector import SinkConnector, SourceConnector
-from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
 from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.providers import ConfigResolver
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RunReport, RunSpec
-from airflow_kconnect.connect.worker_config import WorkerConfig
-from airflow_kconnect.runtime.failpoints import failpoint
-from airflow_kconnect.runtime.process import die_with_parent
-from airflow_kconnect.runtime.progress import emit, use_token
-from airflow_kconnect.runtime.session import LazySession
+from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.runtime.process.failpoints import failpoint
+from airflow_kconnect.runtime.process.parent_watch import die_with_parent
+from airflow_kconnect.runtime.process.progress import emit, use_token
+from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 
 if TYPE_CHECKING:
@@ -114,8 +114,8 @@ def run(spec: RunSpec, session: SparkSession | None = None, *, resolver: ConfigR
 
 
 def _run(spec: RunSpec, resolver: ConfigResolver, session: SparkSession | None) -> RunReport:
-    from airflow_kconnect.runtime.sink_run import SinkRun
-    from airflow_kconnect.runtime.source_run import SourceRun
+    from airflow_kconnect.runtime.sink.run import SinkRun
+    from airflow_kconnect.runtime.source.run import SourceRun
 
     worker = WorkerConfig.from_props(resolver.resolve(spec.worker))
     config = validate_connector(resolver.resolve(spec.config), worker=worker, kind=spec.kind)

@@ -13,16 +13,16 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import coerce
-from airflow_kconnect.connect.connector_config import inspect_connector
+from airflow_kconnect.connect.error_cells import DROPPED, record_error
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.task_errors import DROPPED, record_error
+from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.converters.base import Converter, Role, new_converter
 from airflow_kconnect.converters.types import SESSION_CONF
-from airflow_kconnect.local.spark_home import use_whole_pyspark
-from airflow_kconnect.runtime.decoding import PartDecoder, decoded_frame
-from airflow_kconnect.runtime.encoding import encoded
-from airflow_kconnect.runtime.header_stage import Cell, HeaderStage
+from airflow_kconnect.machine.spark_home import use_whole_pyspark
+from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame
+from airflow_kconnect.runtime.conversion.encoding import encoded
+from airflow_kconnect.runtime.conversion.header_stage import Cell, HeaderStage
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 

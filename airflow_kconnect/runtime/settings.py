@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from airflow_kconnect.connect.connector_config import ValidatedConfig
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.java.regex import java_pattern
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.validators import java_pattern
-from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
-from airflow_kconnect.runtime.record_errors import ErrorHandling
+from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.stores import transactional_ids
 
 _CHUNK_MS = 10_000

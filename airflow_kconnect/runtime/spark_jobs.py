@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.error_cells import PADDING
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.task_errors import PADDING
-from airflow_kconnect.runtime.split_report import REPORT_SCHEMA, SplitReport
-from airflow_kconnect.runtime.split_writer import WriterSettings, split_writer
+from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA, SplitReport
+from airflow_kconnect.runtime.source.writer import WriterSettings, split_writer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

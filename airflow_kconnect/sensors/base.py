@@ -13,17 +13,17 @@ from airflow.providers.common.compat.sdk import conf
 from airflow.sdk import BaseSensorOperator, PokeReturnValue
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
-from airflow_kconnect.local.preflight import connector_config
-from airflow_kconnect.operators.errors import connector_error
+from airflow_kconnect.errors import connector_error
 from airflow_kconnect.operators.rendering import RendersConnector
-from airflow_kconnect.stores.conditions import Condition, condition_to_dict
+from airflow_kconnect.stores.watching.conditions import Condition, condition_to_dict
+from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.triggers.positions import MET, ConnectorPositionTrigger
 from airflow_kconnect.triggers.watched import WatchedConnector
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-    from airflow_kconnect.stores.positions import ConnectorPositions
+    from airflow_kconnect.stores.watching.positions import ConnectorPositions
 
 
 class ConnectorSensor(RendersConnector, BaseSensorOperator):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.sensors.base import ConnectorSensor
-from airflow_kconnect.stores.conditions import (
+from airflow_kconnect.stores.watching.conditions import (
     Condition,
     LagCondition,
     SinkOffsetCondition,

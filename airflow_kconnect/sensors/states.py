@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 from airflow_kconnect.sensors.base import ConnectorSensor
-from airflow_kconnect.stores.conditions import Condition, StateCondition
+from airflow_kconnect.stores.watching.conditions import Condition, StateCondition
 
 
 class ConnectorStateSensor(ConnectorSensor):

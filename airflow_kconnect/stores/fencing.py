@@ -12,7 +12,7 @@ from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import CommittingProducer, fence, new_producer
 from airflow_kconnect.stores import transactional_ids
-from airflow_kconnect.stores.records import Claim, claim_key
+from airflow_kconnect.stores.offset_topic.records import Claim, claim_key
 
 
 class View(Protocol):

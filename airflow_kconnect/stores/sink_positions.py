@@ -18,13 +18,13 @@ from confluent_kafka import TopicPartition as KafkaPartition
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import Topic
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.producers import TransactionalProducer
-from airflow_kconnect.stores.records import TopicRead, sink_key, sink_of
+from airflow_kconnect.stores.offset_topic.records import TopicRead, sink_key, sink_of
 from airflow_kconnect.stores.topics import ensure_offset_topic
 
 Offsets = Mapping[TopicPartition, int]

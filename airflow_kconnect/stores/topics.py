@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
 
 # What is no setting of the topic; Connect sets the clean-up policy itself.

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import SCHEMALESS, Shape
+from airflow_kconnect.connect.error_cells import DATA_EXCEPTION, with_exception
 from airflow_kconnect.connect.frame import RecordFrame, Union
-from airflow_kconnect.connect.task_errors import DATA_EXCEPTION, with_exception
 from airflow_kconnect.converters.types import spark_type
 
 if TYPE_CHECKING:

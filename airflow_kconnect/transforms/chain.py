@@ -9,11 +9,11 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import Type, parse_type
+from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.plugins import TRANSFORMS, registry
-from airflow_kconnect.connect.task_errors import DROPPED, stage_prefix
-from airflow_kconnect.connect.topic_rules import KAFKA_TOPICS, check_topic_name
+from airflow_kconnect.connect.validation.topic_rules import KAFKA_TOPICS, check_topic_name
 from airflow_kconnect.transforms.base import Predicate, Scope, Transformation, data_exception
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_kconnect.connect.errors import ConnectError, InternalError
-from airflow_kconnect.stores.conditions import condition_from_dict
+from airflow_kconnect.stores.watching.conditions import condition_from_dict
 from airflow_kconnect.triggers.watched import WatchedConnector, in_thread
 
 MET, ERROR = "met", "error"

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.hooks.driver_pod import DriverPods
-from airflow_kconnect.hooks.job_status import ClusterManagerAwayError, JobStatus
-from airflow_kconnect.hooks.yarn import YarnResourceManager
+from airflow_kconnect.hooks.clusters.driver_pod import DriverPods
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, JobStatus
+from airflow_kconnect.hooks.clusters.yarn import YarnResourceManager
 
 TIMEOUT, AWAY = "timeout", "away"
 _MOST_FAILURES = 10

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.variables import has_reference
+from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.hooks.masking import is_secret_key
 
 if TYPE_CHECKING:
-    from airflow_kconnect.stores.positions import ConnectorPositions
+    from airflow_kconnect.stores.watching.positions import ConnectorPositions
 
 # All triggers of a triggerer together take no more threads than these, however slow Kafka is.
 THREADS = 8
@@ -102,7 +102,7 @@ class WatchedConnector:
         :raises ConfigError: the connection or a variable is missing, or a key is wrong.
         """
         from airflow_kconnect.hooks.worker import configurations
-        from airflow_kconnect.stores.positions import ConnectorPositions
+        from airflow_kconnect.stores.watching.positions import ConnectorPositions
 
         found = configurations(self.connector, self.worker_config, self.kafka_conn_id)
         return ConnectorPositions(*found.resolved())

@@ -12,7 +12,7 @@ from airflow_kconnect.demo.demo import Demo
 from airflow_kconnect.demo.folder import DemoFolder
 from airflow_kconnect.demo.pipelines import FilePipeline
 from airflow_kconnect.local.broker import EmbeddedBroker
-from airflow_kconnect.local.errors import SetupError
+from airflow_kconnect.machine.errors import SetupError
 
 FAILING = """
 from airflow.sdk import DAG

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.local import ivy
-from airflow_kconnect.local.java import find_java, java_environment
+from airflow_kconnect.machine import ivy
+from airflow_kconnect.machine.java import find_java, java_environment
 from tests.support.connect_worker import CONNECT
 
 _DRIVER = Path(__file__).with_name("KafkaConnect.java")

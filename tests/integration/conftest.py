@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.converters.types import SESSION_CONF
-from airflow_kconnect.runtime.session import START_CONF
+from airflow_kconnect.runtime.process.session import START_CONF
 
 
 @pytest.fixture(scope="session")

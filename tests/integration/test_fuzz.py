@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.runtime.preview import preview
-from airflow_kconnect.stores.records import offset_key, offset_value
+from airflow_kconnect.stores.offset_topic.records import offset_key, offset_value
 from tests.fuzz.comparison import differences
 from tests.fuzz.configurations import JSON, SIMPLE, STRING, Case, Config, a_case
 from tests.fuzz.listed import family_of

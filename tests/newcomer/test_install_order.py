@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.local.spark_home import spark_home
+from airflow_kconnect.machine.spark_home import spark_home
 from tests.support import unique
 from tests.support.kafka import read_all
 

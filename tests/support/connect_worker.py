@@ -11,11 +11,12 @@ from pathlib import Path
 import psutil
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.local import daemon, ivy, ports
+from airflow_kconnect.local import daemon, ports
 from airflow_kconnect.local.broker import KAFKA_VERSION
 from airflow_kconnect.local.broker_files import LOG4J2, properties_text, worker_config
-from airflow_kconnect.local.errors import SetupError, readable_os_errors
-from airflow_kconnect.local.java import find_java
+from airflow_kconnect.machine import ivy
+from airflow_kconnect.machine.errors import SetupError, readable_os_errors
+from airflow_kconnect.machine.java import find_java
 from tests.support.connect_rest import ConnectRest
 
 CONNECT = (

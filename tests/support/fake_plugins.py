@@ -11,11 +11,11 @@ import pytest
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, ValidList
 from airflow_kconnect.connect.connector import Connector, ExactlyOnceSupport, SourceConnector
-from airflow_kconnect.connect.connector_config import (
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.connector import (
     validate_connector,
 )
-from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 
 class FakeSource(SourceConnector):

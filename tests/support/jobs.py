@@ -15,8 +15,8 @@ from typing import Any
 import psutil
 
 from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
-from airflow_kconnect.local.spark import SparkSubmit, find_spark_submit
-from airflow_kconnect.local.submit import submit_command, submit_environment
+from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
+from airflow_kconnect.submit.submit import submit_command, submit_environment
 
 # Over the product's own: a test's jobs are small, and their errors are looked for in the output.
 _CONF = {"spark.log.level": "ERROR"}

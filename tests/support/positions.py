@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from airflow_kconnect.stores.records import offset_key, offset_value
+from airflow_kconnect.stores.offset_topic.records import offset_key, offset_value
 
 
 def produce_at(bootstrap: str, topic: str, times_ms: Iterable[int], partition: int = 0) -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from airflow_kconnect.local.broker import DEFAULT_PORT
 from airflow_kconnect.local.ports import free_port, is_taken
-from airflow_kconnect.local.process_tree import kill_tree
+from airflow_kconnect.machine.process_tree import kill_tree
 from tests.support.markdown import Block
 from tests.support.page_steps import QUICKSTART, README
 

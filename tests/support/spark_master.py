@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 from airflow_kconnect.local.ports import free_port
-from airflow_kconnect.local.process_tree import kill_tree
+from airflow_kconnect.machine.process_tree import kill_tree
 
 _ENVIRONMENT = {
     "SPARK_LOCAL_IP": "127.0.0.1",

@@ -8,14 +8,14 @@ import pyarrow as pa
 
 from airflow_kconnect.connect.connector import Progress, Split
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.runtime.progress import ProgressAddress
-from airflow_kconnect.runtime.record_errors import ErrorHandling
+from airflow_kconnect.runtime.bad_records import ErrorHandling
+from airflow_kconnect.runtime.process.progress import ProgressAddress
 from airflow_kconnect.runtime.settings import TopicCreation
-from airflow_kconnect.runtime.split_report import SplitReport
-from airflow_kconnect.runtime.split_writer import WriterSettings, _ChunkedWriter
-from airflow_kconnect.runtime.topics import TopicMaker
-from airflow_kconnect.stores.plans import PlanPointer
-from airflow_kconnect.stores.records import Claim, Marker, PlanRecord
+from airflow_kconnect.runtime.source.split_report import SplitReport
+from airflow_kconnect.runtime.source.topics import TopicMaker
+from airflow_kconnect.runtime.source.writer import WriterSettings, _ChunkedWriter
+from airflow_kconnect.stores.offset_topic.follower import PlanPointer
+from airflow_kconnect.stores.offset_topic.records import Claim, Marker, PlanRecord
 
 PLAN = PlanRecord("plan", "run", 1, (Split({"filename": "/a"}, 0, 100),))
 POINTER = PlanPointer("fs", "connect-offsets", 5, Claim("claim", "run"), PLAN, {}, {}, 1.0)

@@ -19,7 +19,7 @@ from typing import Any
 import psutil
 
 from airflow_kconnect.local.ports import free_port
-from airflow_kconnect.local.process_tree import kill_tree
+from airflow_kconnect.machine.process_tree import kill_tree
 
 _REPOSITORY = Path(__file__).parents[2]
 

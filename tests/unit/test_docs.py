@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect import properties
-from airflow_kconnect.connect.canonical import partition_identity
-from airflow_kconnect.connect.connector_config import validate_connector
+from airflow_kconnect.connect.config import properties
+from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
 from airflow_kconnect.connect.task import SourceTaskContext
-from airflow_kconnect.connect.worker_config import WorkerConfig
-from airflow_kconnect.local.preflight import connector_config
+from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.submit.preflight import connector_config
 from tests.support.markdown import FENCE, REPOSITORY, Block, blocks
 from tests.support.page_steps import OTHERWISE, QUICKSTART, README, SERVERS, first_line, steps
 

@@ -8,7 +8,7 @@ import pytest
 from airflow.sdk import Connection
 from confluent_kafka import Producer
 
-from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hooks.connections import kconnect_worker_keys
 from airflow_kconnect.kafka.clients import ClientConfigs
 from tests.support.markdown import REPOSITORY, Block, blocks

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.cli.reference import default_text
-from airflow_kconnect.connect import client_keys, plugins
+from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigKey
-from airflow_kconnect.connect.connector_keys import KCONNECT, sink_config, source_config
-from airflow_kconnect.connect.worker_config import worker_config_def
+from airflow_kconnect.connect.validation import client_keys
+from airflow_kconnect.connect.validation.connector_keys import KCONNECT, sink_config, source_config
+from airflow_kconnect.connect.validation.worker_keys import worker_config_def
 
 REPOSITORY = Path(__file__).parents[2]
 CONFIGURATION = REPOSITORY / "docs" / "configuration.md"

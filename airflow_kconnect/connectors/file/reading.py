@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from airflow_kconnect.connect.error_cells import error_cell
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.task_errors import error_cell
 from airflow_kconnect.connectors.file.lines import read_lines
 from airflow_kconnect.connectors.file.opening import Input
 

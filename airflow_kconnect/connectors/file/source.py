@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
+from airflow_kconnect.connect.config.validators import NonEmptyString, Range, ValidString
 from airflow_kconnect.connect.connector import (
     ExactlyOnceSupport,
     NativeSourceConnector,
@@ -23,12 +24,11 @@ from airflow_kconnect.connect.connector import (
     SourcePlan,
     Split,
 )
-from airflow_kconnect.connect.connector_keys import KCONNECT
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame, single
-from airflow_kconnect.connect.validators import NonEmptyString, Range, ValidString
+from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.file.inputs import (
     InputFile,
     Inputs,

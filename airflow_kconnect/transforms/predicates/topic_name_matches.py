@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, all_of
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.transforms.base import Predicate, Rows, Scope
-from airflow_kconnect.transforms.java_regexes import JAVA_REGEX, matches, name_matches
+from airflow_kconnect.transforms.expressions.java_regexes import JAVA_REGEX, matches, name_matches
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

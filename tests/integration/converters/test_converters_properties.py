@@ -36,8 +36,10 @@ from airflow_kconnect.connect.data import (
 )
 from airflow_kconnect.converters.base import Converter
 from airflow_kconnect.converters.byte_array import ByteArrayConverter
-from airflow_kconnect.converters.header_values import header_codec
-from airflow_kconnect.converters.json import JsonConverter
+from airflow_kconnect.converters.header_codecs import header_codec
+from airflow_kconnect.converters.header_text.converter import SimpleHeaderConverter
+from airflow_kconnect.converters.header_text.values import convert_to_string
+from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.converters.primitives import (
     BooleanConverter,
     DoubleConverter,
@@ -47,10 +49,8 @@ from airflow_kconnect.converters.primitives import (
     PrimitiveConverter,
     ShortConverter,
 )
-from airflow_kconnect.converters.simple_header import SimpleHeaderConverter
 from airflow_kconnect.converters.string import StringConverter
 from airflow_kconnect.converters.types import primitive_type, spark_type
-from airflow_kconnect.converters.values import convert_to_string
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DECIMALS = ConnectSchema(SchemaType.BYTES, optional=True, name=DECIMAL, version=1, parameters={"scale": "2"})
@@ -205,7 +205,7 @@ class TestJsonRoundTrip:
     @few_jobs
     @given(st.lists(records, min_size=10, max_size=20))
     def test_bare_payloads_of_a_configured_schema(self, there_and_back: Any, values: list[Any]) -> None:
-        from airflow_kconnect.converters.json_schema import schema_text
+        from airflow_kconnect.converters.json.schemas import schema_text
 
         writer, reader = json_converter(schemas_enable="false"), json_converter(schema_content=schema_text(RECORD))
         reader.encode = writer.encode  # type: ignore[method-assign]

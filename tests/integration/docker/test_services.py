@@ -15,7 +15,7 @@ import pytest
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.ports import free_port
-from airflow_kconnect.local.process_tree import kill_tree
+from airflow_kconnect.machine.process_tree import kill_tree
 from tests.support.compose import FOLDER, image_environment, kafka_properties, services
 
 

@@ -13,8 +13,8 @@ from airflow.providers.common.compat.sdk import AirflowSkipException
 
 from airflow_kconnect import KafkaConnectHook, KafkaSourceOperator
 from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError
 from airflow_kconnect.local.ports import free_port
-from airflow_kconnect.operators.errors import ConnectorConfigError, ConnectorRetriableError
 from tests.support import unique
 from tests.support.fake_spark import FakeSpark, printing
 from tests.support.kafka import produce

@@ -20,7 +20,7 @@ from airflow_kconnect.kafka.producers import (
     fence,
     new_producer,
 )
-from airflow_kconnect.runtime.producing import produce_full
+from airflow_kconnect.runtime.source.producing import produce_full
 from tests.support import unique
 from tests.support.kafka import read_all, read_values
 

@@ -21,8 +21,8 @@ from airflow_kconnect.cli.broker import app
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.local import broker as broker_module
 from airflow_kconnect.local.broker import EmbeddedBroker
-from airflow_kconnect.local.errors import SetupError
 from airflow_kconnect.local.ports import free_port
+from airflow_kconnect.machine.errors import SetupError
 from tests.support.kafka import create_topic, produce, read_all, read_values
 
 

@@ -20,8 +20,8 @@ from airflow_kconnect import (
     StopConnectorOperator,
 )
 from airflow_kconnect.connect.run import RunReport, event_line
-from airflow_kconnect.local.operations import show_offsets
-from airflow_kconnect.operators.errors import ConnectorConfigError
+from airflow_kconnect.errors import ConnectorConfigError
+from airflow_kconnect.submit.operations import show_offsets
 from tests.support import unique
 from tests.support.fake_spark import FakeSpark, printing
 

@@ -11,7 +11,7 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.local.operations import STOPPED, alter_offsets, reset_offsets, set_target_state
+from airflow_kconnect.submit.operations import STOPPED, alter_offsets, reset_offsets, set_target_state
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.integration.runtime.test_directory_pipeline import lines
 from tests.support import unique

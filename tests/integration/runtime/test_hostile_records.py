@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect import preview
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.runtime import decoding, sink_jobs
+from airflow_kconnect.runtime.conversion import decoding
+from airflow_kconnect.runtime.sink import jobs as sink_jobs
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
 from tests.support.databases import SqliteDatabase

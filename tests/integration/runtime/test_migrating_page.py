@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.connect import properties
+from airflow_kconnect.connect.config import properties
 from tests.integration.runtime.conftest import NumberedFile
 from tests.support import unique
 from tests.support.connect_worker import ConnectWorker

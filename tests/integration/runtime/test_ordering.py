@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from airflow_kconnect.runtime import sink_plan
+from airflow_kconnect.runtime.sink import plan as sink_plan
 from tests.integration.runtime.conftest import NumberedFile, Run
 from tests.integration.runtime.test_directory_pipeline import JSON, SCHEMALESS
 from tests.support import unique

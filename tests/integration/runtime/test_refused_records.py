@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from airflow_kconnect.connect.errors import DataError
 from tests.integration.runtime.conftest import Run
-from tests.integration.runtime.test_plans import left_of_runs
+from tests.integration.runtime.source.test_plans import left_of_runs
 from tests.support.kafka import create_topic, read_values
 
 _LARGE = {"producer.override.max.request.size": "3000000", "producer.override.compression.type": "none"}

@@ -14,8 +14,8 @@ from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.producers import CommittingProducer, FlushingProducer, new_producer
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.fencing import SourceFence
-from airflow_kconnect.stores.offsets import OffsetView
-from airflow_kconnect.stores.records import PlanRecord, plan_key
+from airflow_kconnect.stores.offset_topic.records import PlanRecord, plan_key
+from airflow_kconnect.stores.offset_topic.view import OffsetView
 from tests.support import unique
 
 GROUP = "kconnect"

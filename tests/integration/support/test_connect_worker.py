@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.local.errors import SetupError
+from airflow_kconnect.machine.errors import SetupError
 from tests.support import unique
 from tests.support.connect_worker import ConnectWorker
 from tests.support.kafka import read_all, read_values

@@ -10,10 +10,10 @@ from pyspark.sql import functions as F
 
 from airflow_kconnect import preview
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
+from airflow_kconnect.connect.error_cells import DROPPED
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame, single
-from airflow_kconnect.connect.task_errors import DROPPED
-from airflow_kconnect.converters.simple_header import SimpleHeaderConverter
+from airflow_kconnect.converters.header_text.converter import SimpleHeaderConverter
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 

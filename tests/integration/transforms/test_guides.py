@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.connector_config import validate_connector
+from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.runtime.preview import preview
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guides"

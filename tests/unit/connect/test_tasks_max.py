@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.connect.connector_config import validate_connector
+from airflow_kconnect.connect.validation.connector import validate_connector
 
 FILE_SOURCE = {"name": "n", "connector.class": "FileStreamSource", "topic": "t", "file": "/data/in"}
 DIRECTORY_SINK = {"name": "n", "connector.class": "DirectorySink", "topics": "t", "directory": "/data/out"}

@@ -10,7 +10,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.converters.base import new_converter
 from airflow_kconnect.converters.byte_array import ByteArrayConverter
-from airflow_kconnect.converters.json import JsonConverter
+from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.converters.string import StringConverter
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.demo.folder import DemoFolder, example_dag
-from airflow_kconnect.local.errors import SetupError
+from airflow_kconnect.machine.errors import SetupError
 
 
 class TestTaken:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from airflow.sdk import Connection
 
-from airflow_kconnect.connect.provider_classes import ProviderProblem
-from airflow_kconnect.connectors.jdbc.urls import JdbcUrl
+from airflow_kconnect.connect.variables.providers import ProviderProblem
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.hooks.database import jdbc_url
 
 

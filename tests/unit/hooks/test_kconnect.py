@@ -11,7 +11,7 @@ from airflow.providers.common.compat.sdk import redact
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect import KafkaConnectHook
-from airflow_kconnect.operators.errors import ConnectorConfigError
+from airflow_kconnect.errors import ConnectorConfigError
 
 WORKER = {"bootstrap.servers": "broker:9092"}
 SOURCE = {"name": "lines", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}

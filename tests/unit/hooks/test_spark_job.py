@@ -16,7 +16,7 @@ from airflow.providers.common.compat.sdk import AirflowException
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
-from airflow_kconnect.local.spark import job_path
+from airflow_kconnect.submit.spark import job_path
 from tests.support.fake_spark import FakeSpark, printing
 
 REPORT = RunReport(connector="c", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()

@@ -17,15 +17,15 @@ from airflow.sdk import DAG
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator, connector_alias
 from airflow_kconnect.connect.run import RunReport, event_line
-from airflow_kconnect.local.spark import job_path
-from airflow_kconnect.operators.base import ConnectorOperator
-from airflow_kconnect.operators.errors import (
+from airflow_kconnect.errors import (
     ConnectorConfigError,
     ConnectorFencedError,
     ConnectorInternalError,
     ConnectorRetriableError,
     ConnectorRunError,
 )
+from airflow_kconnect.operators.base import ConnectorOperator
+from airflow_kconnect.submit.spark import job_path
 from tests.support.fake_spark import FakeSpark, printing
 
 SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}}
@@ -456,7 +456,7 @@ class TestErrors:
             _source().execute(_context())
 
         shown = "".join(traceback.format_exception(caught.value)).splitlines()
-        assert shown[-1] == "airflow_kconnect.operators.errors.ConnectorConfigError: the job's words"
+        assert shown[-1] == "airflow_kconnect.errors.ConnectorConfigError: the job's words"
         assert not [line for line in shown if "Cannot execute" in line or "another exception" in line]
 
     def test_of_spark_are_the_end_of_its_output_without_the_command(self, spark: FakeSpark) -> None:

@@ -10,9 +10,9 @@ from airflow.providers.common.compat.sdk import TaskDeferred, TaskInstanceKey
 
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.connect.run import event_line
-from airflow_kconnect.operators.errors import ConnectorFencedError
+from airflow_kconnect.errors import ConnectorFencedError
 from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
-from airflow_kconnect.operators.runbooks import FOLDER
+from airflow_kconnect.runbooks import FOLDER
 from tests.support.connector_tasks import SOURCE, context, fake_spark, report
 from tests.support.fake_spark import FakeSpark, printing
 

@@ -13,7 +13,7 @@ from airflow.sdk.api.datamodels._generated import TaskInstanceState
 from airflow.sdk.definitions.retry_policy import ExceptionRetryPolicy
 from airflow.sdk.execution_time.task_runner import _handle_current_task_failed
 
-from airflow_kconnect.operators.errors import (
+from airflow_kconnect.errors import (
     ConnectorConfigError,
     ConnectorFencedError,
     ConnectorInternalError,

@@ -21,7 +21,7 @@ from requests.auth import HTTPBasicAuth
 
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.operators.errors import (
+from airflow_kconnect.errors import (
     ConnectorConfigError,
     ConnectorFencedError,
     ConnectorRetriableError,

@@ -6,8 +6,8 @@ import pytest
 
 from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.runtime.sink_run import contiguous
-from airflow_kconnect.runtime.sink_writer import SinkReport
+from airflow_kconnect.runtime.sink.run import contiguous
+from airflow_kconnect.runtime.sink.writer import SinkReport
 
 P, Q = TopicPartition("t", 0), TopicPartition("t", 1)
 Outcome = tuple[TopicPartition, int, int, int | None]

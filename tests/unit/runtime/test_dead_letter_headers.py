@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.task_errors import RecordError
-from airflow_kconnect.runtime.record_errors import ErrorHandling, ErrorReporter, FailedRecord
-from airflow_kconnect.runtime.split_errors import before_it_failed
+from airflow_kconnect.connect.error_cells import RecordError
+from airflow_kconnect.runtime.bad_records import ErrorHandling, ErrorReporter, FailedRecord
+from airflow_kconnect.runtime.sink.bad_records import before_it_failed
 
 PLANTED = [("__connect.errors.topic", b"payments"), ("__connect.errors.partition", b"99"), ("own", b"1")]
 ERROR = RecordError("VALUE_CONVERTER", "C", "E", "no JSON")

@@ -9,7 +9,7 @@ import urllib.parse
 
 import pytest
 
-from airflow_kconnect.connect.providers import ConfigResolver
+from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.runtime.job import _Hiding
 
 CANARY = 's3cret "canary"/ä'

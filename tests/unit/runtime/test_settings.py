@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.connector_config import validate_connector
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.worker_config import WorkerConfig
+from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.runtime.settings import RunSettings, TopicCreation, run_settings
 
 CONNECTOR = {"name": "fs", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "t"}

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.run import parse_event
-from airflow_kconnect.runtime import progress
-from airflow_kconnect.runtime.progress import ProgressAddress, ProgressMonitor, ProgressSender, emit
+from airflow_kconnect.runtime.process import progress
+from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressMonitor, ProgressSender, emit
 
 HOST = "127.0.0.1"
 STRAYS = [b"", b"\xff\xfe", b"hello", b"{}", b"[]", b'["wrong token",0,999,true]', b'["",[],{},0]', b"[" * 500]

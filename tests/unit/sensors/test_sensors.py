@@ -10,10 +10,11 @@ import pytest
 from airflow.providers.common.compat.sdk import AirflowFailException
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
-from airflow_kconnect.operators.errors import ConnectorRetriableError
+from airflow_kconnect.errors import ConnectorRetriableError
 from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffsetSensor
 from airflow_kconnect.sensors.states import ConnectorStateSensor
-from airflow_kconnect.stores.conditions import (
+from airflow_kconnect.stores.target_states import TargetState
+from airflow_kconnect.stores.watching.conditions import (
     Condition,
     LagCondition,
     SinkOffsetCondition,
@@ -21,7 +22,6 @@ from airflow_kconnect.stores.conditions import (
     StateCondition,
     TimestampCondition,
 )
-from airflow_kconnect.stores.target_states import TargetState
 
 SINK = {"name": "orders", "config": {"topics": "orders", "connector.class": "C"}}
 AWAY = {"status": "error", "message": "no broker", "exit_code": 3}

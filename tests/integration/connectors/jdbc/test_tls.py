@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
-from tests.integration.connectors.jdbc.test_sink_tables import row
+from tests.integration.connectors.jdbc.sink.test_tables import row
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
 from tests.support.certificates import self_signed

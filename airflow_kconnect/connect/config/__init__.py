@@ -1,0 +1,65 @@
+"""Definition, parsing and validation of configuration keys, as Kafka's ConfigDef does it."""
+
+from airflow_kconnect.connect.config.definition import (
+    ConfigDef,
+    describe,
+)
+from airflow_kconnect.connect.config.types import (
+    NO_DEFAULT,
+    NULL_VALUE,
+    ConfigKey,
+    ConfigValue,
+    Importance,
+    Password,
+    Recommender,
+    Type,
+    Width,
+    coerce,
+    java_trim,
+    parse_type,
+)
+from airflow_kconnect.connect.config.validators import (
+    LambdaValidator,
+    NonEmptyString,
+    NonEmptyStringWithoutControlChars,
+    Range,
+    Regex,
+    Validator,
+    ValidList,
+    ValidString,
+    all_of,
+    invalid,
+    java_text,
+    nullable,
+)
+from airflow_kconnect.connect.java.regex import java_pattern
+
+__all__ = [
+    "NO_DEFAULT",
+    "NULL_VALUE",
+    "ConfigDef",
+    "ConfigKey",
+    "ConfigValue",
+    "Importance",
+    "LambdaValidator",
+    "NonEmptyString",
+    "NonEmptyStringWithoutControlChars",
+    "Password",
+    "Range",
+    "Recommender",
+    "Regex",
+    "Type",
+    "ValidList",
+    "ValidString",
+    "Validator",
+    "Width",
+    "all_of",
+    "coerce",
+    "describe",
+    "invalid",
+    "java_pattern",
+    "java_text",
+    "java_trim",
+    "nullable",
+    "parse_type",
+]

@@ -1,0 +1,201 @@
+"""Checks of single configuration values, with the error texts of Kafka's ConfigDef."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.java.regex import java_pattern
+
+Validator = Callable[[str, Any], None]
+"""Called with a key and its parsed value (or null); raises ConfigError if the value is not allowed."""
+
+_SHOWN_MAX = 10_000
+# As of a topic's name, so that files can be named after connectors.
+_NAME_MAX = 249
+# Format characters (among them those that turn the direction of writing round), ends of lines and paragraphs.
+_UNSEEN = ("Cf", "Zl", "Zp")
+
+
+def java_text(value: Any) -> str:
+    """The text that Java prints for a value: error texts and the REST answer show values that way."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case list() | tuple():
+            return f"[{', '.join(map(java_text, value))}]"
+        case _:
+            return str(value)
+
+
+def invalid(name: str, value: Any, message: str) -> ConfigError:
+    """The error that Kafka's ConfigException(name, value, message) is."""
+    text = java_text(value)
+    shown = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}... ({len(text)} characters)"
+    return ConfigError({name: [f"Invalid value {shown} for configuration {name}: {message}"]})
+
+
+@dataclass(frozen=True)
+class Range:
+    """A number within bounds; null is refused, as in ConfigDef.Range (see `nullable`)."""
+
+    minimum: float | None = None
+    maximum: float | None = None
+
+    @classmethod
+    def at_least(cls, minimum: float) -> Range:
+        return cls(minimum=minimum)
+
+    @classmethod
+    def between(cls, minimum: float, maximum: float) -> Range:
+        return cls(minimum, maximum)
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value is None:
+            raise invalid(name, value, "Value must be non-null")
+        if self.minimum is not None and value < self.minimum:
+            raise invalid(name, value, f"Value must be at least {self.minimum}")
+        if self.maximum is not None and value > self.maximum:
+            raise invalid(name, value, f"Value must be no more than {self.maximum}")
+
+
+@dataclass(frozen=True)
+class ValidString:
+    """One of some words (ConfigDef.ValidString and ConfigDef.CaseInsensitiveValidString)."""
+
+    allowed: tuple[str, ...]
+    case_insensitive: bool = False
+
+    @classmethod
+    def in_(cls, *allowed: str) -> ValidString:
+        return cls(allowed)
+
+    @classmethod
+    def in_case_insensitive(cls, *allowed: str) -> ValidString:
+        return cls(tuple(word.upper() for word in allowed), case_insensitive=True)
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value is not None and (value.upper() if self.case_insensitive else value) in self.allowed:
+            return
+        how = " (case insensitive)" if self.case_insensitive else ""
+        raise invalid(name, value, f"String must be one of{how}: {', '.join(self.allowed)}")
+
+
+@dataclass(frozen=True)
+class NonEmptyString:
+    """Any text but the empty one; null passes."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value == "":
+            raise invalid(name, value, "String must be non-empty")
+
+
+@dataclass(frozen=True)
+class NonEmptyStringWithoutControlChars:
+    """What the name of a connector must be; null passes, because a missing name is another error.
+
+    Connect refuses control characters alone. Invisible ones can make two names look the same, or a line of a log look
+    like another one; and files are named after connectors.
+    """
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value == "":
+            raise invalid(name, value, "String may not be empty")
+        found = [str(ord(char)) for char in value or "" if unicodedata.category(char) == "Cc"]
+        if found:
+            what = "String may not contain control sequences but had the following ASCII chars: "
+            raise invalid(name, value, what + ", ".join(found))
+        unseen = [f"U+{ord(char):04X}" for char in value or "" if unicodedata.category(char) in _UNSEEN]
+        if unseen:
+            shown = ascii(value)[1:-1]
+            raise invalid(name, shown, f"String may not contain invisible characters but had {', '.join(unseen)}")
+        if len(value or "") > _NAME_MAX:
+            shown = f"{value[:30]}..."
+            raise invalid(name, shown, f"String may not have more than {_NAME_MAX} characters, and has {len(value)}")
+
+
+@dataclass(frozen=True)
+class ValidList:
+    """A list without null, empty or repeated entries (ConfigDef.ValidList, KIP-1161)."""
+
+    empty_allowed: bool = True
+    null_allowed: bool = False
+    allowed: tuple[str, ...] = ()
+
+    @classmethod
+    def in_(cls, *allowed: str) -> ValidList:
+        return cls(allowed=allowed)
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value is None:
+            if not self.null_allowed:
+                raise self._error(name, "values must not be null.")
+            return
+        if not value and not self.empty_allowed:
+            known = java_text(self.allowed) if self.allowed else "any non-empty value"
+            raise self._error(name, f"must not be empty. Valid values include: {known}")
+        if len(set(value)) != len(value):
+            raise self._error(name, "values must not be duplicated.")
+        if "" in value:
+            raise self._error(name, "values must not be empty.")
+        self._check_entries(name, value)
+
+    def _check_entries(self, name: str, entries: Sequence[str]) -> None:
+        for entry in entries if self.allowed else ():
+            ValidString(self.allowed)(name, entry)
+
+    @staticmethod
+    def _error(name: str, message: str) -> ConfigError:
+        return ConfigError({name: [f"Configuration '{name}' {message}"]})
+
+
+@dataclass(frozen=True)
+class Regex:
+    """A regular expression in Java's notation, or a list of them; null and empty pass."""
+
+    def __call__(self, name: str, value: Any) -> None:
+        for pattern in [value] if isinstance(value, str) else value or ():
+            try:
+                java_pattern(pattern)
+            except re.error as error:
+                raise invalid(name, value, f"Invalid regex: {error}") from None
+
+
+@dataclass(frozen=True)
+class LambdaValidator:
+    """A rule of one's own.
+
+    :param rule: called with key and value; the message if the value is wrong, else None.
+    """
+
+    rule: Callable[[str, Any], str | None]
+
+    def __call__(self, name: str, value: Any) -> None:
+        if message := self.rule(name, value):
+            raise invalid(name, value, message)
+
+
+def nullable(validator: Validator) -> Validator:
+    """The same check for a key that may be unset: null passes."""
+
+    def check(name: str, value: Any) -> None:
+        if value is not None:
+            validator(name, value)
+
+    return check
+
+
+def all_of(*validators: Validator) -> Validator:
+    """The first check that fails decides (ConfigDef.CompositeValidator)."""
+
+    def check(name: str, value: Any) -> None:
+        for validator in validators:
+            validator(name, value)
+
+    return check

@@ -1,0 +1,1 @@
+"""What Java prints and matches: canonical JSON and regular expressions."""

@@ -1,0 +1,64 @@
+"""Validates configurations whose variables cannot be resolved yet: what is sure whatever they will be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow_kconnect.connect.validation.connector import Inspection, inspect_connector
+from airflow_kconnect.connect.validation.inspection import inspect_connector as inspect_keys
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.variables.syntax import has_reference
+
+_UNEXPECTED = "An unexpected error occurred during validation"
+# What a key decides about, beyond the keys that begin with its own name.
+_DEPENDENTS = {"predicates": ("transforms.",), "topic.creation.groups": ("topic.creation.",)}
+
+
+def inspect_without_references(
+    config: Mapping[str, Any], worker: Mapping[str, Any], kind: str | None = None
+) -> Inspection:
+    """Validate what can be validated where variables cannot be resolved: before the job, maybe on another machine.
+
+    Errors and warnings of the inspection are those that hold whatever the variables will be. The job validates all.
+
+    :param config: the connector's configuration as it was written.
+    :param worker: the worker's keys as they were written.
+    :param kind: `source` or `sink` if only such connectors are allowed.
+    :raises ConfigError: keys of the worker that have no variable are wrong.
+    """
+    known = WorkerConfig.from_props(_without_references(worker))
+    inspection = inspect_connector(config, worker=known, kind=kind)
+    unknown = {key for key, value in config.items() if has_reference(value)}
+    if not unknown:
+        return inspection
+    sure = {}
+    if unknown & inspection.own.keys.keys():
+        # The connector's own rules may concern several keys; only what single keys say is sure.
+        single = inspect_keys(config, worker=known).errors
+        sure = {key: single.get(key, []) for key in inspection.own.keys}
+    prefixes = tuple(prefix for key in unknown for prefix in _depending(key))
+    for key, value in inspection.values.items():
+        undecided = key in unknown or key.startswith(prefixes)
+        value.errors[:] = [] if undecided else _certain(sure.get(key, value.errors))
+    quoted = tuple(f"`{prefix}" for prefix in prefixes)
+    inspection.warnings[:] = [warning for warning in inspection.warnings if not warning.startswith(quoted)]
+    return inspection
+
+
+def _depending(key: str) -> list[str]:
+    """Prefixes of the keys whose meaning depends on a key: of `ssl.keystore.type` all that is said of that store."""
+    return [f"{key}.", *_DEPENDENTS.get(key, ()), *([key.removesuffix("type")] if key.endswith(".type") else [])]
+
+
+def _without_references(worker: Mapping[str, Any]) -> dict[str, Any]:
+    unknown = [key for key, value in worker.items() if has_reference(value)]
+    stores = tuple(key.removesuffix("type") for key in unknown if key.endswith("store.type"))
+    known = {key: text for key, text in worker.items() if key not in unknown and not key.startswith(stores)}
+    servers = "bootstrap.servers"
+    return {servers: "localhost:9092", **known} if servers in worker else known
+
+
+def _certain(messages: list[str]) -> list[str]:
+    """A connector's code may stumble over the text of a variable."""
+    return [message for message in messages if not message.startswith(_UNEXPECTED)]

@@ -1,0 +1,112 @@
+"""A connector's configuration: the main entry for validating one, and the definitions of its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError, InternalError
+from airflow_kconnect.connect.validation.connector_file import load_connector_file
+from airflow_kconnect.connect.validation.connector_keys import (
+    CONVERTER_KINDS,
+    common_config,
+    sink_config,
+    source_config,
+)
+from airflow_kconnect.connect.validation.inspection import Inspection
+from airflow_kconnect.connect.validation.inspection import inspect_connector as _inspect_keys
+from airflow_kconnect.connect.validation.rules import check
+from airflow_kconnect.connect.validation.topic_rules import check_topic_name
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+
+__all__ = [
+    "CONVERTER_KINDS",
+    "Inspection",
+    "ValidatedConfig",
+    "check_topic_name",
+    "common_config",
+    "converter_settings",
+    "inspect_connector",
+    "load_connector_file",
+    "sink_config",
+    "source_config",
+    "validate_connector",
+]
+
+
+@dataclass(frozen=True)
+class ValidatedConfig:
+    """A connector configuration without errors. Its repr shows no values: they may be secrets.
+
+    :param name: the connector's name.
+    :param connector_class: full class name; `registry().connector(connector_class)` is the class.
+    :param kind: `source` or `sink`.
+    :param props: all keys as text, trimmed.
+    :param common: typed values of Connect's keys, of transformations, predicates and topic creation groups.
+    :param connector: typed values of the connector's own keys.
+    :param warnings: what is allowed but will not do what the user may expect.
+    """
+
+    name: str
+    connector_class: str
+    kind: str
+    props: dict[str, str] = field(repr=False)
+    common: dict[str, Any] = field(repr=False)
+    connector: dict[str, Any] = field(repr=False)
+    warnings: list[str] = field(default_factory=list)
+
+
+def inspect_connector(
+    config: Mapping[str, Any], *, worker: WorkerConfig | None = None, kind: str | None = None
+) -> Inspection:
+    """All values, errors and warnings of a configuration; for Connect's `PUT config/validate`:
+
+        inspection = inspect_connector(config, worker=worker)
+        describe(inspection.definition, inspection.values.values(), name=inspection.connector_class)
+
+    Parameters as for `validate_connector`; a wrong configuration is no exception here.
+    """
+    inspection = _inspect_keys(config, worker=worker)
+    check(inspection, kind)
+    return inspection
+
+
+def validate_connector(
+    config: Mapping[str, Any], *, worker: WorkerConfig | None = None, kind: str | None = None
+) -> ValidatedConfig:
+    """Validate a connector's configuration as Connect does before it accepts it. Nothing is connected to.
+
+    :param config: the configuration, variables such as `${env:HOME}` resolved; numbers and booleans become text.
+    :param worker: default: `WorkerConfig.defaults()`.
+    :param kind: `source` or `sink` if only such connectors are allowed.
+    :raises ConfigError: with all errors.
+    """
+    inspection = inspect_connector(config, worker=worker, kind=kind)
+    if inspection.errors:
+        raise ConfigError(inspection.errors, connector=inspection.props.get("name"))
+    if inspection.kind is None:
+        raise InternalError("a configuration without a connector class was found valid")
+    return ValidatedConfig(
+        name=inspection.props["name"],
+        connector_class=inspection.connector_class,
+        kind=inspection.kind,
+        props=inspection.props,
+        common=inspection.parsed(inspection.framework),
+        connector=inspection.parsed(inspection.own),
+        warnings=inspection.warnings,
+    )
+
+
+def converter_settings(config: ValidatedConfig, worker: WorkerConfig, kind: str) -> tuple[str, dict[str, str]]:
+    """Class name and settings of a connector's converter, as Connect chooses them.
+
+    A connector that names no converter gets the worker's, with the worker's settings and none of its own.
+
+    :param kind: `key`, `value` or `header`.
+    """
+    key = f"{kind}.converter"
+    name = config.props.get(key)
+    source: Mapping[str, str] = config.props if name is not None else worker.props
+    settings = {name.removeprefix(f"{key}."): text for name, text in source.items() if name.startswith(f"{key}.")}
+    return name or worker.get(key), {**settings, "converter.type": kind}

@@ -1,0 +1,126 @@
+"""Looks at a whole connector configuration and collects all that is to be said about it.
+
+The order of the checks is that of AbstractHerder.validateConnectorConfig: class, common and enriched keys, the
+connector's own keys, then rules that concern several keys (`connector_rules`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect import plugins
+from airflow_kconnect.connect.config import ConfigDef, ConfigValue, coerce, java_trim
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.connector_keys import common_config, sink_config, source_config
+from airflow_kconnect.connect.validation.stage_keys import enrich
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+
+if TYPE_CHECKING:
+    from airflow_kconnect.connect.connector import Connector
+
+CONNECTOR_CLASS = "connector.class"
+
+_BASES = {"source": source_config, "sink": sink_config, None: common_config}
+
+
+@dataclass
+class Inspection:
+    """What is known about a connector configuration, valid or not.
+
+    :param props: the values that are text, trimmed.
+    :param worker: the worker configuration that was used.
+    :param connector_class: full name of the class; what the user wrote if there is no such class.
+    :param plugin: the class itself, None if there is none.
+    :param framework: the keys of Connect, and of the stages that the configuration names.
+    :param own: the keys of the connector.
+    :param definition: all defined keys, also those of converters; for `describe`.
+    :param values: one value per defined key, and per other key that has an error.
+    :param warnings: what is allowed but will not do what the user may expect.
+    """
+
+    props: dict[str, str]
+    worker: WorkerConfig
+    connector_class: str
+    plugin: type[Connector] | None
+    framework: ConfigDef
+    own: ConfigDef
+    definition: ConfigDef
+    values: dict[str, ConfigValue] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str | None:
+        """`source` or `sink`; None if the class is not known."""
+        return self.plugin.kind if self.plugin else None
+
+    @property
+    def errors(self) -> dict[str, list[str]]:
+        """Key -> messages."""
+        return {name: value.errors for name, value in self.values.items() if value.errors}
+
+    def add(self, key: str, *messages: str) -> None:
+        """Add errors to a key. The value of a key that is not defined stays unset: it may be a secret."""
+        self.values.setdefault(key, ConfigValue(key)).errors.extend(messages)
+
+    def value(self, key: str) -> Any:
+        """Parsed value of a key that has no error, else None."""
+        value = self.values.get(key)
+        return value.value if value and not value.errors else None
+
+    def parsed(self, definition: ConfigDef) -> dict[str, Any]:
+        """Parsed values of the keys of a definition."""
+        return {key: self.values[key].value for key in definition.keys}
+
+
+def inspect_connector(config: Mapping[str, Any], *, worker: WorkerConfig | None = None) -> Inspection:
+    """Check single keys; `connector_rules.check` adds the rules that concern several.
+
+    :param config: the connector's configuration, variables resolved.
+    :param worker: default: `WorkerConfig.defaults()`.
+    """
+    worker = worker or WorkerConfig.defaults()
+    props = _texts(config)
+    plugin, name, unknown = _find_class(props)
+    framework = enrich(_BASES[plugin.kind if plugin else None](worker), props)
+    own = plugin.config() if plugin else ConfigDef()
+    # What is not text keeps its value here: its key then has that error, and not "missing".
+    given = {**config, **props}
+    values = {value.name: value for part in (framework, own) for value in part.validate(given)}
+    definition = ConfigDef(framework).extend(own)
+    inspection = Inspection(props, worker, name, plugin, framework, own, definition, values)
+    inspection.add(CONNECTOR_CLASS, *unknown)
+    _refuse_other_values(inspection, config)
+    return inspection
+
+
+def _texts(config: Mapping[str, Any]) -> dict[str, str]:
+    texts = {}
+    for key, value in config.items():
+        try:
+            texts[key] = java_trim(coerce(value))
+        except ValueError:
+            continue
+    return texts
+
+
+def _find_class(props: Mapping[str, str]) -> tuple[type[Connector] | None, str, list[str]]:
+    """The class, its full name, and what is wrong with it; a missing key is an error of the key itself."""
+    given = props.get(CONNECTOR_CLASS)
+    if given is None:
+        return None, "", []
+    try:
+        plugin = plugins.registry().connector(given)
+        return plugin, plugins.registry().resolve(plugins.CONNECTORS, given, key=CONNECTOR_CLASS), []
+    except ConfigError as error:
+        return None, given, error.errors[CONNECTOR_CLASS]
+
+
+def _refuse_other_values(inspection: Inspection, config: Mapping[str, Any]) -> None:
+    """Null and nested values are errors of any key, also of keys that nobody defines."""
+    for key in config.keys() - inspection.definition.keys.keys() - inspection.props.keys():
+        try:
+            coerce(config[key])
+        except ValueError as error:
+            inspection.add(key, str(error))

@@ -1,0 +1,268 @@
+"""The rules of connector configurations that concern more than one key, each in a function.
+
+Texts are those of AbstractHerder, DistributedHerder and SinkConnectorConfig.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
+
+from airflow_kconnect.connect import plugins
+from airflow_kconnect.connect.connector import (
+    Connector,
+    ExactlyOnceSupport,
+    PollSourceConnector,
+    SourceConnector,
+)
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation import topic_rules
+from airflow_kconnect.connect.validation.connector_keys import CONVERTER_KINDS
+from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
+from airflow_kconnect.connect.validation.override_policy import OVERRIDE_PREFIXES, override_errors
+from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, aliases
+
+_OPERATORS = {"source": "KafkaSourceOperator", "sink": "KafkaSinkOperator"}
+
+_NO_PREFLIGHT = (
+    "The connector does not implement the API required for preflight validation of exactly-once source support. "
+    "Please consult the documentation for the connector to determine whether it supports exactly-once semantics, "
+    'and then consider reconfiguring the connector to use the value "requested" for this property (which will '
+    "disable this preflight check and allow the connector to be created)."
+)
+_UNSUPPORTED = "The connector does not support exactly-once semantics with the provided configuration."
+_NO_BOUNDARIES = (
+    "The connector does not support connector-defined transaction boundaries with the given configuration. "
+    "Please reconfigure it to use a different transaction boundary definition."
+)
+
+
+def check(inspection: Inspection, kind: str | None = None) -> None:
+    """Add the errors and warnings of all rules to an inspection.
+
+    :param kind: `source` or `sink` if only such connectors are allowed.
+    """
+    _check_texts(inspection)
+    _check_retries(inspection)
+    _check_stages(inspection)
+    _check_overrides(inspection)
+    for converter in CONVERTER_KINDS:
+        _check_converter(inspection, converter)
+    if inspection.plugin is None:
+        return
+    _check_kind(inspection, kind)
+    _check_own(inspection, inspection.plugin)
+    if issubclass(inspection.plugin, SourceConnector):
+        _check_exactly_once(inspection, inspection.plugin)
+        _check_boundary(inspection, inspection.plugin)
+    else:
+        _check_group(inspection)
+    topic_rules.check(inspection)
+    _warn_of_ignored(inspection)
+    _warn_of_other_meaning(inspection, inspection.plugin)
+    _warn_of_unknown(inspection)
+
+
+def _check_kind(inspection: Inspection, kind: str | None) -> None:
+    actual = inspection.kind
+    if kind is None or actual is None or kind == actual:
+        return
+    name, operator = inspection.connector_class, _OPERATORS[actual]
+    text = f'{name} is a {actual} connector, not a {kind} connector: run it with {operator} (kind="{actual}")'
+    inspection.add(CONNECTOR_CLASS, text)
+
+
+def _check_own(inspection: Inspection, plugin: type[Connector]) -> None:
+    """The connector's own `validate`; it may stumble over values that have an error already."""
+    try:
+        forbidden = plugin.forbidden(inspection.props, inspection.worker)
+        errors = {**plugin.validate(inspection.props), **forbidden}
+    except ConfigError as error:
+        errors = error.errors
+    except Exception as error:
+        valid = not any(inspection.values[key].errors for key in inspection.own.keys)
+        errors = {CONNECTOR_CLASS: [_unexpected(error)]} if valid else {}
+    for key, messages in errors.items():
+        inspection.add(key, *messages)
+    if not errors:
+        inspection.warnings += plugin.warnings(inspection.props)
+
+
+def _check_texts(inspection: Inspection) -> None:
+    """JSON can hold halves of characters, which no file and no topic can."""
+    for key, text in inspection.props.items():
+        try:
+            f"{key}{text}".encode()
+        except UnicodeEncodeError:
+            inspection.add(ascii(key)[1:-1], "The text has half of a surrogate pair in it, which is no character")
+
+
+def _check_retries(inspection: Inspection) -> None:
+    """Connect takes any number here, and stumbles over it when something fails."""
+    for key, least in (("errors.retry.timeout", -1), ("errors.retry.delay.max.ms", 0)):
+        value = inspection.value(key)
+        if value is not None and value < least:
+            inspection.add(key, f"Invalid value {value} for configuration {key}: Value must be at least {least}")
+
+
+def _check_stages(inspection: Inspection) -> None:
+    known = aliases(inspection.props, "predicates")
+    registry = plugins.registry()
+    for key, lookup in (("transforms", registry.transform), ("predicates", registry.predicate)):
+        for alias in aliases(inspection.props, key):
+            _check_plugin(inspection, f"{key}.{alias}.", lookup)
+    for alias in aliases(inspection.props, "transforms"):
+        negate, predicate = f"transforms.{alias}.negate", f"transforms.{alias}.predicate"
+        given = inspection.props.get(predicate)
+        if negate in inspection.props and given is None:
+            text = f"Config '{negate}' was provided but there is no config '{predicate}' defining a predicate"
+            inspection.add(negate, f"{text} to be negated.")
+        if given is not None and given not in known:
+            text = f"'{given}' is not in `predicates`, which has: {', '.join(known) or 'nothing'}"
+            inspection.add(predicate, text)
+
+
+def _check_plugin(inspection: Inspection, prefix: str, lookup: Callable[..., type[Any]]) -> None:
+    """The stage's own rules; where single keys are wrong it would only stumble over them."""
+    if any(key.startswith(prefix) for key in inspection.errors):
+        return
+    plugin = lookup(inspection.props[f"{prefix}type"], key=f"{prefix}type")
+    own = {key.removeprefix(prefix): text for key, text in inspection.props.items() if key.startswith(prefix)}
+    for key, messages in plugin.validate(own).items():
+        inspection.add(prefix + key, *messages)
+
+
+def _check_overrides(inspection: Inspection) -> None:
+    for key, messages in override_errors(inspection.props, inspection.worker.props).items():
+        inspection.add(key, *messages)
+
+
+def _check_converter(inspection: Inspection, kind: str) -> None:
+    """The sub-configuration of a converter counts only if the connector names the class itself."""
+    key = f"{kind}.converter"
+    name = inspection.props.get(key)
+    if name is None:
+        return
+    try:
+        converter = plugins.registry().converter(name, key=key)
+    except ConfigError as error:
+        inspection.add(key, *error.errors[key])
+        return
+    if kind != "header" and getattr(converter, "for_headers_only", False):
+        inspection.add(key, f"Invalid value {name} for configuration {key}: it converts only headers")
+        return
+    prefix = f"{key}."
+    props = inspection.props.items()
+    settings = {key.removeprefix(prefix): text for key, text in props if key.startswith(prefix)}
+    config_def = converter.config()
+    for value in config_def.validate({**settings, "converter.type": kind}):
+        full_name = prefix + value.name
+        inspection.definition.keys.setdefault(full_name, replace(config_def.keys[value.name], name=full_name))
+        inspection.values.setdefault(full_name, replace(value, name=full_name))
+    if not any(name.startswith(key) for name in inspection.errors):
+        _try_converter(inspection, kind, converter, settings)
+
+
+def _try_converter(inspection: Inspection, kind: str, converter: type[Any], settings: Mapping[str, str]) -> None:
+    """Some things only the making of a converter finds out."""
+    key = f"{kind}.converter"
+    try:
+        converter({**settings, "converter.type": kind}, is_key=kind == "key")
+    except ConfigError as error:
+        for name, messages in error.errors.items():
+            inspection.add(f"{key}.{name}", *messages)
+    except Exception as error:
+        inspection.add(key, _unexpected(error))
+
+
+def _check_exactly_once(inspection: Inspection, plugin: type[SourceConnector]) -> None:
+    key = "exactly.once.support"
+    if str(inspection.value(key)).lower() != "required":
+        return
+    if not inspection.worker.exactly_once:
+        inspection.add(key, "This worker does not have exactly-once source support enabled.")
+    try:
+        support = plugin.exactly_once_support(inspection.props)
+    except Exception as error:
+        inspection.add(key, _unexpected(error))
+        return
+    if support is not ExactlyOnceSupport.SUPPORTED:
+        inspection.add(key, _NO_PREFLIGHT if support is None else _UNSUPPORTED)
+
+
+def _check_boundary(inspection: Inspection, plugin: type[SourceConnector]) -> None:
+    key = "transaction.boundary"
+    if str(inspection.value(key)).lower() != "connector":
+        return
+    try:
+        if not plugin.can_define_transaction_boundaries(inspection.props):
+            inspection.add(key, _NO_BOUNDARIES)
+    except Exception as error:
+        inspection.add(key, _unexpected(error))
+
+
+def _unexpected(error: Exception) -> str:
+    cause = f": {error}" if str(error).strip() else "; please see the worker logs for more details."
+    return f"An unexpected error occurred during validation{cause}"
+
+
+def _check_group(inspection: Inspection) -> None:
+    """A sink that joined the worker's group would be thrown out of it again and again."""
+    worker_group = inspection.worker.get("group.id")
+    key = "consumer.override.group.id"
+    group, name = inspection.props.get(key), inspection.props.get("name")
+    conflict = f"conflicts with Connect worker group {worker_group}"
+    if group is not None:
+        if group == worker_group:
+            inspection.add(key, f"Consumer group {group} {conflict}")
+    elif f"connect-{name}" == worker_group:
+        inspection.add("name", f"Consumer group for sink connector named {name} {conflict}")
+
+
+def _warn_of_ignored(inspection: Inspection) -> None:
+    inspection.warnings += inspection.definition.ignored(inspection.props)
+    key = "producer.override.transactional.id"
+    if inspection.kind == "source" and key in inspection.props:
+        text = "is ignored: transactional ids are those of Connect, else no run could fence another"
+        inspection.warnings.append(f"`{key}` {text}")
+
+
+def _warn_of_other_meaning(inspection: Inspection, plugin: type[Connector]) -> None:
+    """Keys that do something, but not what they do in Connect."""
+    boundary = inspection.props.get("transaction.boundary", "interval").lower()
+    if inspection.kind == "source" and boundary != "interval":
+        text = "a long split commits every `transaction.boundary.interval.ms`, as with `interval`"
+        inspection.warnings.append(f"`transaction.boundary` {boundary} has no effect: {text}")
+    most = inspection.value("tasks.max") or 1
+    # 1 is the default, and stands in every sample of Connect.
+    if most > 1 and not issubclass(plugin, PollSourceConnector) and "kconnect.splits.max" not in inspection.props:
+        text = "splits run in parallel, as many as Spark has cores; see `kconnect.splits.max`"
+        inspection.warnings.append(f"`tasks.max` does not bound this connector: {text}")
+
+
+def _warn_of_unknown(inspection: Inspection) -> None:
+    """Keys that nobody will read; often a slip of the pen."""
+    groups = [*aliases(inspection.props, "topic.creation.groups"), "default"]
+    prefixes = [*OVERRIDE_PREFIXES]
+    if inspection.kind == "source":
+        prefixes += [f"{TOPIC_CREATION_PREFIX}{group}." for group in groups]
+    for key in inspection.props:
+        if key in inspection.definition.keys or key.startswith(tuple(prefixes)):
+            continue
+        if (text := _unknown(inspection, key)) is not None:
+            inspection.warnings.append(text)
+
+
+def _unknown(inspection: Inspection, key: str) -> str | None:
+    """A warning; None if the connector itself reads such keys, and this one looks like no other."""
+    for kind in CONVERTER_KINDS:
+        converter = f"{kind}.converter"
+        if key.startswith(f"{converter}.") and converter not in inspection.props:
+            return f"`{key}` has no effect: it counts only together with `{converter}` (else the worker's counts)"
+    similar = get_close_matches(key, inspection.definition.keys, n=1, cutoff=0.85)
+    hint = f"; did you mean `{similar[0]}`?" if similar else ""
+    if inspection.plugin and key.startswith(inspection.plugin.key_prefixes) and not similar:
+        return None
+    return f"`{key}` is not a known key and may have no effect{hint}"

@@ -1,0 +1,333 @@
+"""The worker's configuration: what all connectors share (Kafka, converters, internal topics, policies).
+
+The keys are those of Connect's distributed worker. Keys about the parts that do not exist here (the REST server
+of a worker, its group of workers, plugin directories) are accepted and reported in `WorkerConfig.warnings`, so
+that an existing worker file can be used as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from airflow_kconnect.connect.config import (
+    ConfigDef,
+    Importance,
+    LambdaValidator,
+    NonEmptyString,
+    Range,
+    Type,
+    ValidString,
+    coerce,
+    java_trim,
+)
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.client_keys import worker_client_errors
+from airflow_kconnect.connect.validation.override_policy import (
+    ALLOWLIST,
+    DEFAULT_ALLOWLIST,
+    DEFAULT_POLICY,
+    POLICY,
+    unknown_policy,
+)
+
+REPLICATION_TEXT = (
+    "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
+    "or -1 to use the broker's default"
+)
+PARTITIONS_TEXT = "Number of partitions must be positive, or -1 to use the broker's default"
+
+_JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
+SIMPLE_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
+
+# Handed to the Kafka clients, to converters and to config providers as they are.
+_PASS_THROUGH = re.compile(
+    r"(producer|consumer|admin|security|sasl|ssl|config\.providers"
+    r"|(key|value|header)\.converter|(offset|config|status)\.storage)\..+"
+    r"|client\.(id|dns\.lookup)|(request\.timeout|metadata\.max\.age|connections\.max\.idle)\.ms"
+    r"|(retry|reconnect)\.backoff(\.max)?\.ms|(send|receive)\.buffer\.bytes|metadata\.recovery\..+"
+)
+# Known to Connect, without meaning here: there is no worker process.
+_WITHOUT_MEANING = re.compile(
+    r"listeners|(listeners|admin\.listeners|rest|access\.control|response\.http|inter\.worker"
+    r"|topic\.tracking|metrics?|plugin|session|heartbeat|rebalance|scheduled\.rebalance|worker)\..+"
+    r"|admin\.listeners|connect\.protocol|ssl\.client\.auth|offset\.storage\.file\.filename"
+    r"|(key|value|header)\.converter\.plugin\.version"
+)
+
+# Keys of Connect's own clients that the clients here get only below a prefix.
+_NEEDS_PREFIX = re.compile(
+    r"client\.id|connections\.max\.idle\.ms|(retry|reconnect)\.backoff(\.max)?\.ms"
+    r"|(send|receive)\.buffer\.bytes|metadata\.recovery\..+"
+)
+_COMMITS = (
+    "sources commit every `transaction.boundary.interval.ms` of the connector and at the end of a split, sinks after "
+    "each round"
+)
+
+
+@dataclass(frozen=True)
+class WorkerConfig:
+    """A valid worker configuration. Made with `from_props`.
+
+    :param props: all keys as text, trimmed.
+    :param parsed: typed values of the keys of `worker_config_def`, defaults included.
+    :param warnings: keys that have no effect.
+    """
+
+    props: Mapping[str, str] = field(repr=False)
+    parsed: Mapping[str, Any] = field(repr=False)
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def from_props(cls, props: Mapping[str, Any]) -> WorkerConfig:
+        """Parse and validate; nothing is connected to.
+
+        :raises ConfigError: with all errors.
+        """
+        texts, errors = _texts(props)
+        errors |= worker_client_errors(texts)
+        try:
+            parsed = worker_config_def().parse(props)
+        except ConfigError as error:
+            raise ConfigError(errors | error.errors) from None
+        if errors:
+            raise ConfigError(errors)
+        return cls(texts, parsed, tuple(_warnings(texts)))
+
+    @classmethod
+    def defaults(cls) -> WorkerConfig:
+        """The worker that is assumed where none is given: all defaults, Kafka on this machine."""
+        return cls.from_props({"bootstrap.servers": "localhost:9092"})
+
+    @property
+    def exactly_once(self) -> bool:
+        """Whether source connectors may run exactly once; `preparing` does not suffice, as in Connect."""
+        return str(self.parsed["exactly.once.source.support"]).lower() == "enabled"
+
+    def get(self, key: str) -> Any:
+        """Typed value of a known key, text of any other, None if it is not set."""
+        return self.parsed.get(key, self.props.get(key))
+
+    def with_prefix(self, prefix: str) -> dict[str, str]:
+        """Keys below a prefix such as `producer.`, without the prefix."""
+        return {key.removeprefix(prefix): text for key, text in self.props.items() if key.startswith(prefix)}
+
+
+@cache
+def worker_config_def() -> ConfigDef:
+    """The worker's keys.
+
+    Two defaults differ from Connect's, because exactly-once without set-up is what the product is for:
+    `exactly.once.source.support` is `enabled` (Connect: `disabled`), and the keys that Connect requires have the
+    values of its sample files.
+    """
+    definition = ConfigDef()
+    _define_kafka(definition)
+    _define_converters(definition)
+    _define_internal_topics(definition)
+    _define_running(definition)
+    return definition
+
+
+def _define_kafka(definition: ConfigDef) -> None:
+    definition.define(
+        "bootstrap.servers",
+        Type.LIST,
+        importance=Importance.HIGH,
+        documentation="Kafka brokers to start from, host:port, comma-separated.",
+        validator=LambdaValidator(_bad_bootstrap_servers),
+    ).define(
+        "group.id",
+        Type.STRING,
+        "kconnect",
+        Importance.HIGH,
+        "Name of this installation, the first part of all transactional ids. Connect requires this key; to take "
+        "over connectors from a Connect cluster, or give them back, use that cluster's value.",
+        validator=NonEmptyString(),
+    )
+
+
+def _define_converters(definition: ConfigDef) -> None:
+    for kind, default in (("key", _JSON_CONVERTER), ("value", _JSON_CONVERTER), ("header", SIMPLE_HEADER_CONVERTER)):
+        definition.define(
+            f"{kind}.converter",
+            Type.CLASS,
+            default,
+            Importance.HIGH if kind != "header" else Importance.LOW,
+            f"Converter of record {kind}s for connectors that name none; its settings are `{kind}.converter.*`.",
+        )
+
+
+def _define_internal_topics(definition: ConfigDef) -> None:
+    for kind, topic, partitions, documentation in (
+        ("offset", "connect-offsets", 25, "Compacted topic of the offsets of sources, the same as Connect's."),
+        ("config", "connect-configs", None, "Compacted topic of target states, the same as Connect's."),
+        ("status", "connect-status", 5, "Connect's topic of statuses. None is written here; records of sources may "
+         "not go to it."),
+    ):  # fmt: skip
+        without_effect = "no status is written" if kind == "status" else ""
+        definition.define(
+            f"{kind}.storage.topic",
+            Type.STRING,
+            topic,
+            Importance.HIGH,
+            documentation,
+            validator=NonEmptyString(),
+        )
+        if partitions is not None:
+            definition.define(
+                f"{kind}.storage.partitions",
+                Type.INT,
+                partitions,
+                Importance.LOW,
+                "Partitions of the topic when it is created; -1 is the broker's default.",
+                validator=minus_one_or_positive(PARTITIONS_TEXT),
+                without_effect=without_effect,
+            )
+        definition.define(
+            f"{kind}.storage.replication.factor",
+            Type.SHORT,
+            3,
+            Importance.LOW,
+            "Replication factor of the topic when it is created; -1 is the broker's default. If it is not set, a "
+            "cluster of fewer than 3 brokers uses the broker's default, where Connect would fail.",
+            validator=minus_one_or_positive(REPLICATION_TEXT),
+            without_effect=without_effect,
+        )
+
+
+def _define_running(definition: ConfigDef) -> None:
+    definition.define(
+        "exactly.once.source.support",
+        Type.STRING,
+        "enabled",
+        Importance.HIGH,
+        "Whether source connectors write records and offsets in one transaction (KIP-618). Connect's default is "
+        "`disabled`.",
+        validator=ValidString.in_case_insensitive("disabled", "preparing", "enabled"),
+    ).define(
+        "topic.creation.enable",
+        Type.BOOLEAN,
+        True,
+        Importance.LOW,
+        "Whether missing topics of sources are created, as `topic.creation.*` says or with the broker's defaults. If "
+        "not, a missing topic is an error.",
+    ).define(
+        POLICY,
+        Type.STRING,
+        DEFAULT_POLICY,
+        Importance.MEDIUM,
+        "Which client settings connectors may override: All, None, Principal or Allowlist. Connect's default is `All` "
+        "before Kafka 5.0. Settings that load code, run programs or name addresses are refused by each of them.",
+        validator=LambdaValidator(unknown_policy),
+    ).define(
+        ALLOWLIST,
+        Type.LIST,
+        list(DEFAULT_ALLOWLIST),
+        Importance.MEDIUM,
+        "Client settings that the policy Allowlist allows (KIP-1188), in the place of the default, which is sizes, "
+        "timeouts, the principal and what has no effect here. Connect's default is empty.",
+    ).define(
+        "kconnect.jdbc.drivers.allowed",
+        Type.LIST,
+        [],
+        Importance.MEDIUM,
+        "Which JDBC drivers connectors may bring along with `kconnect.jdbc.driver.coordinates` and "
+        "`kconnect.jdbc.driver.path`, besides those of PostgreSQL, MySQL, MariaDB and SQLite: Maven coordinates "
+        "(`group:artifact`, or with a version), jars and folders of jars (absolute paths), or `*` for any. A driver is "
+        "code that runs in the job. Drivers in Spark's own jars need no entry.",
+        validator=LambdaValidator(_bad_drivers),
+    ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
+    for key, default, documentation, without_effect in (
+        (
+            "offset.flush.interval.ms",
+            60000,
+            "How often the task of a Python sink has to flush what it was put (`pre_commit`); its offsets are "
+            "committed after each round. Sources commit every `transaction.boundary.interval.ms`.",
+            "",
+        ),
+        ("offset.flush.timeout.ms", 5000, "How long Connect waits for a commit of offsets.", _COMMITS),
+        ("task.shutdown.graceful.timeout.ms", 5000, "How long the tasks of a Python source have to stop.", ""),
+    ):
+        definition.define(
+            key,
+            Type.LONG,
+            default,
+            Importance.LOW,
+            documentation,
+            validator=Range.at_least(0),
+            without_effect=without_effect,
+        )
+
+
+def minus_one_or_positive(message: str) -> LambdaValidator:
+    """Check of partitions and replication factors: null, -1 and numbers from 1 pass."""
+
+    def rule(name: str, value: Any) -> str | None:
+        return None if value is None or value == -1 or value >= 1 else message
+
+    return LambdaValidator(rule)
+
+
+def _texts(props: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    texts: dict[str, str] = {}
+    errors: dict[str, list[str]] = {}
+    for key, value in props.items():
+        try:
+            texts[key] = java_trim(coerce(value))
+        except ValueError as error:
+            errors[key] = [str(error)]
+    return texts, errors
+
+
+def _warnings(props: Mapping[str, str]) -> list[str]:
+    # Every worker file of a Connect cluster sizes the status topic: no word about that.
+    warnings = worker_config_def().ignored({k: text for k, text in props.items() if not k.startswith("status.")})
+    for key in props:
+        if key in worker_config_def().keys:
+            continue
+        if _NEEDS_PREFIX.fullmatch(key):
+            warnings.append(f"`{key}` has no effect: write it below `producer.`, `consumer.` or `admin.`")
+        elif _WITHOUT_MEANING.fullmatch(key):
+            warnings.append(f"`{key}` has no effect: there is no Connect worker process here")
+        elif not _PASS_THROUGH.fullmatch(key):
+            warnings.append(f"`{key}` is not a key of the worker configuration and has no effect")
+    return warnings
+
+
+def _bad_drivers(name: str, entries: list[str]) -> str | None:
+    known = re.compile(r"\*|/.+|[\w.-]+:[\w.-]+(:[\w.-]+)?")
+    wrong = [entry for entry in entries if not known.fullmatch(entry)]
+    return (
+        f"expected group:artifact, group:artifact:version, an absolute path or *; not {', '.join(wrong)}"
+        if wrong
+        else None
+    )
+
+
+def _bad_bootstrap_servers(name: str, servers: list[str]) -> str | None:
+    if not servers:
+        return "expected host:port, comma-separated"
+    return next((problem for server in servers if (problem := _bad_server(server))), None)
+
+
+def _bad_server(server: str) -> str | None:
+    """What is wrong with one `host:port`, before a client waits for it in vain."""
+    if "://" in server:
+        return f"entry '{server}' is a URL; write host:port without `{server.split('://')[0]}://`"
+    host, colon, port = server.rpartition(":")
+    if not colon or server.endswith("]"):
+        return f"entry '{server}' has no port; write host:port, for example {server or 'localhost'}:9092"
+    if not host:
+        return f"entry '{server}' has no host; write host:port"
+    if ":" in host and not re.fullmatch(r"\[[0-9A-Fa-f:.%\w]+\]", host):
+        return f"entry '{server}' looks like an IPv6 address without brackets; write [address]:port"
+    if not re.fullmatch(r"\[.+\]|[\w.-]+", host):
+        return f"entry '{server}' has a host name that is not valid"
+    if not re.fullmatch(r"[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
+        return f"entry '{server}' has a port that is not a number from 1 to 65535"
+    return None

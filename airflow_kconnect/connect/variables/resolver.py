@@ -1,0 +1,261 @@
+"""Kafka Connect's config providers: variables such as `${file:/run/secrets/db:password}` become values.
+
+A run resolves its configurations once, when it starts; what has changed since counts from the next run on.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from airflow_kconnect.connect.config import coerce, java_trim
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.variables.providers import (
+    CLASSES,
+    DEFAULTS,
+    IN_TASKS,
+    MAX_BYTES,
+    Provider,
+    ProviderProblem,
+    TaskConfigProvider,
+    printable,
+)
+from airflow_kconnect.connect.variables.secret_forms import secret_forms
+from airflow_kconnect.connect.variables.syntax import Variable, has_reference, variables_in
+
+_PROVIDERS = "config.providers"
+# As Airflow's masker.
+_SHORTEST_IN_LOG = 5
+_PACKAGE = "org.apache.kafka.common.config.provider."
+
+log = logging.getLogger("kconnect")
+
+
+class ConfigResolver:
+    """Puts values in the place of variables. Made with `from_worker`, for one run; reads files when it resolves.
+
+    Besides what Connect does it refuses what Connect lets pass: a variable without value is an error.
+    """
+
+    def __init__(self, providers: Mapping[str, Provider]) -> None:
+        self._providers = dict(providers)
+        self._found: dict[tuple[str, str, str], str | ProviderProblem] = {}
+        self._variable_of: dict[str, str] = {}
+
+    @classmethod
+    def from_worker(cls, worker: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> ConfigResolver:
+        """The providers that a worker defines; where it has no `config.providers` at all: `file`, `dir` and `env`.
+
+        Unless the worker has turned providers off there are `airflow` and `airflow-var` too.
+
+        :param worker: the worker's keys as they were written; `config.providers*` cannot use variables.
+        :param variables: the values of Airflow's variables by `Variable.address`; None where there is no Airflow.
+        :raises ConfigError: with all errors of `config.providers*`.
+        """
+        errors: dict[str, list[str]] = {}
+        props = _own_texts(worker, errors)
+        providers: dict[str, Provider] = {**_of_tasks(props, errors, variables)}
+        for name, default in _declared(props.get(_PROVIDERS)).items():
+            key = f"{_PROVIDERS}.{name}.class"
+            try:
+                made = _class_of(props.get(key, default))
+                key = f"{_PROVIDERS}.{name}.param.{made.parameter}"
+                _refuse_unknown(name, made, props, errors)
+                providers[name] = made(props.get(key))
+            except ProviderProblem as problem:
+                errors.setdefault(key, [str(problem)])
+        if errors:
+            raise ConfigError(errors)
+        return cls(providers)
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """All values that were put in so far, as they are and trimmed; to be masked by the caller."""
+        return frozenset(self._variable_of)
+
+    def resolve(self, props: Mapping[str, Any]) -> dict[str, Any]:
+        """A configuration with its variables resolved, once: variables in the values that come in stay text.
+
+        Text around a variable stays, and so does a variable of a provider that is not configured, as in Connect.
+        Keys, and values that are no text, stay what they are.
+
+        :raises ConfigError: with all variables that have no value.
+        """
+        errors: dict[str, list[str]] = {}
+        resolved: dict[str, Any] = {}
+        for key, value in props.items():
+            resolved[key] = self._substitute(key, value, errors) if isinstance(value, str) else value
+        if errors:
+            raise ConfigError(errors, connector=_name(props))
+        return resolved
+
+    def hide(self, text: str, shortest: int = 1) -> str:
+        """A text in which resolved values are replaced by their variables, also those that are escaped or in a URL.
+
+        Values of up to three characters are replaced only where they are words.
+
+        :param shortest: leave values with fewer characters alone.
+        """
+        values = [(form, name) for value, name in self._variable_of.items() for form in secret_forms(value)]
+        variable_of = {form: name for form, name in reversed(values) if len(form) >= shortest}
+        if not variable_of:
+            return text
+        forms = sorted(variable_of, key=len, reverse=True)
+        words = (re.escape(form) if len(form) > 3 else rf"(?<!\w){re.escape(form)}(?!\w)" for form in forms)
+        return re.sub("|".join(words), lambda match: variable_of[match[0]], text)
+
+    def hide_in_log(self, text: str) -> str:
+        """`hide` for lines of a log, where numbers and short words are what they are and no secrets."""
+        return self.hide(text, _SHORTEST_IN_LOG)
+
+    @contextmanager
+    def hidden_in_errors(self) -> Iterator[None]:
+        """Errors quote what is wrong; those that leave the block quote the variable and not its value."""
+        try:
+            yield
+        except ConfigError as error:
+            errors = {key: [self.hide(message) for message in messages] for key, messages in error.errors.items()}
+            raise ConfigError(errors, error.connector) from None
+        except ConnectError as error:
+            if self._variable_of:
+                raise type(error)(self.hide(str(error))) from None
+            raise
+
+    def _substitute(self, key: str, text: str, errors: dict[str, list[str]]) -> str:
+        pieces, at, left = [], 0, False
+        problems: dict[str, None] = {}
+        for variable in variables_in(text):
+            if variable.provider not in self._providers:
+                left = True
+                continue
+            found = self._value(variable)
+            if isinstance(found, ProviderProblem):
+                problems[f"variable {printable(variable.text)} {found}"] = None
+                continue
+            pieces += [text[at : variable.start], found]
+            at = variable.end
+        pieces.append(text[at:])
+        if left:
+            log.warning("`%s` has a variable of a provider that is not configured; it stays as it is", key)
+        if at and sum(map(len, pieces)) > MAX_BYTES:
+            problems[f"is longer than {MAX_BYTES} characters with its variables resolved"] = None
+        if problems:
+            errors[key] = list(problems)
+            return text
+        return "".join(pieces)
+
+    def _value(self, variable: Variable) -> str | ProviderProblem:
+        address = (variable.provider, variable.path, variable.key)
+        if address not in self._found:
+            self._found[address] = self._look_up(variable)
+        return self._found[address]
+
+    def _look_up(self, variable: Variable) -> str | ProviderProblem:
+        try:
+            value = self._providers[variable.provider].get(variable.path, variable.key)
+        except ProviderProblem as problem:
+            return problem
+        for form in filter(None, (value, java_trim(value))):
+            self._variable_of.setdefault(form, variable.text)
+        return value
+
+
+def _declared(providers: str | None) -> Mapping[str, str | None]:
+    """The names in `config.providers`, with the class that each has by default."""
+    return DEFAULTS if providers is None else dict.fromkeys(filter(None, map(java_trim, providers.split(","))))
+
+
+def _task_providers(providers: str | None) -> list[str]:
+    """Which of Airflow's providers there are: none if all are turned off, and none whose name has another meaning."""
+    declared = _declared(providers)
+    return [name for name in IN_TASKS if name not in declared] if declared else []
+
+
+def task_providers(worker: Mapping[str, Any]) -> dict[str, TaskConfigProvider]:
+    """Airflow's providers, for those who look up what the variables name: each says what the worker allows.
+
+    :param worker: the worker's keys as they were written.
+    :raises ConfigError: with all errors of their keys.
+    """
+    errors: dict[str, list[str]] = {}
+    found = _of_tasks(_own_texts(worker, {}), errors)
+    if errors:
+        raise ConfigError(errors)
+    return found
+
+
+def _of_tasks(
+    props: Mapping[str, str], errors: dict[str, list[str]], variables: Mapping[str, str] | None = None
+) -> dict[str, TaskConfigProvider]:
+    found = {}
+    for name in _task_providers(props.get(_PROVIDERS)):
+        key = f"{_PROVIDERS}.{name}.param.{TaskConfigProvider.parameter}"
+        _refuse_unknown(name, TaskConfigProvider, props, errors)
+        try:
+            found[name] = TaskConfigProvider(props.get(key), name, variables)
+        except ProviderProblem as problem:
+            errors.setdefault(key, []).append(str(problem))
+    return found
+
+
+def task_variables(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[tuple[str, Variable]]:
+    """The variables of a configuration that tasks of Airflow look up, each with its key.
+
+    :param config: the configuration of a connector or of the worker itself, as it was written.
+    :param worker: the worker's keys as they were written.
+    """
+    providers = worker.get(_PROVIDERS)
+    names = _task_providers(providers if isinstance(providers, str) else None)
+    for key, value in config.items():
+        if isinstance(value, str) and not key.startswith(_PROVIDERS):
+            yield from ((key, variable) for variable in variables_in(value) if variable.provider in names)
+
+
+def _own_texts(worker: Mapping[str, Any], errors: dict[str, list[str]]) -> dict[str, str]:
+    texts: dict[str, str] = {}
+    for key, value in worker.items():
+        if key != _PROVIDERS and not key.startswith(f"{_PROVIDERS}."):
+            continue
+        try:
+            texts[key] = java_trim(coerce(value))
+        except ValueError as error:
+            errors[key] = [str(error)]
+            continue
+        if has_reference(value):
+            errors[key] = [
+                "has a variable; config providers are created before variables are resolved: write the value"
+            ]
+    return texts
+
+
+def _class_of(name: str | None) -> type[Provider]:
+    known = ", ".join(_PACKAGE + simple for simple in CLASSES)
+    if not name:
+        raise ProviderProblem(f"is missing; expected one of: {known}")
+    try:
+        return CLASSES[name.removeprefix(_PACKAGE)]
+    except KeyError:
+        raise ProviderProblem(
+            f"Config provider {printable(name)} is not known here; expected one of: {known}"
+        ) from None
+
+
+def _refuse_unknown(
+    name: str, provider: type[Provider], props: Mapping[str, str], errors: dict[str, list[str]]
+) -> None:
+    """A slip in the name of a restriction would lift it."""
+    prefix = f"{_PROVIDERS}.{name}."
+    known = (
+        (f"param.{provider.parameter}",) if provider is TaskConfigProvider else ("class", f"param.{provider.parameter}")
+    )
+    for key in props:
+        if key.startswith(prefix) and key.removeprefix(prefix) not in known:
+            errors[key] = [f"is not a key of {provider.__name__}; expected one of: {', '.join(known)}"]
+
+
+def _name(props: Mapping[str, Any]) -> str | None:
+    name = props.get("name")
+    return name if isinstance(name, str) else None

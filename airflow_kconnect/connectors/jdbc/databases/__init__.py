@@ -1,0 +1,1 @@
+"""One room for each database: how it is read and how it is written."""

@@ -1,0 +1,144 @@
+"""Reading from SQLite, where values have types and columns only wishes.
+
+Timestamps are what its drivers and functions write: ISO texts, milliseconds (INTEGER) or Julian days (REAL).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from zoneinfo import ZoneInfo
+
+from airflow_kconnect.connectors.jdbc.driver.connection import Database
+from airflow_kconnect.connectors.jdbc.source import columns as types
+from airflow_kconnect.connectors.jdbc.source.columns import Kind, numeric_kind
+from airflow_kconnect.connectors.jdbc.source.dialect import Dialect, Scope, coalesced
+from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
+
+# The first that a declared type contains, as SQLite's own rules of affinity work.
+_KINDS = (
+    ("BOOL", Kind.BOOLEAN),
+    ("INT", Kind.INT64),
+    ("DATETIME", Kind.WALL),
+    ("TIMESTAMP", Kind.WALL),
+    ("DATE", Kind.DATE),
+    ("TIME", Kind.TIME),
+    ("CHAR", Kind.STRING),
+    ("CLOB", Kind.STRING),
+    ("TEXT", Kind.STRING),
+    ("JSON", Kind.STRING),
+    ("UUID", Kind.STRING),
+    ("BLOB", Kind.BYTES),
+    ("REAL", Kind.FLOAT64),
+    ("FLOA", Kind.FLOAT64),
+    ("DOUB", Kind.FLOAT64),
+)
+_TYPE = re.compile(r"\s*(.*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*", re.DOTALL)
+_DAY_MS = 86_400_000
+
+
+class Sqlite(Dialect):
+    """SQLite 3.25 or newer."""
+
+    row_progress = True
+    has_windows = True
+    read_options: dict[str, str] = {}
+    # Reading and writing, but no creation: a wrong path would leave an empty file behind.
+    properties = {"open_mode": "2"}
+
+    def tables(self, db: Database, scope: Scope) -> list[TableName]:
+        kinds = {"TABLE": "table", "VIEW": "view"}
+        wanted = ",".join(kinds.get(type_.upper(), "") for type_ in scope.types)
+        rows = db.rows(
+            "SELECT name FROM sqlite_master WHERE instr(?, type) > 0 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+            " ORDER BY name",
+            wanted,
+        )
+        return [TableName(None, None, name or "") for (name,) in rows]
+
+    def table(self, db: Database, name: TableName) -> Table:
+        rows = db.rows('SELECT name, type, "notnull", pk FROM pragma_table_info(?) ORDER BY cid', name.name)
+        key = tuple(str(row[0]) for row in sorted((row for row in rows if row[3] != "0"), key=lambda r: int(r[3] or 0)))
+        columns = tuple(_column(str(row[0]), row[1] or "", row[2] == "1", key) for row in rows)
+        unique = db.rows(
+            'SELECT min(i.name) FROM pragma_index_list(?) l, pragma_index_info(l.name) i WHERE l."unique" = 1'
+            " AND l.partial = 0 GROUP BY l.name HAVING count(*) = 1 AND count(i.name) = 1",
+            name.name,
+        )
+        return Table(name, columns, key, frozenset({str(row[0]) for row in unique} | set(key if len(key) == 1 else ())))
+
+    def now(self, db: Database, zone: ZoneInfo | None) -> int:
+        (ms,) = db.row("SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)")
+        return int(ms or 0) * 1_000_000
+
+    def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
+        name = column.type_name.upper()
+        if "NUMERIC" in name or "DECIMAL" in name:
+            return numeric_kind(column, numeric_mapping) if column.precision else Kind.FLOAT64
+        if not name:
+            return Kind.STRING
+        return next((kind for part, kind in _KINDS if part in name), None)
+
+    def select(self, column: Column, kind: Kind) -> tuple[str, str | None]:
+        name = self.quote(column.name)
+        match kind:
+            case Kind.WALL:
+                return _micros(name), "bigint"
+            case Kind.DATE:
+                return f"CAST(floor({_micros(name)} / 86400000000.0) AS INTEGER)", "int"
+            case Kind.TIME:
+                text = f"CASE typeof({name}) WHEN 'text' THEN '1970-01-01 ' || {name} ELSE {name} END"
+                return f"({_micros(f'({text})')} / 1000 + {_DAY_MS}) % {_DAY_MS}", "int"
+            case Kind.BOOLEAN:
+                words = f"lower({name}) IN ('true', 't', 'yes', 'y', 'on', '1')"
+                return f"CASE typeof({name}) WHEN 'text' THEN {words} WHEN 'null' THEN NULL ELSE {name} <> 0 END", None
+        return name, None
+
+    def text(self, column: Column) -> str:
+        return f"CAST({self.quote(column.name)} AS TEXT)"
+
+    def cursor_timestamp(self, columns: Sequence[Column]) -> str:
+        return coalesced([_micros(self.quote(column.name)) for column in columns])
+
+    def cursor_nanoseconds(self, term: str) -> str:
+        return f"{term} * 1000"
+
+    def nanoseconds(self, text: str | None) -> int:
+        return int(text or 0)
+
+    def cursor_micros(self, columns: Sequence[Column]) -> str:
+        return self.cursor_timestamp(columns)
+
+    def literal(self, columns: Sequence[Column], nanoseconds: int) -> str:
+        return str(nanoseconds // 1000)
+
+    def only_row(self, query: str, number: int) -> str:
+        return f"{query} LIMIT 1 OFFSET {number - 1}"
+
+    def modulo(self, number: str, by: int) -> str:
+        return f"{number} % {by}"
+
+
+def _micros(term: str) -> str:
+    text = (
+        f"CAST(strftime('%s', {term}) AS INTEGER) * 1000000 + CAST(substr(strftime('%f', {term}), 4) AS INTEGER) * 1000"
+    )
+    days = f"CAST(round(({term} - 2440587.5) * {_DAY_MS}) AS INTEGER) * 1000"
+    return (
+        f"(CASE typeof({term}) WHEN 'integer' THEN {term} * 1000 WHEN 'text' THEN {text} WHEN 'real' THEN {days} END)"
+    )
+
+
+def _column(name: str, declared: str, not_null: bool, key: tuple[str, ...]) -> Column:
+    match = _TYPE.fullmatch(declared)
+    assert match is not None
+    counts = key == (name,) and declared.upper() == "INTEGER"
+    return Column(
+        name=name,
+        type_name=match[1],
+        jdbc_type=types.NUMERIC,
+        precision=int(match[2] or 0),
+        scale=int(match[3] or 0),
+        nullable=not (not_null or counts),
+        auto_increment=counts,
+    )

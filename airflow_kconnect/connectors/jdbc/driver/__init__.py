@@ -1,0 +1,1 @@
+"""JDBC drivers and their URLs: what is downloaded, loaded, refused and named."""

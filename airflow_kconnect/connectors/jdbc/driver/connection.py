@@ -1,0 +1,184 @@
+"""A connection to the database in the driver: JDBC through the JVM that Spark runs in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
+from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_number, by_result, by_state
+
+Row = tuple[str | None, ...]
+
+_TIMESTAMP_TYPE = 93
+
+
+class Database:
+    """One connection, used by one thread. Every method raises errors of airflow_kconnect only.
+
+    :param connect: makes a `java.sql.Connection`; raises what py4j raises.
+    :param place: names the connector and the database in messages, without secrets.
+    :param subprotocol: of the URL: errors have numbers of the database's own.
+    """
+
+    def __init__(self, connect: Callable[[], Any], place: str, subprotocol: str) -> None:
+        self.place, self._subprotocol = place, subprotocol
+        self._connection = self._guarded("connecting", connect)
+
+    def rows(self, sql: str, *parameters: str | int) -> list[Row]:
+        """The rows of a query, every value as text; timestamps in ISO form, as they are on the wall.
+
+        :param parameters: bound to the question marks.
+        """
+        rows: list[Row] = self._guarded("reading", lambda: self._rows(sql, parameters))
+        return rows
+
+    def _rows(self, sql: str, parameters: Sequence[str | int]) -> list[Row]:
+        statement = self._connection.prepareStatement(sql)
+        try:
+            for index, value in enumerate(parameters, 1):
+                if isinstance(value, int):
+                    statement.setLong(index, value)
+                else:
+                    statement.setString(index, value)
+            found = statement.executeQuery()
+            meta = found.getMetaData()
+            indices = range(1, meta.getColumnCount() + 1)
+            timestamps = {index for index in indices if meta.getColumnType(index) == _TIMESTAMP_TYPE}
+            rows = []
+            while found.next():
+                rows.append(tuple(_text(found, index, index in timestamps) for index in indices))
+            return rows
+        finally:
+            statement.close()
+
+    def row(self, sql: str, *parameters: str | int) -> Row:
+        """The only row of a query."""
+        rows = self.rows(sql, *parameters)
+        if len(rows) != 1:
+            raise DataError(f"{self.place}: {len(rows)} rows instead of one; was a table dropped meanwhile?")
+        return rows[0]
+
+    def execute(self, sql: str) -> None:
+        """Run a statement that returns nothing."""
+
+        def run() -> None:
+            statement = self._connection.createStatement()
+            try:
+                statement.execute(sql)
+            finally:
+                statement.close()
+
+        self._guarded("preparing", run)
+
+    def described(self, what: str, ask: Callable[[Any], Any]) -> Any:
+        """Ask the JDBC connection itself (its metadata).
+
+        :param what: what is being done, for messages.
+        """
+        return self._guarded(what, lambda: ask(self._connection))
+
+    def close(self) -> None:
+        """Close the connection; what it had open ends. Never raises."""
+        from py4j.protocol import Py4JError
+
+        try:
+            self._connection.close()
+        except (Py4JError, OSError):
+            return
+
+    def _guarded(self, what: str, action: Callable[[], Any]) -> Any:
+        from py4j.protocol import Py4JError, Py4JJavaError
+
+        try:
+            return action()
+        except Py4JJavaError as error:
+            raise database_error(self.place, what, error.java_exception, self._subprotocol) from None
+        except (Py4JError, OSError) as error:
+            raise RetriableError(f"{self.place}: {what} failed, Spark's JVM does not answer: {error}") from None
+
+
+def _text(found: Any, index: int, is_timestamp: bool) -> str | None:
+    if is_timestamp:
+        value = found.getTimestamp(index)
+        return None if value is None else str(value.toLocalDateTime().toString())
+    text = found.getString(index)
+    return None if text is None else str(text)
+
+
+def database_error(place: str, what: str, exception: Any, subprotocol: str) -> ConnectError:
+    """The error for a Java exception: a wrong password is the user's, an unavailable database nobody's fault."""
+    message = _first_line(exception)
+    found = _sql_exception(exception)
+    if found is None:
+        return DataError(f"{place}: {what} failed: {message}")
+    state = str(found.getSQLState() or "")
+    match _condition(subprotocol, int(found.getErrorCode()), message) or by_state(state):
+        case Condition.LOGIN:
+            return ConfigError({"connection.password": [f"{place} refuses `connection.user` with it: {message}"]})
+        case Condition.DATABASE:
+            return ConfigError({"connection.url": [f"{place}: {message}"]})
+        case Condition.RIGHTS:
+            return ConfigError({"connection.user": [f"{place}: {what}: {message}: grant it, or leave the table out"]})
+        case Condition.PASSING:
+            if state.startswith("08") and (problem := encryption_problem(message)):
+                return ConfigError({"connection.url": [f"{place}: {problem}"]})
+            return RetriableError(f"{place}: {what} failed, the database is unavailable or busy: {message}")
+    return DataError(f"{place}: {what} failed: {message}" + (f" (SQL state {state})" if state else ""))
+
+
+def _condition(subprotocol: str, number: int, message: str) -> Condition | None:
+    """By the database's own numbers or names; None: it has none, or they say nothing."""
+    if subprotocol in ("mysql", "mariadb"):
+        return by_number(number)
+    return by_result(message) if subprotocol == "sqlite" else None
+
+
+_NAN = re.compile(r"Bad value for type (?:BigDecimal|long|int) : (NaN|-?Infinity)")
+_HOPELESS = (
+    "Bad value for type",
+    "out of range",
+    "division by zero",
+    "invalid input syntax",
+    r"(?:relation|column|function|table) .* does not exist",
+    "permission denied",
+    "cannot be represented",
+    "Packet for query is too large",
+)
+_UNREADABLE = re.compile(rf"\b\w*(?:Exception|Error): (?:ERROR: )?(.*(?:{'|'.join(_HOPELESS)}).*)")
+
+
+def unreadable(failure: str) -> str | None:
+    """What is wrong with the data, of a failed Spark job's text; None if something else was."""
+    if found := _NAN.search(failure):
+        return (
+            f"a column of the type numeric has the value {found[1]}, which Connect's Decimal does not know:"
+            " leave the rows out by a view or `query`, or read the column as another type there"
+        )
+    found = _UNREADABLE.search(failure)
+    return f"reading failed, and would again: {found[1]}" if found else None
+
+
+def _sql_exception(exception: Any) -> Any:
+    """The exception or its cause, whichever is one of SQL; Java wraps some in others."""
+    for _ in range(5):
+        if exception is None or (hasattr(exception, "getSQLState") and _is_sql(exception)):
+            return exception
+        exception = exception.getCause()
+    return None
+
+
+def _is_sql(exception: Any) -> bool:
+    cls = exception.getClass()
+    while cls is not None:
+        if cls.getName() == "java.sql.SQLException":
+            return True
+        cls = cls.getSuperclass()
+    return False
+
+
+def _first_line(exception: Any) -> str:
+    text = str(exception.getMessage() or exception.getClass().getName())
+    return text.strip().splitlines()[0]

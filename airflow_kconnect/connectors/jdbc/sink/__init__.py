@@ -1,0 +1,1 @@
+"""The JDBC sink: from records to rows of a target."""

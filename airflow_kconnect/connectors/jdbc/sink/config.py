@@ -1,0 +1,292 @@
+"""The keys of the JDBC sinks, the rules between them, and what they say in the types that the sink works with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from airflow_kconnect.connect.config import (
+    ConfigDef,
+    Importance,
+    LambdaValidator,
+    NonEmptyString,
+    Password,
+    Range,
+    Type,
+    ValidString,
+)
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
+from airflow_kconnect.connectors.jdbc.sink.naming import Naming, table_name
+
+INSERT, UPSERT, UPDATE = "insert", "upsert", "update"
+NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"
+
+KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
+SUPPORTED = ("postgresql", "mysql", "mariadb", "sqlite")
+"""Databases that can be written to, as their URLs name them."""
+
+_WITHOUT_EFFECT = {
+    "batch.size": "rows are written in large batches, and a run commits once per topic-partition and round",
+    "max.retries": "a run that fails for a passing reason ends with exit code 3 and is retried by Airflow",
+    "retry.backoff.ms": "see `max.retries`",
+    "table.types": "the database itself refuses what cannot be written to",
+    "dialect.name": "the database is known from `connection.url`",
+    "mssql.use.merge.holdlock": "SQL Server is not supported",
+    "trim.sensitive.log": "contents of records are never logged",
+}
+UTC = ("UTC", "Etc/UTC", "GMT", "Z")
+"""Zones of `db.timezone` in which nothing needs to be converted."""
+
+
+@dataclass(frozen=True)
+class SinkSettings:
+    """What the keys say; pickled into the tasks. Its repr shows neither URL nor password.
+
+    :param insert_mode: ``insert``, ``upsert`` or ``update``. :param pk_mode: as the key. :param pk_fields: maybe none.
+    :param whitelist: fields of values to write; empty: all.
+    :param time_zone: of TIMESTAMP columns. :param date_zone: of DATE columns.
+    :param instants: fields that hold microseconds (or nanoseconds, see `nanos`) since the epoch.
+    :param null_to_default: a null in a field with a default is written as the default.
+    :param text_column: the column of values that are strings.
+    :param offsets_table: empty: offsets are not stored with the data.
+    :param attempts: to connect. :param backoff_s: seconds between them.
+    """
+
+    connector: str
+    url: JdbcUrl = field(repr=False)
+    user: str | None
+    password: str | None = field(repr=False)
+    insert_mode: str
+    pk_mode: str
+    pk_fields: tuple[str, ...]
+    whitelist: tuple[str, ...]
+    deletes: bool
+    auto_create: bool
+    auto_evolve: bool
+    naming: Naming
+    time_zone: str
+    date_zone: str
+    instants: tuple[str, ...]
+    nanos: bool
+    null_to_default: bool
+    text_column: str
+    offsets_table: str
+    attempts: int
+    backoff_s: float
+
+    @property
+    def merges(self) -> bool:
+        """Whether rows may meet rows that are there already: an insert alone never does."""
+        return self.insert_mode != INSERT or self.deletes
+
+
+def common_keys() -> ConfigDef:
+    """The keys that both sinks have, with Confluent's defaults; those that have no effect here included."""
+    high, medium, low = Importance
+    config = ConfigDef()
+    config.define("connection.url", Type.STRING, importance=high, validator=_check_url,
+                  documentation="JDBC URL of the database: jdbc:postgresql://host:port/database, jdbc:mysql://..., "
+                  "jdbc:mariadb://..., jdbc:sqlite:/absolute/path. Without user and password.")  # fmt: skip
+    config.define("connection.user", Type.STRING, None, high, "User of the database.")
+    config.define("connection.password", Type.PASSWORD, None, high, "Password of the user.")
+    config.define("connection.attempts", Type.INT, 3, low, "How often to try to connect.", validator=Range.at_least(1))
+    config.define("connection.backoff.ms", Type.LONG, 10_000, low, "Milliseconds between attempts to connect.",
+                  validator=Range.at_least(0))  # fmt: skip
+    _define_writing(config)
+    _define_tables(config)
+    config.define("offsets.table", Type.STRING, "kconnect_offsets", medium,
+                  "Table in which the offsets are stored in the transaction of the data: exactly once. Created if it "
+                  "is missing. Empty: no such table, at least once.", group=KCONNECT)  # fmt: skip
+    for name, type_, default in _IGNORED_KEYS:
+        config.define(name, type_, default, low, without_effect=_WITHOUT_EFFECT[name])
+    return config
+
+
+_IGNORED_KEYS: Sequence[tuple[str, Type, Any]] = (
+    ("batch.size", Type.INT, 3000),
+    ("max.retries", Type.INT, 10),
+    ("retry.backoff.ms", Type.INT, 3000),
+    ("table.types", Type.LIST, "TABLE"),
+    ("dialect.name", Type.STRING, ""),
+    ("mssql.use.merge.holdlock", Type.BOOLEAN, True),
+    ("trim.sensitive.log", Type.BOOLEAN, False),
+)
+
+
+def _define_writing(config: ConfigDef) -> None:
+    high, medium, low = Importance
+    config.define("insert.mode", Type.STRING, INSERT, high,
+                  "insert: rows are added. upsert: the row with the same primary key is replaced, the last record of a "
+                  "key wins. update: existing rows are changed, other records are ignored.",
+                  validator=ValidString.in_case_insensitive(INSERT, UPSERT, UPDATE))  # fmt: skip
+    config.define("delete.enabled", Type.BOOLEAN, False, medium,
+                  "Whether a record without value deletes the row with its key; needs pk.mode=record_key. Otherwise "
+                  "such records are skipped and counted as filtered.")  # fmt: skip
+    config.define("pk.mode", Type.STRING, NONE, high,
+                  "Where the primary key is from: none, kafka (topic, partition, offset), record_key, record_value.",
+                  validator=ValidString.in_case_insensitive(NONE, KAFKA, RECORD_KEY, RECORD_VALUE))  # fmt: skip
+    config.define("pk.fields", Type.LIST, "", medium,
+                  "Columns of the primary key. kafka: three names, unless given "
+                  f"{', '.join(KAFKA_COLUMNS)}. record_key: fields of the key, or the one name of a key that is not a "
+                  "struct. record_value: fields of the value. Empty: all fields.")  # fmt: skip
+    config.define("fields.whitelist", Type.LIST, "", medium, "Fields of values to write; empty: all.")
+    config.define("db.timezone", Type.STRING, "UTC", medium, "Zone of the texts in columns of timestamps.",
+                  validator=LambdaValidator(_zone_problem))  # fmt: skip
+    config.define("date.timezone", Type.STRING, "DB_TIMEZONE", medium,
+                  "Zone in which the midnight (UTC) of a date is taken: DB_TIMEZONE or UTC.",
+                  validator=ValidString.in_case_insensitive("DB_TIMEZONE", "UTC"))  # fmt: skip
+    config.define(
+        "timestamp.fields.list",
+        Type.LIST,
+        "",
+        low,
+        "Fields that hold timestamps as numbers (or digits) since the epoch; see timestamp.precision.mode.",
+    )
+    config.define("timestamp.precision.mode", Type.STRING, "microseconds", low, "Unit of timestamp.fields.list.",
+                  validator=ValidString.in_case_insensitive("microseconds", "nanoseconds"))  # fmt: skip
+    config.define("replace.null.with.default", Type.BOOLEAN, True, low,
+                  "Whether a null in a field that has a default is written as the default.")  # fmt: skip
+    config.define("string.output.value.column.name", Type.STRING, "record_value", low,
+                  "Column of values that are strings.", validator=NonEmptyString())  # fmt: skip
+
+
+def _define_tables(config: ConfigDef) -> None:
+    medium = Importance.MEDIUM
+    config.define("table.name.format", Type.STRING, "${topic}", medium,
+                  "Name of the table, optionally with its schema before a dot; ${topic} is replaced by the topic.",
+                  validator=NonEmptyString())  # fmt: skip
+    config.define("auto.create", Type.BOOLEAN, False, medium, "Whether missing tables are created.")
+    config.define("auto.evolve", Type.BOOLEAN, False, medium,
+                  "Whether missing columns are added, if they may be null or have a default. Nothing is ever dropped, "
+                  "renamed, or given another type.")  # fmt: skip
+
+
+def confluent_keys() -> ConfigDef:
+    """The keys of Confluent's sink."""
+    text = "always, or never: names are then folded as the database folds names without quotes."
+    return common_keys().define(
+        "quote.sql.identifiers", Type.STRING, "always", Importance.MEDIUM, text,
+        validator=ValidString.in_case_insensitive("always", "never"),
+    )  # fmt: skip
+
+
+def aiven_keys() -> ConfigDef:
+    """The keys of Aiven's sink."""
+    medium = Importance.MEDIUM
+    config = common_keys()
+    words = (INSERT, "multi", UPSERT, UPDATE)
+    key = config.keys.pop("insert.mode")
+    text = f"{key.documentation} multi: the same as insert."
+    config.define(key.name, key.type, INSERT, key.importance, text, validator=ValidString.in_case_insensitive(*words))
+    config.define("sql.quote.identifiers", Type.BOOLEAN, True, medium,
+                  "false: names are folded as the database folds names without quotes.")  # fmt: skip
+    config.define("topics.to.tables.mapping", Type.LIST, "", medium,
+                  "Tables of single topics, as topic:table; other topics go by table.name.format.",
+                  validator=LambdaValidator(_mapping_problem))  # fmt: skip
+    config.define(
+        "table.name.normalize",
+        Type.BOOLEAN,
+        False,
+        medium,
+        "Whether characters of topics other than letters, digits and _ become _ in names of tables.",
+    )
+    return config
+
+
+def settings_of(connector: str, values: Mapping[str, Any]) -> SinkSettings:
+    """The settings for the typed values of a valid configuration."""
+    mode = values["insert.mode"].lower()
+    quoted = values.get("quote.sql.identifiers", "always").lower() == "always"
+    url = JdbcUrl.parse(values["connection.url"])
+    password: Password | None = values["connection.password"]
+    in_utc = values["date.timezone"].upper() == "UTC"
+    return SinkSettings(
+        connector=connector,
+        url=url,
+        user=values["connection.user"],
+        password=None if password is None else password.value,
+        insert_mode=INSERT if mode == "multi" else mode,
+        pk_mode=values["pk.mode"].lower(),
+        pk_fields=tuple(filter(None, values["pk.fields"])),
+        whitelist=tuple(filter(None, values["fields.whitelist"])),
+        deletes=values["delete.enabled"],
+        auto_create=values["auto.create"],
+        auto_evolve=values["auto.evolve"],
+        naming=Naming(
+            format=values["table.name.format"],
+            tables=_mapping(values.get("topics.to.tables.mapping", [])),
+            normalize=values.get("table.name.normalize", False),
+            fold=not (quoted and values.get("sql.quote.identifiers", True)) and url.subprotocol == "postgresql",
+            mark="`" if url.subprotocol in ("mysql", "mariadb") else '"',
+        ),
+        time_zone=values["db.timezone"],
+        date_zone="UTC" if in_utc else values["db.timezone"],
+        instants=tuple(filter(None, values["timestamp.fields.list"])),
+        nanos=values["timestamp.precision.mode"].lower() == "nanoseconds",
+        null_to_default=values["replace.null.with.default"],
+        text_column=values["string.output.value.column.name"],
+        offsets_table=values["offsets.table"].strip(),
+        attempts=values["connection.attempts"],
+        backoff_s=values["connection.backoff.ms"] / 1000,
+    )
+
+
+def rule_errors(definition: ConfigDef, props: Mapping[str, str]) -> dict[str, list[str]]:
+    """What is wrong between keys that are right on their own."""
+    values = {value.name: value.value for value in definition.validate(props) if not value.errors}
+    errors: dict[str, list[str]] = {}
+
+    def add(key: str, text: str) -> None:
+        errors.setdefault(key, []).append(text)
+
+    pk_mode, mode = str(values.get("pk.mode")).lower(), str(values.get("insert.mode")).lower()
+    if values.get("delete.enabled") and pk_mode != RECORD_KEY:
+        add("delete.enabled", f"needs `pk.mode` record_key (it is {pk_mode}): rows are deleted by the record's key")
+    if mode in (UPSERT, UPDATE) and pk_mode == NONE:
+        add("pk.mode", f"is none, but `insert.mode` {mode} needs a primary key: set kafka, record_key or record_value")
+    fields = [name for name in values.get("pk.fields") or () if name]
+    if pk_mode == KAFKA and len(fields) not in (0, 3):
+        add("pk.fields", f"has {len(fields)} names; with `pk.mode` kafka it is empty or names three columns: topic, "
+            "partition, offset")  # fmt: skip
+    for key in ("table.name.format", "offsets.table"):
+        if text := values.get(key):
+            try:
+                table_name(text)
+            except ValueError as error:
+                add(key, f"{text!r} is not the name of a table: {error}")
+    return errors
+
+
+def _check_url(name: str, value: Any) -> None:
+    if value is None:
+        return
+    url_validator(name, value)
+    found = JdbcUrl.parse(value).subprotocol
+    if found not in SUPPORTED:
+        raise ConfigError({name: [f"{found} cannot be written to; the sink writes to {', '.join(SUPPORTED)}"]})
+
+
+def _zone_problem(name: str, value: Any) -> str | None:
+    try:
+        ZoneInfo(value)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return "is not the name of a time zone, such as UTC or Europe/Berlin"
+    return None
+
+
+def _mapping(entries: Sequence[str]) -> dict[str, str]:
+    return {topic.strip(): table.strip() for topic, table in map(_pair, filter(None, entries))}
+
+
+def _mapping_problem(name: str, value: Any) -> str | None:
+    wrong = [entry for entry in value or () if entry and not all(part.strip() for part in _pair(entry))]
+    return f"{wrong[0]!r} is not of the form topic:table" if wrong else None
+
+
+def _pair(entry: str) -> tuple[str, str]:
+    topic, _, table = entry.partition(":")
+    return topic, table

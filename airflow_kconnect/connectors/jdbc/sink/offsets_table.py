@@ -1,0 +1,154 @@
+"""The table of offsets beside the data: both move in one transaction, so that no record counts twice or never.
+
+A run makes itself the owner of its partitions' rows before it reads them. Only the owner may move an offset: what an
+older run has not committed by then is lost, and the owner writes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from airflow_kconnect.connect.connector import SinkSplit
+from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connectors.jdbc.sink.naming import shown, table_name
+from airflow_kconnect.connectors.jdbc.sink.target import Connection, Target
+
+_COLUMNS = ("connector", "topic", "partition", "next_offset", "run")
+
+
+class OffsetsTable:
+    """The rows of one connector; pickled into the tasks.
+
+    :param name: of the connector, or of a replay of it.
+    """
+
+    def __init__(self, target: Target, name: str) -> None:
+        settings = target.settings
+        self._target, self._connector = target, name
+        self._table = tuple(map(settings.naming.column, table_name(settings.offsets_table, settings.naming.mark)))
+
+    def read(self, connection: Connection, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """The offsets that are stored; none if there is no table yet."""
+        if self._target.found_columns(connection, self._table) is None:
+            return {}
+        found = {place: self._row(connection, place) for place in partitions}
+        return {place: row[0] for place, row in found.items() if row and row[0] is not None}
+
+    def take_over(
+        self, connection: Connection, partitions: Sequence[TopicPartition], run: str
+    ) -> Mapping[TopicPartition, int]:
+        """Make a run the owner of partitions; returns the offsets that are stored. Commits."""
+        self._make(connection)
+        self._target.begin(connection)
+        rows = {place: self._row(connection, place) for place in partitions}
+        # A session that hangs could hold a row for ever.
+        self._target.end_sessions(connection, sorted({row[1] for row in rows.values() if row and row[1]}))
+        for place, row in rows.items():
+            self._own(connection, place, run, exists=row is not None)
+        # Once more: until its rows were taken over, an older run could still commit.
+        found = {place: self._row(connection, place) for place in partitions}
+        connection.commit()
+        return {place: row[0] for place, row in found.items() if row and row[0] is not None}
+
+    def position(self, connection: Connection, split: SinkSplit, run: str) -> int | None:
+        """The offset up to which a split's partition is written; None: nobody knows.
+
+        :raises FencedError: another run owns the partition.
+        """
+        row = self._row(connection, split.topic_partition)
+        if row is None or row[1] != run:
+            raise self._fenced(split)
+        return row[0]
+
+    def move(self, connection: Connection, split: SinkSplit, run: str, before: int | None, end: int) -> None:
+        """Move the offset in the transaction of the data.
+
+        :param before: where it must be.
+        :raises FencedError: another run, or another attempt of this task, has moved it.
+        """
+        is_before = "next_offset IS NULL" if before is None else f"next_offset = {int(before)}"
+        places = (self._connector, split.topic, split.partition, run)
+        where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition", "run"))
+        cursor = connection.cursor()
+        cursor.execute(self._sql(f"UPDATE {{table}} SET next_offset = ? WHERE {where} AND {is_before}"), (end, *places))
+        if cursor.rowcount != 1:
+            raise self._fenced(split)
+
+    def alter(self, connection: Connection, offsets: Mapping[TopicPartition, int | None]) -> None:
+        """Put other offsets in the place of those that are stored; None removes one. Commits.
+
+        Runs that still go on own nothing any more.
+        """
+        self._make(connection)
+        self._target.begin(connection)
+        found = {place: self._row(connection, place) for place in offsets}
+        self._target.end_sessions(connection, sorted({row[1] for row in found.values() if row and row[1]}))
+        for place, offset in offsets.items():
+            where = " AND ".join(f"{self._target.quote(name)} = ?" for name in _COLUMNS[:3])
+            connection.cursor().execute(self._sql(f"DELETE FROM {{table}} WHERE {where}"), self._place(place))
+            if offset is not None:
+                names = ", ".join(map(self._target.quote, _COLUMNS[:4]))
+                sql = self._sql(f"INSERT INTO {{table}} ({names}) VALUES (?, ?, ?, ?)")
+                connection.cursor().execute(sql, (*self._place(place), offset))
+        connection.commit()
+
+    def _fenced(self, split: SinkSplit) -> FencedError:
+        return FencedError(
+            f"connector {self._connector}: {split.topic_partition} belongs to another run, as table "
+            f"{shown(self._table)} says; this one has written nothing more"
+        )
+
+    def _make(self, connection: Connection) -> None:
+        try:
+            self._make_if_missing(connection)
+        except DataError as error:
+            cure = f"make it yourself ({self._definition}), or set an empty name: then writing is at least once"
+            raise ConfigError({"offsets.table": [f"{error}; {cure}"]}, self._connector) from error
+
+    def _make_if_missing(self, connection: Connection) -> None:
+        with self._target.errors(f"table {shown(self._table)} for offsets"):
+            if self._target.found_columns(connection, self._table) is None:
+                with self._target.changing(connection):
+                    connection.cursor().execute(self._definition)
+            connection.commit()
+
+    @property
+    def _definition(self) -> str:
+        text, number = self._target.offset_types
+        quote = self._target.quote
+        columns = [f"{quote(name)} {text} NOT NULL" for name in ("connector", "topic")]
+        columns += [f"{quote('partition')} INT NOT NULL", f"next_offset {number}", f"run {text}"]
+        keys = ", ".join(map(quote, _COLUMNS[:3]))
+        table = self._target.quoted(self._table)
+        options = self._target.offset_options
+        return f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(columns)}, PRIMARY KEY ({keys})){options}"
+
+    def _row(self, connection: Connection, place: TopicPartition) -> tuple[int | None, str | None] | None:
+        where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition"))
+        cursor = connection.cursor()
+        cursor.execute(self._sql(f"SELECT next_offset, run FROM {{table}} WHERE {where}"), self._place(place))
+        row = cursor.fetchone()
+        return None if row is None else (row[0], row[1])
+
+    def _own(self, connection: Connection, place: TopicPartition, run: str, *, exists: bool) -> None:
+        cursor = connection.cursor()
+        if exists:
+            where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition"))
+            cursor.execute(self._sql(f"UPDATE {{table}} SET run = ? WHERE {where}"), (run, *self._place(place)))
+            return
+        names = ", ".join(map(self._target.quote, (*_COLUMNS[:3], "run")))
+        sql = self._sql(f"INSERT INTO {{table}} ({names}) VALUES (?, ?, ?, ?)")
+        try:
+            with self._target.errors(f"taking over {place}"):
+                cursor.execute(sql, (*self._place(place), run))
+        except DataError as error:
+            raise RetriableError(f"{error}; another run of this connector has just begun") from error
+
+    def _place(self, place: TopicPartition) -> tuple[str, str, int]:
+        return self._connector, place.topic, place.partition
+
+    def _sql(self, text: str) -> str:
+        """The statement with the table's name and the driver's placeholders."""
+        name, mark = self._target.quoted(self._table), self._target.placeholder
+        return text.replace("?", mark).format(table=name.replace("%", "%%") if mark == "%s" else name)

@@ -1,0 +1,78 @@
+"""Rows on their way into databases without a bulk protocol: statements for many rows, in the records' order."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connectors.jdbc.sink.config import INSERT, UPDATE
+from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
+from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Target
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class RowsLoader(Loader):
+    """Nothing is kept back: a later row of the same key simply comes later."""
+
+    _target: RowsTarget
+
+    def add(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
+        columns = {name: rows.column(f"cell_{part}_{n}") for n, name in enumerate(layout.names)}
+        statement, names = self._target.statement(table, layout)
+        values = list(zip(*(columns[name].to_pylist() for name in names), strict=True))
+        first = rows.column("kafka_offset")[0].as_py()
+        with self._target.errors(f"table {shown(table)}, records from offset {first} on"):
+            self.execute(self._connection.cursor(), statement, values, rows.nbytes)
+
+    def execute(self, cursor: Any, statement: str, values: Sequence[Sequence[Any]], size: int) -> None:
+        """Run a statement for each row, in order.
+
+        :param size: bytes of all rows, at most.
+        """
+        cursor.executemany(statement, values)
+
+    def flush(self) -> None:
+        pass
+
+
+class RowsTarget(Target):
+    """A database that gets its rows by `RowsLoader`."""
+
+    def loader(self, connection: Connection) -> Loader:
+        return RowsLoader(self, connection)
+
+    def statement(self, table: Table, layout: Layout) -> tuple[str, Sequence[str]]:
+        """What is done with a row, and the columns whose values it takes, in order."""
+        into = self.escaped(self.quoted(table))
+        if layout.delete:
+            return f"DELETE FROM {into} WHERE {self._equal(layout.keys, ' AND ')}", layout.keys
+        mode = self.settings.insert_mode
+        if mode == UPDATE:
+            # Where all columns are the key's there is nothing to change.
+            changes = self._equal(layout.others or layout.keys, ", ")
+            names = [*(layout.others or layout.keys), *layout.keys]
+            return f"UPDATE {into} SET {changes} WHERE {self._equal(layout.keys, ' AND ')}", names
+        marks = ", ".join([self.placeholder] * len(layout.names))
+        insert = f"INSERT INTO {into} ({self.escaped(self.listed(layout.names))}) VALUES ({marks})"
+        return (insert if mode == INSERT else f"{insert} {self.escaped(self.on_conflict(layout))}"), layout.names
+
+    @abstractmethod
+    def on_conflict(self, layout: Layout) -> str:
+        """What an insert does where the key is there already."""
+
+    def _equal(self, names: Sequence[str], separator: str) -> str:
+        return separator.join(f"{self.escaped(self.quote(name))} = {self.placeholder}" for name in names)
+
+    def escaped(self, sql: str) -> str:
+        """Text of a statement with parameters."""
+        return sql.replace("%", "%%") if self.placeholder == "%s" else sql
+
+
+def first_line(error: Any) -> str:
+    """The first line of an error's text."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

@@ -1,0 +1,195 @@
+"""The end of a split: rows go to their tables, and the offset after them, in one transaction of the database."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.connector import Refused, SinkSplit, SplitWriter
+from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
+from airflow_kconnect.connectors.jdbc.sink.offsets_table import OffsetsTable
+from airflow_kconnect.connectors.jdbc.sink.tables import Tables
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Target
+
+_Piece = tuple[Table, int, "pa.RecordBatch"]
+
+
+class JdbcWriter(SplitWriter):
+    """Writes one split.
+
+    :param parts: the layouts that rows have, by the number in their column ``part``.
+    :param offsets: None: offsets are not stored with the data.
+    :param run: which run this is; the owner of the stored offsets.
+    """
+
+    def __init__(self, target: Target, parts: tuple[Layout, ...], offsets: OffsetsTable | None, run: str) -> None:
+        self._target, self._parts, self._offsets, self._run = target, parts, offsets, run
+        self._connection: Connection = None
+        self._refused: Refused | None = None
+
+    def tolerate(self, refused: Refused) -> None:
+        self._refused = refused
+
+    def open(self, split: SinkSplit) -> None:
+        self._split = split
+        self._tables = Tables(self._target)
+        self._names: dict[str, Table] = {}
+        self._target.check_driver()
+        self._connection = self._target.connect(self._run)
+        self._at: int | None = None
+        with self._target.errors(f"reading the offset of {split.topic_partition}"):
+            self._begin()
+            if self._offsets is not None:
+                self._at = self._offsets.position(self._connection, split, self._run)
+        if self._at is not None and self._at > split.end:
+            raise DataError(
+                f"{split.topic_partition}: the target has stored offset {self._at}, but the split ends at {split.end}:"
+                " its records would be skipped. Reset the connector's offsets (`kconnect offsets reset`), or alter them"
+            )
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        batch = self._not_written_yet(batch)
+        if not batch.num_rows:
+            return
+        pieces = list(self._pieces(batch))
+        with self._fenced_if_not_owner():
+            self._make_tables(pieces, batch.column("kafka_offset")[0].as_py())
+            self._load(pieces)
+
+    def close(self, end: int) -> dict[str, Any]:
+        with self._fenced_if_not_owner():
+            self._commit(end)
+        self._connection.close()
+        return {"tables": sorted(map(shown, set(self._names.values())))}
+
+    def abort(self) -> None:
+        if self._connection is not None:
+            # The first error must not be hidden by another one: the database undoes what it has not committed.
+            with contextlib.suppress(Exception):
+                self._connection.close()
+
+    @contextlib.contextmanager
+    def _fenced_if_not_owner(self) -> Iterator[None]:
+        """A newer run ends the sessions of older ones: they should not take that for an unavailable database."""
+        try:
+            yield
+        except RetriableError:
+            if self._offsets is not None:
+                with contextlib.suppress(RetriableError, ConfigError), self._target.session() as connection:
+                    self._offsets.position(connection, self._split, self._run)
+            raise
+
+    def _load(self, pieces: list[_Piece]) -> None:
+        """Rows that may be refused one by one are tried together, then by halves, until the bad ones are found."""
+        if self._refused is None:
+            self._add(pieces)
+            return
+        try:
+            with self._loader.attempt():
+                self._add(pieces)
+        except RefusedError as error:
+            halves = _halves(pieces)
+            for half in halves:
+                self._load(half)
+            if not halves:
+                ((_, _, rows),) = pieces
+                self._refused(rows.column("kafka_offset")[0].as_py(), error)
+
+    def _add(self, pieces: list[_Piece]) -> None:
+        for table, part, rows in pieces:
+            self._loader.add(table, part, self._parts[part], rows)
+
+    def _begin(self) -> None:
+        self._target.begin(self._connection)
+        self._loader: Loader = self._target.loader(self._connection)
+
+    def _commit(self, end: int) -> None:
+        """Everything up to an offset counts."""
+        place, end = self._split.topic_partition, max(end, self._at or 0)
+        self._loader.flush()
+        with self._target.errors(f"committing {place} up to offset {end}"):
+            if self._offsets is not None:
+                self._offsets.move(self._connection, self._split, self._run, self._at, end)
+            self._connection.commit()
+        self._at = end
+
+    def _not_written_yet(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Without what an earlier attempt of this task has committed."""
+        import pyarrow.compute as pc
+
+        offsets = batch.column("kafka_offset")
+        if self._at is None or offsets[0].as_py() >= self._at:
+            return batch
+        return batch.filter(pc.greater_equal(offsets, self._at))
+
+    def _pieces(self, batch: pa.RecordBatch) -> Iterator[_Piece]:
+        """Rows of one table and layout; those of a table come in order."""
+        import pyarrow.compute as pc
+
+        topics = batch.column("topic").dictionary_encode()
+        for number, topic in enumerate(topics.dictionary.to_pylist() or [None]):
+            several = len(topics.dictionary) > 1
+            rows = batch.filter(pc.equal(topics.indices, number)) if several else batch
+            table = self._table(self._split.topic if topic is None else topic)
+            for part, first, count in _runs(rows.column("part")):
+                yield table, part, rows.slice(first, count)
+
+    def _table(self, topic: str) -> Table:
+        if topic not in self._names:
+            try:
+                self._names[topic] = self._target.settings.naming.table(topic)
+            except ValueError as error:
+                connector = self._target.settings.connector
+                cure = "set `table.name.format` or rename the topic with the RegexRouter transformation"
+                raise DataError(
+                    f"connector {connector}: topic {topic} gives no name of a table: {error}; {cure}"
+                ) from None
+        return self._names[topic]
+
+    def _make_tables(self, pieces: list[_Piece], offset: int) -> None:
+        """Make sure that tables and columns are there, before the first row of a batch is written."""
+        wanted = {(table, part): None for table, part, _ in pieces if not self._tables.knows(table, self._parts[part])}
+        if not wanted:
+            return
+        self._loader.pause()
+        for table, part in wanted:
+            with self._target.errors(f"table {shown(table)}"):
+                changes = self._tables.changes(self._connection, table, self._parts[part])
+                if not changes:
+                    continue
+                if self._target.changes_apart:
+                    # A change waits for all who use the table: this transaction must not be among them.
+                    self._commit(offset)
+                    self._tables.change(table, self._parts[part])
+                    self._begin()
+                else:
+                    for statement in changes:
+                        self._connection.cursor().execute(statement)
+
+
+def _halves(pieces: list[_Piece]) -> list[list[_Piece]]:
+    """Two parts that are not empty; none of a single row."""
+    if len(pieces) > 1:
+        half = len(pieces) // 2
+        return [pieces[:half], pieces[half:]]
+    ((table, part, rows),) = pieces
+    half = rows.num_rows // 2
+    return [[(table, part, rows.slice(0, half))], [(table, part, rows.slice(half))]] if half else []
+
+
+def _runs(parts: pa.Array) -> Iterator[tuple[int, int, int]]:
+    """(value, first row, number of rows) of equal values that follow each other."""
+    import numpy as np
+
+    values = np.asarray(parts)
+    edges = [0, *(np.flatnonzero(np.diff(values)) + 1).tolist(), len(values)]
+    for first, after in pairwise(edges):
+        yield int(values[first]), first, after - first

@@ -1,0 +1,160 @@
+"""JDBC sinks: topics into tables, exactly once, with the keys of Confluent's and Aiven's sinks.
+
+PostgreSQL gets rows by COPY and merges, other databases by statements for many rows.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.datasets import Dataset
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.sink_topics import named_topics
+from airflow_kconnect.connectors.jdbc.databases.registry import target_of
+from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
+from airflow_kconnect.connectors.jdbc.sink.config import (
+    INSERT,
+    KAFKA,
+    RECORD_KEY,
+    UPDATE,
+    UPSERT,
+    aiven_keys,
+    confluent_keys,
+    rule_errors,
+    settings_of,
+)
+from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.naming import shown
+from airflow_kconnect.connectors.jdbc.sink.offsets_table import OffsetsTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from airflow_kconnect.connect.frame import RecordFrame
+
+
+class JdbcSinkConnector(NativeSinkConnector):
+    """One writer per topic-partition and round; its rows and its offset are one transaction of the database."""
+
+    ordered = True
+    unwraps_change_events = True
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        super().__init__(props)
+        self._settings = settings_of(str(self.props.get("name")), self.config_values)
+        self._target = target_of(self._settings)
+        self._offsets = self._offsets_of(self._settings.connector)
+        self._run = uuid.uuid4().hex
+        self._layouts: tuple[Layout, ...] = ()
+        self._tables: set[str] = set()
+        self.exactly_once = self._offsets is not None
+        self.needs = frozenset({"key"} if self._settings.pk_mode == RECORD_KEY else ())
+
+    @classmethod
+    def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
+        return rule_errors(cls.config(), props)
+
+    @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        mode = props.get("insert.mode", INSERT).lower()
+        if mode in (UPSERT, UPDATE):
+            return None
+        return f"would add the rows of the interval again with `insert.mode` {mode}: set upsert"
+
+    @classmethod
+    def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
+        """The tables that a run wrote to; before it those of the topics that are named."""
+        try:
+            settings = settings_of(props["name"], cls.config().parse(props))
+            tables = [shown(settings.naming.table(topic)) for topic in named_topics(props)]
+        except (ConfigError, ValueError):  # of variables that are resolved in the job
+            return []
+        return datasets_of(settings.url.text, report["notes"].get("tables", []) if report else tables)
+
+    def replay(self, replay: Replay) -> None:
+        """A replay has offsets of its own: those of live runs are further on."""
+        self._offsets = self._offsets_of(replay.name(self._settings.connector))
+
+    def check(self) -> None:
+        """Connects once: wrong passwords and unavailable databases show before anything is read."""
+        self._target.check_driver()
+        with self._target.session():
+            pass
+
+    def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        self._check_places(partitions)
+        if self._offsets is None:
+            return {}
+        with self._target.session() as connection, self._target.errors("reading the stored offsets"):
+            return self._offsets.read(connection, partitions)
+
+    def take_over(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
+        self._check_places(partitions)
+        if self._offsets is None:
+            return {}
+        with self._target.session(self._run) as connection, self._target.errors("taking over the stored offsets"):
+            return self._offsets.take_over(connection, partitions, self._run)
+
+    @classmethod
+    def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """Those in the table of offsets; a run resumes from whichever are further."""
+        sink = cls(props)
+        if sink._offsets is not None:
+            sink._target.check_driver()
+            with sink._target.session() as connection, sink._target.errors("altering the stored offsets"):
+                sink._offsets.alter(connection, offsets)
+        return True
+
+    def _offsets_of(self, name: str) -> OffsetsTable | None:
+        return OffsetsTable(self._target, name) if self._settings.offsets_table else None
+
+    def _check_places(self, partitions: Sequence[TopicPartition]) -> None:
+        """:raises ConfigError: dead letters would get primary keys that belong to other records."""
+        dead_letters = self.props.get("errors.deadletterqueue.topic.name")
+        if self._settings.pk_mode == KAFKA and dead_letters in {place.topic for place in partitions}:
+            text = "is kafka: dead letters cannot be replayed, as the offsets that their records had are not known"
+            raise ConfigError({"pk.mode": [text]}, self._settings.connector)
+
+    def render(self, frame: RecordFrame) -> DataFrame:
+        rows, self._layouts = self._target.render(frame)
+        return rows
+
+    def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
+        found = self._target.plain_rows(keys, values)
+        if found is None:
+            return None
+        renderer, self._layouts = found
+        return renderer
+
+    def writer(self) -> SplitWriter:
+        from airflow_kconnect.connectors.jdbc.sink.writer import JdbcWriter
+
+        return JdbcWriter(self._target, self._layouts, self._offsets, self._run)
+
+    def commit(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> dict[str, Any]:
+        """The rows are visible already; this only names their tables in the report."""
+        self._tables.update(table for _, facts in results for table in facts["tables"])
+        return {"tables": sorted(self._tables)}
+
+
+class ConfluentJdbcSink(JdbcSinkConnector):
+    """``io.confluent.connect.jdbc.JdbcSinkConnector``."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return confluent_keys()
+
+
+class AivenJdbcSink(JdbcSinkConnector):
+    """``io.aiven.connect.jdbc.JdbcSinkConnector``."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return aiven_keys()

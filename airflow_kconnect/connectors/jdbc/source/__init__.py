@@ -1,0 +1,1 @@
+"""The JDBC source: from tables and queries to splits and frames."""

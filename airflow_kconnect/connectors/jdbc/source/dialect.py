@@ -1,0 +1,275 @@
+"""What differs between databases when they are read; this one asks JDBC's metadata and suits any database."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connectors.jdbc.driver.connection import Database
+from airflow_kconnect.connectors.jdbc.driver.identifiers import quote
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.connectors.jdbc.source.columns import Kind, kind_of
+from airflow_kconnect.connectors.jdbc.source.offsets import to_instant
+from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
+
+_CLOCKS = ("SELECT CURRENT_TIMESTAMP", "VALUES CURRENT_TIMESTAMP", "SELECT CURRENT_TIMESTAMP FROM dual")
+_EPOCH = datetime(1970, 1, 1)
+_SECOND = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where tables are looked for; None is anywhere. Schemas by a pattern of LIKE, as JDBC has it."""
+
+    catalog: str | None
+    schema: str | None
+    types: tuple[str, ...]
+
+
+class Dialect:
+    """Reading from a database that is known by its JDBC driver only. Holds no connection."""
+
+    mark = '"'
+    row_progress = False
+    """Whether Spark sees timestamps as exactly as they are compared: else no row is a place to go on."""
+    read_options: dict[str, str] = {"preferTimestampNTZ": "true"}
+
+    properties: dict[str, str] = {}
+    """For the JDBC driver, in the driver and in Spark."""
+    large_rows = 5_000_000
+    """Counting so many rows takes a second: beyond, a table is cut by the database's statistics."""
+    has_snapshots = False
+    """Whether connections can share one view of the database."""
+
+    def __init__(self, url: JdbcUrl) -> None:
+        self.url = url
+
+    def quote(self, name: str) -> str:
+        """A quoted identifier."""
+        return quote(name, self.mark)
+
+    def relation(self, table: TableName) -> str:
+        """A table's quoted name."""
+        parts = (table.catalog, table.schema, table.name)
+        return ".".join(self.quote(part) for part in parts if part)
+
+    def prepare(self, db: Database) -> None:
+        """Called once on a new connection of the driver."""
+
+    def session_start(self) -> str:
+        """Statement that each of Spark's connections begins with, or nothing."""
+        return ""
+
+    def export_snapshot(self, db: Database) -> str:
+        """Begin a transaction on this connection and offer its view to others, while the connection is open.
+
+        :returns: the statement that their transactions begin with.
+        """
+        raise AssertionError("only dialects with has_snapshots are asked")
+
+    def blocks(self, db: Database, table: Table) -> tuple[int, int] | None:
+        """Number of blocks and rows of a table that can be read in ranges of blocks; None if it cannot."""
+        return None
+
+    def quantiles(self, db: Database, table: Table, column: str) -> tuple[int, list[int]] | None:
+        """About how many rows a table has and values that part them evenly, where it is too large to be counted."""
+        return None
+
+    def catalog(self, db: Database) -> str | None:
+        """Name of the database that is part of table names in some versions of Connect's offsets."""
+        return None
+
+    def tables(self, db: Database, scope: Scope) -> list[TableName]:
+        """Tables, by name."""
+
+        def ask(connection: Any) -> list[TableName]:
+            gateway = _gateway()
+            types = gateway.new_array(gateway.jvm.java.lang.String, len(scope.types))
+            for index, type_ in enumerate(scope.types):
+                types[index] = type_
+            found = connection.getMetaData().getTables(scope.catalog, scope.schema, "%", types)
+            return sorted(
+                (self._name(*(_string(found, n) for n in (1, 2, 3))) for _ in _each(found)), key=lambda t: t.text
+            )
+
+        tables: list[TableName] = db.described("listing tables", ask)
+        return tables
+
+    def _name(self, catalog: str | None, schema: str | None, name: str | None) -> TableName:
+        return TableName(catalog or None, schema or None, name or "")
+
+    def table(self, db: Database, name: TableName) -> Table:
+        """A table with its columns and keys."""
+        columns = self.columns(db, f"SELECT * FROM {self.relation(name)}")
+        primary_key, unique = db.described(f"describing {name.text}", lambda connection: _keys(connection, name))
+        return Table(name, columns, primary_key, unique)
+
+    def columns(self, db: Database, query: str) -> tuple[Column, ...]:
+        """The columns of a query's result."""
+
+        def ask(connection: Any) -> tuple[Column, ...]:
+            statement = connection.prepareStatement(f"SELECT * FROM ({query}\n) {self.quote('t')} WHERE 1 = 0")
+            try:
+                found = statement.executeQuery()
+                return tuple(_columns(found.getMetaData()))
+            finally:
+                statement.close()
+
+        columns: tuple[Column, ...] = db.described("describing the columns", ask)
+        return columns
+
+    def now(self, db: Database, zone: ZoneInfo | None) -> int:
+        """The database's clock, nanoseconds since the epoch.
+
+        :param zone: zone of timestamps that do not know theirs.
+        """
+        problem: DataError | None = None
+        for query in _CLOCKS:
+            try:
+                return to_instant(self.nanoseconds(db.row(query)[0]), zone)
+            except DataError as error:
+                problem = problem or error
+        raise problem or DataError("no clock")
+
+    def zones_of_writers(self, db: Database) -> list[str]:
+        """Zones other than UTC in which sessions write, as far as the database says."""
+        return []
+
+    # How values travel
+
+    def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
+        """What a column holds; None if Connect has no counterpart."""
+        return kind_of(column, numeric_mapping)
+
+    def select(self, column: Column, kind: Kind) -> tuple[str, str | None]:
+        """Term that selects a column, and Spark's type for it (None: the one of the kind)."""
+        wires = {Kind.INSTANT: "timestamp", Kind.TIME: "timestamp_ntz"}
+        return self.quote(column.name), wires.get(kind)
+
+    def text(self, column: Column) -> str:
+        """Term that selects a column of any type as text."""
+        return f"CAST({self.quote(column.name)} AS VARCHAR(32672))"
+
+    # Cursors
+
+    def cursor_timestamp(self, columns: Sequence[Column]) -> str:
+        """Term by which rows are compared: the first of the columns that is not null."""
+        return coalesced([self.quote(column.name) for column in columns])
+
+    def cursor_nanoseconds(self, term: str) -> str:
+        """Term that a driver's query selects for `nanoseconds` to read."""
+        return term
+
+    def cursor_micros(self, columns: Sequence[Column]) -> str:
+        """Term that Spark selects for the microseconds of the cursor; only where `row_progress` holds."""
+        raise AssertionError("only dialects with row_progress are asked")
+
+    def literal(self, columns: Sequence[Column], nanoseconds: int) -> str:
+        """Literal that compares with `cursor_timestamp`."""
+        # JDBC's own notation, which each driver translates.
+        return f"{{ts '{iso(nanoseconds)}'}}"
+
+    def nanoseconds(self, text: str | None) -> int:
+        """What `cursor_nanoseconds` selected, since 1970-01-01 00:00."""
+        match = re.fullmatch(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?", text or "")
+        if match is None:
+            raise ValueError(f"{text!r} is not a timestamp")
+        moment = datetime.fromisoformat(f"{match[1]}T{match[2]}")
+        return int((moment - _EPOCH).total_seconds()) * _SECOND + int((match[3] or "0").ljust(9, "0"))
+
+    # Splits
+
+    has_windows = False
+    """Whether ``row_number() OVER (ORDER BY ...)`` is known."""
+
+    def only_row(self, query: str, number: int) -> str:
+        """A sorted query reduced to its n-th row, counted from 1."""
+        return f"{query} OFFSET {number - 1} ROWS FETCH NEXT 1 ROWS ONLY"
+
+    def modulo(self, number: str, by: int) -> str:
+        """Remainder of a division."""
+        return f"MOD({number}, {by})"
+
+
+class MicrosecondDialect(Dialect, ABC):
+    """Of a database that counts microseconds since 1970 itself, so that Spark can read the cursor of each row."""
+
+    row_progress = True
+
+    @abstractmethod
+    def micros(self, term: str) -> str:
+        """Term for the microseconds of a timestamp since 1970-01-01 00:00."""
+
+    def cursor_nanoseconds(self, term: str) -> str:
+        return f"{self.micros(term)} * 1000"
+
+    def cursor_micros(self, columns: Sequence[Column]) -> str:
+        return self.micros(coalesced([self.quote(column.name) for column in columns]))
+
+    def nanoseconds(self, text: str | None) -> int:
+        return int(text or 0)
+
+
+def iso(nanoseconds: int, digits: int = 9) -> str:
+    """``2020-01-31 12:00:00.123456789`` (years 1 to 9999)."""
+    seconds, fraction = divmod(nanoseconds, _SECOND)
+    return f"{_EPOCH + timedelta(seconds=seconds):%Y-%m-%d %H:%M:%S}.{fraction:09d}"[: 20 + digits]
+
+
+def coalesced(terms: Sequence[str]) -> str:
+    return terms[0] if len(terms) == 1 else f"COALESCE({', '.join(terms)})"
+
+
+def _gateway() -> Any:
+    from pyspark import SparkContext
+
+    return SparkContext._gateway
+
+
+def _string(found: Any, column: int | str) -> str | None:
+    value = found.getString(column)
+    return None if value is None else str(value)
+
+
+def _each(found: Any) -> Iterator[Any]:
+    try:
+        while found.next():
+            yield found
+    finally:
+        found.close()
+
+
+def _columns(meta: Any) -> Iterator[Column]:
+    no_nulls = 0
+    for n in range(1, meta.getColumnCount() + 1):
+        yield Column(
+            name=str(meta.getColumnLabel(n)),
+            type_name=str(meta.getColumnTypeName(n)),
+            jdbc_type=int(meta.getColumnType(n)),
+            precision=int(meta.getPrecision(n)),
+            scale=int(meta.getScale(n)),
+            nullable=int(meta.isNullable(n)) != no_nulls,
+            signed=bool(meta.isSigned(n)),
+            auto_increment=bool(meta.isAutoIncrement(n)),
+        )
+
+
+def _keys(connection: Any, table: TableName) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Primary key, and the columns that are unique on their own."""
+    meta = connection.getMetaData()
+    place = (table.catalog, table.schema, table.name)
+    found = meta.getPrimaryKeys(*place)
+    key = sorted((int(row.getShort("KEY_SEQ")), str(row.getString("COLUMN_NAME"))) for row in _each(found))
+    indices: dict[str, list[str]] = {}
+    for row in _each(meta.getIndexInfo(*place, True, True)):
+        if (name := _string(row, "INDEX_NAME")) and (column := _string(row, "COLUMN_NAME")):
+            indices.setdefault(name, []).append(column)
+    unique = {columns[0] for columns in indices.values() if len(columns) == 1}
+    names = tuple(name for _, name in key)
+    return names, frozenset(unique | (set(names) if len(names) == 1 else set()))

@@ -1,1 +1,0 @@
-"""Databases that the JDBC sinks write to, one module each."""

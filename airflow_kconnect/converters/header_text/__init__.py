@@ -1,0 +1,1 @@
+"""Connect's `Values`: header values as text, and text as values."""

@@ -1,0 +1,34 @@
+"""SimpleHeaderConverter: header values as readable text; the default of header converters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, nullable
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.converters.base import NO_HINTS, Converter, Decoded, Encoded, Hints, Let, in_place
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+class SimpleHeaderConverter(Converter):
+    """``org.apache.kafka.connect.storage.SimpleHeaderConverter``, which is no converter of keys and values."""
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        text = "How this converter will be used; it is for headers only."
+        only_headers = nullable(ValidString.in_("header"))
+        return ConfigDef().define("converter.type", Type.STRING, None, Importance.LOW, text, validator=only_headers)
+
+    def encode(self, shape: Shape, column: Column) -> Encoded:
+        from airflow_kconnect.converters.header_text.columns import value_text
+
+        return Encoded(value_text(shape.schema, column).cast("binary"), None)
+
+    def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
+        return []
+
+    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
+        raise NotImplementedError("each header may have another type: see header_codec")

@@ -1,0 +1,1 @@
+"""JsonConverter, its envelopes, and the JSON that it reads and writes."""

@@ -1,0 +1,247 @@
+"""Payloads of JsonConverter parsed a batch at a time, by Arrow's JSON reader, where the messages are read.
+
+It takes a tenth of the time of from_json (measured: 0.3 instead of 4 us for ten fields). It is stricter, too: a batch
+with anything that it refuses is left to from_json, message by message.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from binascii import a2b_base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, SchemaType
+from airflow_kconnect.converters.json.envelopes import Pattern
+from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LONG_BYTES = 8
+# Not the 32-bit floats: Jackson and Arrow round them in different ways.
+_ARROW = {
+    SchemaType.BOOLEAN: "bool",
+    SchemaType.INT8: "int8",
+    SchemaType.INT16: "int16",
+    SchemaType.INT32: "int32",
+    SchemaType.INT64: "int64",
+    SchemaType.FLOAT64: "float64",
+    SchemaType.STRING: "string",
+}
+
+
+def parser_of(schema: ConnectSchema | None, patterns: Iterable[Pattern]) -> PayloadParser | None:
+    """The parser of a schema; None if it has something that Arrow reads differently, or not at all."""
+    if schema is None:
+        return None
+    if schema.type is SchemaType.STRING:
+        return StringParser(tuple(patterns))
+    if schema.type is not SchemaType.STRUCT or not schema.fields:
+        return None
+    types = [(member.name, _arrow_type(member.schema)) for member in schema.fields]
+    fields = tuple((name, type_) for name, type_ in types if type_ is not None)
+    decimals = [member for member in schema.fields if logical_name(member.schema) == DECIMAL]
+    scales = {member.name: decimal_scale(member.schema) for member in decimals}
+    return StructParser(tuple(patterns), fields, scales) if len(fields) == len(types) else None
+
+
+@dataclass(frozen=True)
+class PayloadParser(ABC):
+    """Parses the payloads of one shape; pickled into the readers.
+
+    :param patterns: what stands around the payloads; the first one that a batch begins with counts.
+    """
+
+    patterns: tuple[Pattern, ...]
+    brackets: ClassVar[tuple[bytes, bytes]]
+    """The first and the last byte of a payload."""
+
+    @property
+    @abstractmethod
+    def type(self) -> pa.DataType:
+        """Type of the answers."""
+
+    @abstractmethod
+    def _parsed(self, payloads: pa.Array) -> pa.Array | None:
+        """The answers, or None if Arrow refuses one of the payloads."""
+
+    def parse(self, messages: pa.Array) -> pa.Array:
+        """The payload of each message.
+
+        All messages of the batch that look alike are parsed, or none.
+
+        :param messages: BINARY, a batch.
+        :returns: null for messages that were not parsed.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        for pattern in self.patterns:
+            here = _looks_like(messages, pattern, self.brackets)
+            count = pc.sum(here).as_py() or 0
+            if not count:
+                continue
+            chosen = messages if count == len(messages) else messages.filter(here)
+            parsed = self._parsed(pc.binary_slice(chosen, len(pattern.prefix), -len(pattern.suffix)))
+            if parsed is None:
+                break
+            if count == len(messages):
+                return parsed
+            places = pc.subtract(pc.cumulative_sum(here.cast(pa.int32())), 1)
+            return parsed.take(pc.if_else(here, places, None))
+        return pa.nulls(len(messages), self.type)
+
+
+@dataclass(frozen=True)
+class StructParser(PayloadParser):
+    """Of structs.
+
+    :param fields: names of the struct's fields, and their types in Arrow's JSON.
+    :param scales: scale of the fields that are decimals; in JSON they are texts.
+    """
+
+    fields: tuple[tuple[str, str], ...]
+    scales: Mapping[str, int]
+    brackets = b"{", b"}"
+
+    @property
+    def type(self) -> pa.DataType:
+        import pyarrow as pa
+
+        def type_of(name: str, type_: str) -> pa.DataType:
+            scale = self.scales.get(name)
+            return pa.type_for_alias(type_) if scale is None else pa.decimal128(MAX_PRECISION, scale)
+
+        return pa.struct([pa.field(name, type_of(name, type_)) for name, type_ in self.fields])
+
+    def _parsed(self, payloads: pa.Array) -> pa.Array | None:
+        import pyarrow as pa
+
+        try:
+            found = _read(payloads, self.fields, other_members="ignore")
+            columns = None if found is None else [self._column(name, found[name]) for name, _ in self.fields]
+        except ValueError:  # also Arrow's errors
+            return None
+        return None if columns is None else pa.StructArray.from_arrays(columns, fields=list(self.type))
+
+    def _column(self, name: str, values: pa.Array) -> pa.Array:
+        """:raises ValueError: a text is no decimal of at most eight bytes."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if pa.types.is_floating(values.type):
+            # As in BigDecimal, no zero is negative.
+            return pc.add(values, 0.0)
+        scale = self.scales.get(name)
+        return values if scale is None else _decimals(values, scale)
+
+
+@dataclass(frozen=True)
+class StringParser(PayloadParser):
+    """Of strings, which Arrow reads as members of objects."""
+
+    brackets = b'"', b'"'
+
+    @property
+    def type(self) -> pa.DataType:
+        import pyarrow as pa
+
+        return pa.string()
+
+    def _parsed(self, payloads: pa.Array) -> pa.Array | None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        objects = pc.binary_join_element_wise(pa.scalar(b'{"s":'), payloads, pa.scalar(b"}"), pa.scalar(b""))
+        try:
+            # Other members: it was no string, but `"a","b":"c"`.
+            found = _read(objects, (("s", "string"),), other_members="error")
+        except ValueError:  # also Arrow's errors
+            return None
+        return None if found is None else found["s"]
+
+
+def _read(objects: pa.Array, fields: Iterable[tuple[str, str]], *, other_members: str) -> dict[str, pa.Array] | None:
+    """The members of JSON objects; None if the texts are not one object each.
+
+    :raises ValueError: Arrow refuses one of them.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyarrow import json
+
+    lines = pc.binary_join_element_wise(objects, pa.scalar(b"\n"), pa.scalar(b""))
+    size = lines.offset == 0 and pc.sum(pc.binary_length(lines)).as_py()
+    document = lines.buffers()[2]
+    if not size or document is None:
+        return None
+    text = document.slice(0, size)
+    if not _is_text_of(text, len(objects)):
+        return None
+    names = pa.schema([(name, pa.type_for_alias(type_)) for name, type_ in fields])
+    table = json.read_json(
+        pa.BufferReader(text),
+        json.ReadOptions(use_threads=False, block_size=size + 1),
+        json.ParseOptions(explicit_schema=names, unexpected_field_behavior=other_members),
+    )
+    # Each line is one object or more: so it is one.
+    if table.num_rows != len(objects):
+        return None
+    return {name: table.column(name).combine_chunks() for name in names.names}
+
+
+def _decimals(texts: pa.Array, scale: int) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    numbers = [None if text is None else _number(text) for text in texts.to_pylist()]
+    longs = np.array([number or 0 for number in numbers], np.int64)
+    # A decimal of Arrow is two words, the lower one first.
+    words = np.stack([longs, longs >> 63], axis=1)
+    validity = pa.array([number is not None for number in numbers]).buffers()[1]
+    type_ = pa.decimal128(MAX_PRECISION, scale)
+    return pa.Array.from_buffers(type_, len(numbers), [validity, pa.py_buffer(words.tobytes())])
+
+
+def _number(text: str) -> int:
+    data = a2b_base64(text, strict_mode=True)
+    if not 1 <= len(data) <= _LONG_BYTES:
+        raise ValueError
+    return int.from_bytes(data, "big", signed=True)
+
+
+def _arrow_type(schema: ConnectSchema) -> str | None:
+    if logical_name(schema) == DECIMAL:
+        return "string"
+    return _ARROW.get(schema.type)
+
+
+def _looks_like(messages: pa.Array, pattern: Pattern, brackets: tuple[bytes, bytes]) -> pa.Array:
+    """Whether messages have the pattern around something in these brackets."""
+    import pyarrow.compute as pc
+
+    first, last = brackets
+    starts = pc.starts_with(messages, pattern.prefix + first)
+    ends = pc.ends_with(messages, last + pattern.suffix)
+    return pc.fill_null(pc.and_(starts, ends), False)
+
+
+def _is_text_of(document: pa.Buffer, lines: int) -> bool:
+    """UTF-8, with no line feeds but those between the payloads."""
+    import numpy as np
+    import pyarrow as pa
+
+    data = document.to_pybytes()
+    # bytes.count takes three times as long for so many.
+    if np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")) != lines:
+        return False
+    if data.isascii():
+        return True
+    offsets = pa.py_buffer(b"\0\0\0\0" + len(data).to_bytes(4, "little"))
+    try:
+        pa.Array.from_buffers(pa.string(), 1, [None, offsets, document]).validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True

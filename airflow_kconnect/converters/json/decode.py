@@ -1,0 +1,181 @@
+"""The decoding of JsonConverter: which shape a message has, and the expressions that read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from typing import NamedTuple
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
+from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
+from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED, KnownEnvelopes, Pattern
+from airflow_kconnect.converters.json.read import (
+    MALFORMED,
+    of_strings,
+    parse,
+    parse_strings,
+    read_problem,
+    read_struct,
+    read_value,
+    struct_problem,
+    with_doubles,
+)
+from airflow_kconnect.converters.json.rules import Rules
+from airflow_kconnect.converters.types import spark_type
+
+
+def decode_plain(raw: Column, shapes: Sequence[Shape], let: Let) -> Decoded:
+    """Messages without envelope: all are schemaless, JSON null and empty messages are null."""
+    text = let("text", raw.cast("string"))
+    value = let("parsed", F.when(F.is_valid_utf8(text), F.try_parse_json(with_doubles(text))))
+    malformed = raw.isNotNull() & value.isNull() & (F.trim(text) != "")
+    return _only(F.when(~F.is_variant_null(value), value), SCHEMALESS, shapes, F.when(malformed, MALFORMED))
+
+
+def decode_bare(raw: Column, shape: Shape, shapes: Sequence[Shape], rules: Rules, let: Let) -> Decoded:
+    """Messages that are payloads of a known schema (`schema.content`)."""
+    text = F.when(F.trim(raw.cast("string")) == "", F.lit(b"null")).otherwise(raw)
+    parsed = let("parsed", parse(shape.schema, text))
+    problem = F.when(raw.isNotNull(), read_problem(shape.schema, parsed, rules))
+    value = F.when(raw.isNotNull(), read_value(shape.schema, parsed, rules))
+    return _only(value, shape, shapes, problem, present=raw.isNotNull())
+
+
+def _only(
+    value: Column, shape: Shape, shapes: Sequence[Shape], problem: Column, present: Column | None = None
+) -> Decoded:
+    """The answer where all messages have one shape; null values have none, unless `present` says so."""
+    tag = shapes.index(shape) if shape in shapes else UNKNOWN_SHAPE
+    columns = tuple(value if index == tag else _nothing(other) for index, other in enumerate(shapes))
+    return Decoded(F.when(value.isNotNull() if present is None else present, tag), columns, problem)
+
+
+def decode_envelopes(
+    raw: Column,
+    shapes: Sequence[Shape],
+    known: KnownEnvelopes,
+    rules: Rules,
+    let: Let,
+    hints: Hints,
+) -> Decoded:
+    """Messages in envelopes: the bytes around the payload tell the shape, the payload alone is parsed."""
+    ready = [Case(found.isNotNull(), index, parsed=True) for index, found in hints.parsed.items()]
+    cases = [*ready, Case(raw.isNull()), *_known(raw, shapes, known, rules), *_unknown(raw, shapes, known, rules)]
+    case = let("case", _first_true((case.condition, index) for index, case in enumerate(cases)))
+    tag = let("shape", _of_case(case, {index: found.tag for index, found in enumerate(cases)}, "int"))
+    columns: list[Column] = []
+    problems = [_of_case(case, {index: found.problem for index, found in enumerate(cases)}, "string")]
+    for index, shape in enumerate(shapes):
+        text = let(f"text_{index}", _payload(raw, case, cases, index))
+        let_own = _numbered(let, index)
+        parsed = let_own("parsed", _parse(shape.schema, text, let_own))
+        value, problem = read_value(shape.schema, parsed, rules), read_problem(shape.schema, parsed, rules)
+        if shape.schema is not None and (found := hints.parsed.get(index)) is not None:
+            here = found.isNotNull()
+            if shape.schema.type is SchemaType.STRING:
+                value = F.coalesce(found, value)
+            else:
+                value = F.when(here, read_struct(shape.schema, found, rules)).otherwise(value)
+                problem = F.when(here, struct_problem(shape.schema, found, rules)).otherwise(problem)
+        value = let_own("value", value)
+        columns.append(value)
+        problems.append(problem)
+        if shape.schemaless:
+            tag = F.when((tag != index) | value.isNotNull(), tag)
+    return Decoded(tag, tuple(columns), F.coalesce(*problems))
+
+
+def _parse(schema: ConnectSchema | None, text: Column, let: Let) -> Column:
+    if schema is not None and of_strings(schema):
+        return parse_strings(schema, text, let)
+    return parse(schema, text)
+
+
+def _numbered(let: Let, index: int) -> Let:
+    return lambda name, expression: let(f"{name}_{index}", expression)
+
+
+def _of_case(case: Column, answers: Mapping[int, int | str | None], kind: str) -> Column:
+    """The answer that belongs to a case; null for most."""
+    given = [(case == index, F.lit(answer)) for index, answer in answers.items() if answer is not None]
+    return _first_true(given) if given else F.lit(None).cast(kind)
+
+
+class Case(NamedTuple):
+    """How a message can look, and what it is then; the first case that holds counts.
+
+    :param pattern: what is known to stand around the payload.
+    :param parsed: whether the payload was parsed where the message was read.
+    """
+
+    condition: Column
+    tag: int | None = None
+    problem: str | None = None
+    pattern: Pattern | None = None
+    parsed: bool = False
+
+
+def _known(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Iterator[Case]:
+    """Messages that look like some that were seen before."""
+    for tag, shape in enumerate(shapes):
+        for pattern in known.patterns(shape, rules.decimal_format):
+            yield Case(_matches(raw, pattern), tag, pattern=pattern)
+    for pattern, shape in known.shapes.items():
+        if shape not in shapes:
+            yield Case(_matches(raw, pattern), UNKNOWN_SHAPE)
+    for pattern, problem in known.problems.items():
+        yield Case(_matches(raw, pattern), problem=problem)
+
+
+def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Iterator[Case]:
+    """Other messages; only these are parsed as a whole, and their schemas compared in canonical form."""
+    text = raw.cast("string")
+    message = F.try_parse_json(text)
+    members = F.json_object_keys(F.to_json(message))
+    is_envelope = F.coalesce(members == F.array(F.lit("payload"), F.lit("schema")), F.lit(False))
+    yield Case(F.trim(text) == "", problem=ENVELOPE_REQUIRED)
+    yield Case(message.isNull() | ~F.is_valid_utf8(text), problem=MALFORMED)
+    yield Case(~is_envelope, problem=ENVELOPE_REQUIRED)
+    schema = F.to_json(_member(message, "schema"))
+    for tag, shape in enumerate(shapes):
+        yield Case(schema.isin(known.canonical_texts(shape, rules.decimal_format)), tag)
+    if known.hopeless:
+        # Else such a record would be unknown again and again, and nothing could pass it by.
+        yield Case(F.sha2(raw, 256).isin(*sorted(known.hopeless)), problem=MALFORMED)
+    yield Case(F.lit(True), UNKNOWN_SHAPE)
+
+
+def _payload(raw: Column, case: Column, cases: Sequence[Case], tag: int) -> Column:
+    """BINARY text of the payload of messages of one shape; null for all others."""
+    parsed = F.to_json(_member(F.try_parse_json(raw.cast("string")), "payload")).cast("binary")
+    of_shape = [(index, found.pattern) for index, found in enumerate(cases) if found.tag == tag and not found.parsed]
+    return _first_true((case == index, _slice(raw, pattern) if pattern else parsed) for index, pattern in of_shape)
+
+
+def _member(message: Column, name: str) -> Column:
+    return F.try_variant_get(message, f"$.{name}", "variant")
+
+
+def _first_true(branches: Iterable[tuple[Column, Column | str | int | None]]) -> Column:
+    first, *others = branches
+    return reduce(lambda chain, branch: chain.when(*branch), others, F.when(*first))
+
+
+def _matches(raw: Column, pattern: Pattern) -> Column:
+    before, after = len(pattern.prefix), len(pattern.suffix)
+    # Not startswith and endswith: below from_json, Spark would call them by reflection.
+    starts = F.substring(raw, 1, before) == F.lit(pattern.prefix)
+    ends = F.substring(raw, -after, after) == F.lit(pattern.suffix)
+    return (F.octet_length(raw) > before + after) & starts & ends
+
+
+def _slice(raw: Column, pattern: Pattern) -> Column:
+    around = len(pattern.prefix) + len(pattern.suffix)
+    return F.substring(raw, F.lit(len(pattern.prefix) + 1), F.octet_length(raw) - F.lit(around))
+
+
+def _nothing(shape: Shape) -> Column:
+    return F.lit(None).cast(spark_type(shape.schema))

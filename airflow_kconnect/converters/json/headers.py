@@ -1,0 +1,149 @@
+"""JsonConverter for single header values, as Python data."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.converters.floats import float_text
+from airflow_kconnect.converters.json.converter import JsonConverter
+from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED
+from airflow_kconnect.converters.json.schemas import from_json_schema, to_json_schema
+from airflow_kconnect.converters.json.values import from_json_value, to_json_value
+from airflow_kconnect.converters.types import logical_name
+
+_PYTHON = {
+    SchemaType.BOOLEAN: bool,
+    SchemaType.STRING: str,
+    **dict.fromkeys((SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64), int),
+    **dict.fromkeys((SchemaType.FLOAT32, SchemaType.FLOAT64), float),
+}
+
+
+@dataclass(frozen=True)
+class JsonHeaders:
+    """``org.apache.kafka.connect.json.JsonConverter``.
+
+    :param bare: shape of what is read, if that is payloads without envelope.
+    :param enveloped: whether what is written has one.
+    :param replace_nulls: ``replace.null.with.default``.
+    """
+
+    bare: Shape | None
+    enveloped: bool
+    decimal_format: str
+    replace_nulls: bool
+
+    @classmethod
+    def of(cls, converter: JsonConverter) -> JsonHeaders:
+        """What the converter does."""
+        bare = next(iter(converter.shapes_of([])), None)
+        replace_nulls: bool = converter.config_values["replace.null.with.default"]
+        return cls(bare, converter.schemas_enable, converter.decimal_format, replace_nulls)
+
+    def decode(self, raw: bytes | None) -> tuple[ConnectSchema | None, Any]:
+        if raw is None:
+            return None, None
+        node = _parsed(raw)
+        if self.bare is not None:
+            return _typed(self.bare.schema, node)
+        if not isinstance(node, dict) or node.keys() != {"schema", "payload"}:
+            raise DataError(ENVELOPE_REQUIRED)
+        return _typed(from_json_schema(node["schema"]), node["payload"])
+
+    def encode(self, schema: ConnectSchema | None, value: Any) -> bytes | None:
+        if schema is None and value is None:
+            return None
+        payload = self._payload(schema, value)
+        if self.enveloped:
+            head = None if schema is None else to_json_schema(schema, self.decimal_format)
+            return canonical_json({"schema": head, "payload": payload}).encode()
+        return canonical_json(payload).encode()
+
+    def _payload(self, schema: ConnectSchema | None, value: Any) -> Any:
+        try:
+            if schema is not None:
+                value = to_json_value(schema, self._filled(schema, value), self.decimal_format)
+            return _plain_json(value)
+        except (TypeError, ValueError, AttributeError) as error:
+            kind = "no schema" if schema is None else f"a {schema.type.name} schema"
+            raise DataError(f"A {type(value).__name__} with {kind} cannot be written as JSON: {error}") from error
+
+    def _filled(self, schema: ConnectSchema, value: Any) -> Any:
+        """The value with defaults in the place of nulls. :raises DataError: a null where none is allowed."""
+        if value is None:
+            return self._null(schema)
+        items = schema.value_schema
+        match schema.type:
+            case SchemaType.STRUCT:
+                return {f.name: self._filled(f.schema, value.get(f.name)) for f in schema.fields}
+            case SchemaType.ARRAY if items is not None:
+                return [self._filled(items, item) for item in value]
+            case SchemaType.MAP if items is not None:
+                return {key: self._filled(items, item) for key, item in value.items()}
+            case _:
+                return _checked(schema, value)
+
+    def _null(self, schema: ConnectSchema) -> Any:
+        if self.replace_nulls and schema.default is not None:
+            return schema.default
+        if not schema.optional:
+            from airflow_kconnect.converters.json.write import REQUIRED
+
+            raise DataError(REQUIRED)
+        return None
+
+
+def _checked(schema: ConnectSchema, value: Any) -> Any:
+    """:raises DataError: it has another type: lists in a list can, as the schema of one of them is that of all."""
+    expected = None if logical_name(schema) else _PYTHON.get(schema.type)
+    if expected is not None and type(value) is not expected:
+        raise DataError(f"Invalid type for {schema.type.name}: {type(value).__name__}")
+    return value
+
+
+def _parsed(raw: bytes) -> Any:
+    try:
+        text = raw.decode()
+        return json.loads(text, parse_constant=_refuse, parse_float=_float) if text.strip() else None
+    except (ValueError, RecursionError) as error:
+        from airflow_kconnect.converters.json.read import MALFORMED
+
+        raise DataError(MALFORMED) from error
+
+
+def _float(text: str) -> float:
+    """Without a negative zero: Jackson reads numbers as BigDecimal."""
+    return float(text) + 0.0
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _typed(schema: ConnectSchema | None, node: Any) -> tuple[ConnectSchema | None, Any]:
+    return schema, node if schema is None else from_json_value(schema, node)
+
+
+def _plain_json(value: Any) -> Any:
+    """What canonical JSON can hold: bytes as base64, maps with other keys than texts as pairs, NaN as a text."""
+    match value:
+        case bytes() | bytearray():
+            return base64.b64encode(value).decode()
+        case float() if not math.isfinite(value):
+            return float_text(value, single=False)
+        case Mapping():
+            pairs = [[_plain_json(key), _plain_json(item)] for key, item in value.items()]
+            return dict(pairs) if all(isinstance(key, str) for key in value) else pairs
+        case list() | tuple():
+            return [_plain_json(item) for item in value]
+        case None | bool() | str() | int() | float():
+            return value
+    raise TypeError(f"{type(value).__name__} has no schema of its own")

@@ -1,0 +1,65 @@
+"""What reading and writing of JSON payloads share: rules of nulls and defaults, and the search for errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from airflow_kconnect.connect.data import ConnectSchema, SchemaType
+from airflow_kconnect.converters.json.values import BASE64, string_keys
+
+Check = Callable[[ConnectSchema, Column], Column | None]
+"""Text of the problem that a value itself has (null if none); None if no value of the schema can have one."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the converter's configuration says about payloads.
+
+    :param in_batch: whether payloads were parsed by `PayloadParser`: decimals and floats are then what they should be.
+    """
+
+    decimal_format: str = BASE64
+    replace_null_with_default: bool = True
+    in_batch: bool = False
+
+    def replaces_null(self, schema: ConnectSchema) -> bool:
+        """Whether the schema's default stands for null."""
+        return schema.default is not None and self.replace_null_with_default
+
+    def allows_null(self, schema: ConnectSchema) -> bool:
+        """Whether null is fine: as itself, or because the default replaces it."""
+        return schema.optional or self.replaces_null(schema)
+
+
+def first_problem(schema: ConnectSchema, column: Column, check: Check) -> Column | None:
+    """Text of the first problem in the values of a column and in what they contain; None if there can be none."""
+    found = [text for text in (check(schema, column), *_inner_problems(schema, column, check)) if text is not None]
+    return F.coalesce(*found) if found else None
+
+
+def _inner_problems(schema: ConnectSchema, column: Column, check: Check) -> Iterator[Column | None]:
+    for member in schema.fields:
+        problem = first_problem(member.schema, column.getField(member.name), check)
+        yield None if problem is None else F.when(column.isNotNull(), problem)
+    items = schema.value_schema
+    # Maps with other keys are no maps yet when they are read: their owner checks them.
+    if items is None or (schema.type is SchemaType.MAP and not string_keys(schema)):
+        return
+    found: list[Column | None] = []
+
+    def inner(item: Column) -> Column:
+        # Kept from the one call that there is: a second one per level would be 2^16 of them for 16 nested arrays.
+        found.append(first_problem(items, item, check))
+        return F.lit(None).cast("string") if found[0] is None else found[0]
+
+    problems = first_of(F.transform(F.map_values(column) if schema.type is SchemaType.MAP else column, inner))
+    yield problems if found[0] is not None else None
+
+
+def first_of(problems: Column) -> Column:
+    """The first text in an array of nullable texts."""
+    return F.get(F.filter(problems, lambda text: text.isNotNull()), F.lit(0))

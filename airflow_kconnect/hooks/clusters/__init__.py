@@ -1,0 +1,1 @@
+"""Jobs that run away from the worker, on YARN and Kubernetes."""

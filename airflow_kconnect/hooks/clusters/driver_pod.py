@@ -1,0 +1,113 @@
+"""Asks Kubernetes how a driver's pod is, reads the end of its log, and deletes it, without blocking an event loop."""
+
+from __future__ import annotations
+
+import contextlib
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any
+
+from airflow.providers.common.compat.sdk import conf
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.run import parse_event
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, JobStatus, Outcome
+
+_SECTION = "kubernetes_executor"
+_PACKAGE = "apache-airflow-providers-cncf-kubernetes"
+# The report is the last line of a driver; polls are further apart than its end and this.
+_LAST_LOG_S = 600
+_OUTCOMES = {"Succeeded": Outcome.SUCCEEDED, "Failed": Outcome.FAILED}
+
+
+class DriverPods:
+    """Driver pods of Kubernetes, reached as the Spark provider reaches them (`[kubernetes_executor]` of airflow.cfg).
+
+    Used with `async with`. Jobs are named `namespace:pod`.
+
+    :param token: that of the run spec, which each event of the job begins with; without it no event is read.
+    :raises ConfigError: the Kubernetes provider is not installed.
+    """
+
+    def __init__(self, token: str | None = None) -> None:
+        self._token = token
+        try:
+            from airflow.providers.cncf.kubernetes.hooks.kubernetes import AsyncKubernetesHook
+        except ImportError as error:
+            raise missing_provider() from error
+        extras = {
+            "in_cluster": conf.getboolean(_SECTION, "in_cluster", fallback=True),
+            "cluster_context": conf.get(_SECTION, "cluster_context", fallback=None),
+            "kube_config_path": conf.get(_SECTION, "config_file", fallback=None),
+        }
+        if extras["in_cluster"]:
+            extras["kube_config_path"] = None
+        self._hook: Any = AsyncKubernetesHook(connection_extras=extras)
+
+    async def __aenter__(self) -> DriverPods:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    async def status(self, job_id: str) -> JobStatus:
+        """How the driver is; when it has ended, with what it said at its end.
+
+        :raises ClusterManagerAwayError: Kubernetes does not answer.
+        """
+        namespace, name = job_id.split(":", 1)
+        log = f"kubectl logs --namespace {namespace} {name}"
+        try:
+            pod = await self._hook.get_pod(name=name, namespace=namespace)
+        except Exception as error:
+            if getattr(error, "status", None) == HTTPStatus.NOT_FOUND:
+                return JobStatus("NotFound", Outcome.LOST, reason="there is no such pod (any more)")
+            raise ClusterManagerAwayError(f"Kubernetes does not answer: {_first_line(error)}") from error
+        phase = pod.status.phase or "Pending"
+        if phase not in _OUTCOMES:
+            return JobStatus(phase, log=log)
+        events = await self._last_events(namespace, name)
+        code, reason = _end_of(pod)
+        report = (events.get("report") or {}).get("report")
+        return JobStatus(phase, _OUTCOMES[phase], code, reason, log, report, events.get("error"))
+
+    async def kill(self, job_id: str) -> None:
+        """Delete the driver's pod; Kubernetes deletes its executors with it. One that is gone is no error.
+
+        :raises ClusterManagerAwayError: the request was not taken.
+        """
+        namespace, name = job_id.split(":", 1)
+        try:
+            await self._hook.delete_pod(name=name, namespace=namespace)
+        except Exception as error:
+            raise ClusterManagerAwayError(f"Kubernetes refused to delete the pod: {_first_line(error)}") from error
+
+    async def _last_events(self, namespace: str, name: str) -> dict[str, dict[str, Any]]:
+        """Events by name. Without the right to read logs there are none, and the exit code has to do."""
+        lines: list[str] = []
+        with contextlib.suppress(Exception):
+            lines = await self._hook.read_logs(name=name, namespace=namespace, since_seconds=_LAST_LOG_S)
+        # Each line begins with Kubernetes' timestamp.
+        found = (parse_event(line.partition(" ")[2], self._token) for line in lines)
+        return {str(event["event"]): event for event in found if event and event.get("event") in ("report", "error")}
+
+
+def missing_provider() -> ConfigError:
+    """What to say where the package for Kubernetes is missing."""
+    return ConfigError(
+        {"spark_conn_id": [f"a master k8s://... needs a package that is missing: pip install {_PACKAGE}"]}
+    )
+
+
+def _end_of(pod: Any) -> tuple[int | None, str]:
+    for container in pod.status.container_statuses or ():
+        ended = container.state.terminated if container.state else None
+        if ended is not None:
+            return int(ended.exit_code), str(ended.message or ended.reason or "")
+    return None, str(pod.status.reason or "")
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".splitlines()[0]

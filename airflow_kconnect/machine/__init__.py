@@ -1,0 +1,1 @@
+"""What this machine has: Java, Spark, downloads, a cache, processes."""

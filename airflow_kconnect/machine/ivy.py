@@ -1,0 +1,235 @@
+"""Downloads Maven artifacts once, into a user cache, with the Ivy that Spark ships."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.machine import network
+from airflow_kconnect.machine.cache import CURE, cache_folder
+from airflow_kconnect.machine.errors import SetupError, disk_full, readable_os_errors
+from airflow_kconnect.machine.java import Java, java_environment
+from airflow_kconnect.machine.spark_home import spark_home
+
+Progress = Callable[[str], None]
+
+_MARKER = ".complete"
+# JSON: coordinates, joined by blanks -> name of each jar -> its SHA-256. Of all that this package itself asks for.
+_CHECKSUMS = Path(__file__).with_name("checksums.json")
+_SIZE = re.compile(r"\((\d+)kB\)")
+# What Ivy says when it cannot download, the most telling first.
+_CAUSES = (r"Server access error|Host .* not found|Authentication|Forbidden", r"^:: .*: not found", r"Exception")
+
+
+def resolve(
+    coordinates: Sequence[str], *, java: Java, cache: Path | None = None, progress: Progress | None = None
+) -> Path:
+    """The folder that holds the jars of the given artifacts and of all they depend on; downloads it if need be.
+
+    Safe to call from several processes at once: one downloads, the others wait. A folder that is there is complete.
+
+    :param coordinates: Maven coordinates, `group:artifact:version`.
+    :param java: the Java that runs Ivy.
+    :param cache: where to keep the jars; None means :func:`cache_folder`.
+    :param progress: called with one line of text, several times a second while files arrive.
+    :raises RetriableError: the download failed or the disk is full.
+    :raises SetupError: the cache cannot be written, PySpark is not installed, or a jar is not the one that was
+        released: those that this package itself asks for are known by their SHA-256.
+    """
+    cache = cache or cache_folder()
+    folder = cache / "jars" / _folder_name(coordinates)
+    if (folder / _MARKER).is_file():
+        return folder
+    say = progress or (lambda message: None)
+    with readable_os_errors(cache, CURE):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(cache / ".lock", say):
+            if not (folder / _MARKER).is_file():
+                _download(coordinates, java, cache, folder, say)
+    return folder
+
+
+def is_cached(coordinates: Sequence[str]) -> bool:
+    """Whether `resolve` would find the artifacts in the cache, and download nothing."""
+    return (cache_folder() / "jars" / _folder_name(coordinates) / _MARKER).is_file()
+
+
+def _folder_name(coordinates: Sequence[str]) -> str:
+    digest = hashlib.sha256("\n".join(coordinates).encode()).hexdigest()[:8]
+    _, artifact, version = coordinates[0].split(":")
+    return f"{artifact}-{version}-{digest}"
+
+
+@contextmanager
+def _locked(path: Path, say: Progress) -> Iterator[None]:
+    with path.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("Waiting for another process that is downloading")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _download(coordinates: Sequence[str], java: Java, cache: Path, folder: Path, say: Progress) -> None:
+    """Download beside the final folder, then rename: a folder that exists is always whole."""
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    part.mkdir()
+    with tempfile.TemporaryDirectory(prefix="kconnect-ivy-") as work:
+        command = _command(Path(work), coordinates, java, cache, part)
+        code, output = _run(command, coordinates[0], say)
+    if code != 0 or not any(part.glob("*.jar")):
+        shutil.rmtree(part, ignore_errors=True)
+        raise _failure(coordinates, cache, output)
+    if problem := _not_as_released(coordinates, part):
+        shutil.rmtree(part, ignore_errors=True)
+        raise SetupError(
+            f"Downloaded for {', '.join(coordinates)}: {problem}. A mirror or proxy has changed it (see"
+            f" ~/.m2/settings.xml and HTTPS_PROXY), or the download was damaged. Nothing of it is used."
+        )
+    (part / _MARKER).write_text("\n".join(coordinates) + "\n")
+    part.rename(folder)
+
+
+def _not_as_released(coordinates: Sequence[str], folder: Path) -> str | None:
+    """What is wrong with downloaded jars; None if nothing is, or if the coordinates are somebody else's."""
+    released = json.loads(_CHECKSUMS.read_text(encoding="utf-8")).get(" ".join(coordinates))
+    if released is None:
+        return None
+    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in sorted(folder.glob("*.jar"))}
+    if missing := sorted(released.keys() - found.keys()):
+        return f"{', '.join(missing)} is missing"
+    wrong = [name for name, checksum in found.items() if released.get(name) != checksum]
+    return f"{', '.join(wrong)} is not what was released: its SHA-256 is another" if wrong else None
+
+
+def _command(work: Path, coordinates: Sequence[str], java: Java, cache: Path, part: Path) -> list[str]:
+    settings = network.ivy_settings(os.environ)
+    if settings is None:
+        settings = _private(work / "ivysettings.xml", _settings_xml(network.maven_mirror()))
+    ivy_xml = _private(work / "ivy.xml", _ivy_xml(coordinates))
+    options = [f'"{option}"' for option in network.proxy_options(os.environ)]
+    arguments = _private(work / "java.args", "\n".join(["-Xmx256m", *options]) + "\n")
+    return [
+        *(str(java.path), f"@{arguments}", "-jar", str(ivy_jar())),
+        # Ivy tells only then why it could not download.
+        "-verbose",
+        *("-settings", str(settings), "-cache", str(cache / "ivy"), "-ivy", str(ivy_xml)),
+        *("-confs", "default", "-retrieve", f"{part}/[artifact]-[revision](-[classifier]).[ext]"),
+    ]
+
+
+def _private(path: Path, text: str) -> Path:
+    path.touch(mode=0o600)
+    path.write_text(text)
+    return path
+
+
+def ivy_jar() -> Path:
+    """The Ivy jar in Spark's folder, found without importing PySpark.
+
+    :raises SetupError: Spark is not installed, or it ships no Ivy.
+    """
+    home = spark_home()
+    if home is None:
+        raise SetupError(
+            "Spark was not found, which ships Ivy: pip install 'airflow-kconnect[spark]' or set SPARK_HOME."
+        )
+    jars = sorted((home / "jars").glob("ivy-*.jar"))
+    if not jars:
+        raise SetupError(f"Spark in {home} has no jars/ivy-*.jar: it is not whole. Install it again or set SPARK_HOME.")
+    return jars[-1]
+
+
+def _settings_xml(mirror: str | None) -> str:
+    root = f" root={quoteattr(mirror)}" if mirror else ""
+    # Without the two properties Ivy also asks for the sources and the javadoc of each artifact.
+    return f"""<ivysettings>
+  <property name="ivy.maven.lookup.sources" value="false"/>
+  <property name="ivy.maven.lookup.javadoc" value="false"/>
+  <settings defaultResolver="central"/>
+  <timeout-constraints>
+    <timeout-constraint name="patient" connectionTimeout="10000" readTimeout="60000"/>
+  </timeout-constraints>
+  <resolvers><ibiblio name="central" m2compatible="true" timeoutConstraint="patient"{root}/></resolvers>
+</ivysettings>
+"""
+
+
+def _ivy_xml(coordinates: Sequence[str]) -> str:
+    lines = []
+    for coordinate in coordinates:
+        group, artifact, version = (quoteattr(part) for part in coordinate.split(":"))
+        lines.append(f'<dependency org={group} name={artifact} rev={version} conf="default->default"/>')
+    return f"""<ivy-module version="2.0">
+  <info organisation="airflow_kconnect" module="local"/>
+  <configurations><conf name="default"/></configurations>
+  <dependencies>{"".join(lines)}</dependencies>
+</ivy-module>
+"""
+
+
+@dataclass
+class _Tally:
+    """Counts what Ivy says that it found and downloads."""
+
+    name: str
+    found: int = 0
+    jars: int = 0
+    size_kb: int = 0
+
+    def add(self, line: str) -> None:
+        self.found += line.startswith("found ")
+        self.jars += line.startswith("downloading ") and ".jar" in line
+        self.size_kb += sum(int(size) for size in _SIZE.findall(line))
+
+    def __str__(self) -> str:
+        if not self.jars:
+            return f"Looking up what {self.name} needs: {self.found} files"
+        return f"Downloading {self.name}: {self.jars} of {self.found} files, {self.size_kb / 1000:.1f} MB"
+
+
+def _run(command: list[str], name: str, say: Progress) -> tuple[int, list[str]]:
+    """Run Ivy; its output is its only sign of life, so it is read line by line."""
+    output: list[str] = []
+    tally = _Tally(name)
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env=java_environment(),
+    ) as ivy:
+        assert ivy.stdout is not None
+        for line in map(str.strip, ivy.stdout):
+            output.append(line)
+            tally.add(line)
+            say(str(tally))
+    return ivy.returncode, output
+
+
+def _failure(coordinates: Sequence[str], cache: Path, output: Sequence[str]) -> RetriableError:
+    if any("No space left on device" in line for line in output):
+        return disk_full(cache)
+    telling = (line for cause in _CAUSES for line in output if re.search(cause, line))
+    cause = next(telling, output[-1] if output else "Ivy said nothing")
+    return RetriableError(
+        f"Cannot download {', '.join(coordinates)} into {cache}: {cause}. Check the network and the proxy settings "
+        "(HTTPS_PROXY, ~/.m2/settings.xml), or set KCONNECT_CACHE to a cache folder filled on another machine."
+    )

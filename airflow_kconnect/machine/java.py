@@ -1,0 +1,88 @@
+"""Finds the Java that runs Spark and the embedded broker, and says what to do when there is none that fits."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from airflow_kconnect.machine.errors import SetupError
+
+MIN_VERSION = 17
+_VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
+_CURE = f"Install a JRE {MIN_VERSION} or newer, and set JAVA_HOME to its folder or put `java` on PATH."
+
+
+@dataclass(frozen=True)
+class Java:
+    """A Java launcher that was asked for its version.
+
+    :param path: the `java` program.
+    :param version: feature version, for example 17.
+    """
+
+    path: Path
+    version: int
+
+
+def find_java(env: Mapping[str, str] | None = None) -> Java:
+    """Find Java 17 or newer: the one of `JAVA_HOME` if that is set, otherwise the first on `PATH`.
+
+    :param env: the environment to look in; None means that of this process.
+    :raises SetupError: there is no Java, or it is too old; the text says what was found and what to install.
+    """
+    env = os.environ if env is None else env
+    path = _java_path(env)
+    version = _version_of(path, env)
+    if version < MIN_VERSION:
+        raise SetupError(
+            f"Java {version} was found at {path}, but Spark and Kafka need {MIN_VERSION} or newer. {_CURE}"
+        )
+    return Java(path, version)
+
+
+def java_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """An environment in which Java opens files whatever letters are in their names: not the locale `C`, which is ASCII.
+
+    :param env: the environment to begin with; None means that of this process.
+    """
+    env = os.environ if env is None else env
+    # The first of them that is set counts.
+    name = next((name for name in ("LC_ALL", "LC_CTYPE", "LANG") if env.get(name)), "LC_CTYPE")
+    if env.get(name, "C") in ("C", "POSIX"):
+        return {**env, ("LC_ALL" if name == "LC_ALL" else "LC_CTYPE"): "C.UTF-8"}
+    return dict(env)
+
+
+def _java_path(env: Mapping[str, str]) -> Path:
+    home = env.get("JAVA_HOME")
+    if home:
+        found = shutil.which(str(Path(home) / "bin" / "java"))
+        if found is None:
+            raise SetupError(f"JAVA_HOME is set to {home}, but there is no program {home}/bin/java. {_CURE}")
+        return Path(found)
+    found = shutil.which("java", path=env.get("PATH", ""))
+    if found is None:
+        raise SetupError(f"No Java was found: JAVA_HOME is not set and `java` is not on PATH. {_CURE}")
+    return Path(found)
+
+
+def _version_of(java: Path, env: Mapping[str, str]) -> int:
+    try:
+        asked = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, errors="replace", timeout=60, env=env, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SetupError(f"{java} does not run: {error}. {_CURE}") from error
+    said = asked.stderr + asked.stdout
+    match = _VERSION.search(said)
+    if asked.returncode != 0 or match is None:
+        first_line = (said.strip().splitlines() or ["it printed nothing"])[0]
+        raise SetupError(f"{java} -version failed (exit code {asked.returncode}): {first_line}. {_CURE}")
+    major, minor = match.groups()
+    # Up to Java 8 the version was written 1.8.0_392.
+    return int(minor) if major == "1" and minor else int(major)

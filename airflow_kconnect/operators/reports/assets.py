@@ -1,0 +1,78 @@
+"""Topics as Airflow's assets: what sinks read, and the events of what sources have written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from airflow.sdk import Asset, AssetAlias
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.sink_topics import named_topics
+from airflow_kconnect.connect.validation.topic_rules import check_topic_name
+from airflow_kconnect.submit.preflight import connector_config
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+_UNKNOWN_YET = ("{{", "{%", "${")
+"""Begins of templates and variables: what they stand for is not known when a DAG is parsed."""
+
+
+def topic_asset(topic: str, kafka_conn_id: str = "kafka_default") -> Asset:
+    """The asset of a topic, for `schedule`, `inlets` and `outlets`.
+
+    Its name and its URI are ``kafka://<connection id>/<topic>``: the same wherever the brokers are, known without
+    asking for the connection, and without secrets.
+
+    :param kafka_conn_id: the connection that the operators have; ``host:port`` of a broker for operators without one.
+    :raises ValueError: no topic can have this name.
+    """
+    if problem := check_topic_name(topic):
+        raise ValueError(problem)
+    return Asset(f"kafka://{quote(kafka_conn_id, safe=':')}/{topic}")
+
+
+def connector_alias(name: str) -> AssetAlias:
+    """The alias under which a source connector's events come, whatever topics it writes to; for `schedule`.
+
+    :param name: the connector's name; for a connector that is a file or whose name is a template, ``<dag>.<task>``.
+    """
+    return AssetAlias(f"kconnect/{name}")
+
+
+def static_config(connector: Mapping[str, Any] | str | Path) -> dict[str, str]:
+    """What is known of a connector when a DAG is parsed: nothing of a file, and no value that is yet to be made.
+
+    A configuration that is wrong has nothing either; the task will say what is wrong.
+    """
+    if not isinstance(connector, Mapping):
+        return {}
+    try:
+        config = {key: str(value) for key, value in connector_config(connector).items()}
+    except ConfigError:
+        return {}
+    return {key: text for key, text in config.items() if not any(mark in text for mark in _UNKNOWN_YET)}
+
+
+def topic_inlets(config: Mapping[str, str], server: str) -> list[Asset]:
+    """The assets of the topics that a sink's configuration names; wrong names are left to the validation."""
+    return [topic_asset(topic, server) for topic in named_topics(config) if check_topic_name(topic) is None]
+
+
+def add_topic_events(context: Context, alias: AssetAlias, server: str, report: Mapping[str, Any]) -> None:
+    """Have Airflow record an event for each topic that got records, when the task succeeds."""
+    events = context.get("outlet_events")
+    if events is None:  # `execute` was called by somebody else, as tests of DAGs do
+        return
+    extra = {
+        "connector": report["connector"],
+        "run": report["run_id"],
+        "records": report["records"],
+        "offsets": report["offsets"],
+        "guarantee": report["guarantee"],
+    }
+    for topic in report["topics"]:
+        events[alias].add(topic_asset(topic, server), extra=extra)

@@ -1,0 +1,79 @@
+"""What connector tasks tell OpenLineage: datasets, row counts, offsets, errors. Used if its provider is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.datasets import Dataset
+from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.sink_topics import named_topics
+
+if TYPE_CHECKING:
+    from airflow.providers.openlineage.extractors import OperatorLineage
+
+DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A dataset and how many rows a run moved out of it or into it; None where that is not known."""
+
+    dataset: Dataset
+    rows: int | None = None
+
+
+def lineage_of(
+    config: Mapping[str, Any],
+    kind: str,
+    servers: str,
+    *,
+    report: Mapping[str, Any] | None = None,
+    error: str | None = None,
+) -> OperatorLineage[Any, Any]:
+    """The lineage of a run.
+
+    :param config: the connector's configuration, variables not resolved.
+    :param servers: ``bootstrap.servers``; the first one names the cluster, as OpenLineage wants it.
+    :param report: of a run that has ended; None: of one that begins, or has failed.
+    :param error: why it failed.
+    """
+    from airflow_kconnect.operators.reports.lineage_facets import operator_lineage
+
+    props = {key: str(value) for key, value in config.items()}
+    connector = registry().connector(props["connector.class"])
+    outside = _known(connector.datasets(props, report))
+    cluster = kafka_namespace(servers)
+    topics = _known(Dataset(cluster, topic) for topic in _topics(props, kind, report))
+    read, written = (outside, topics) if kind == "source" else (topics, outside)
+    records = report["records"] if report else {}
+    outputs = _counted(written, records.get("written"))
+    if records.get("dead_lettered") and (dead_letters := props.get(DEAD_LETTER_TOPIC)):
+        outputs.append(Moved(Dataset(cluster, dead_letters), records["dead_lettered"]))
+    return operator_lineage(_counted(read, records.get("read")), outputs, report, error)
+
+
+def kafka_namespace(servers: str) -> str:
+    """``kafka://host:port`` of the first bootstrap server."""
+    first = servers.split(",")[0].strip().rpartition("://")[2]
+    return f"kafka://{first}" if first.rpartition(":")[2].isdigit() else f"kafka://{first}:9092"
+
+
+def _topics(props: Mapping[str, str], kind: str, report: Mapping[str, Any] | None) -> list[str]:
+    if report and report["topics"]:
+        return list(report["topics"])
+    if kind == "sink":
+        return named_topics(props)
+    return [props["topic"]] if props.get("topic") else []
+
+
+def _known(datasets: Iterable[Dataset]) -> list[Dataset]:
+    """Those whose names do not depend on a variable that is resolved in the job."""
+    return [found for found in datasets if "${" not in f"{found.namespace}{found.name}"]
+
+
+def _counted(datasets: Iterable[Dataset], rows: int | None) -> list[Moved]:
+    """A run counts its rows, not those of each dataset: of several it is not known which had how many."""
+    found = sorted(set(datasets))
+    return [Moved(dataset, rows if len(found) == 1 else None) for dataset in found]

@@ -1,0 +1,1 @@
+"""Between bytes and record frames."""

@@ -1,0 +1,132 @@
+"""From Kafka's bytes to a record frame: converters decode, and shapes that nobody knew yet are noticed."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.data import ConnectSchema, Shape
+from airflow_kconnect.connect.error_cells import stage_prefix
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union
+from airflow_kconnect.converters.base import UNKNOWN_SHAPE, BatchParser, Converter, Hints
+from airflow_kconnect.converters.json.schemas import SCHEMAS_MAX
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_UNKNOWN = "\x01"
+_SHAPES_MAX = 64
+
+
+class PartDecoder:
+    """Decodes keys or values; knows the shapes that have been seen.
+
+    Spark needs to know a column's type beforehand, Connect does not: a run begins with the shapes of some samples.
+    A record of another shape ends its split there, its bytes come back, and the next round knows the shape.
+    """
+
+    def __init__(self, part: str, converter: Converter) -> None:
+        self._part, self._converter = part, converter
+        self._stage = stage_prefix(f"{part.upper()}_CONVERTER", converter.java_name())
+        self._shapes: list[Shape] = list(converter.shapes_of([]))
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes that have been seen."""
+        return tuple(self._shapes)
+
+    @property
+    def parsers(self) -> dict[str, BatchParser]:
+        """The reader's further columns, and who makes them of the part's bytes."""
+        return {
+            f"{self._part}_parsed_{index}": parser
+            for index, parser in self._converter.batch_parsers(self._shapes).items()
+        }
+
+    def learn(self, samples: Iterable[bytes | None]) -> None:
+        """Look at messages: the next decoding knows their shapes, or what is wrong with them."""
+        new = [shape for shape in self._converter.shapes_of(samples) if shape not in self._shapes]
+        new = new[: _fitting(new)]
+        # A plan has columns for each. The oldest ones are forgotten, and learnt again when they come.
+        newest = [*reversed(new), *reversed(self._shapes)]
+        self._shapes = newest[: max(len(new), _fitting(newest))][::-1]
+
+    def decode(self, rows: DataFrame) -> tuple[DataFrame, Union, Column]:
+        """Replace the bytes by one column per shape; returns the rows, the union and the error column."""
+        from pyspark.sql import functions as F
+
+        part = self._part
+        shapes = tuple(self._shapes)
+        names = tuple(f"{part}_{n}" for n in range(len(shapes)))
+
+        def let(name: str, expression: Column) -> Column:
+            nonlocal rows
+            rows = rows.withColumn(f"{part}_let_{name}", expression)
+            return F.col(f"{part}_let_{name}")
+
+        parsed = {n: F.col(name) for n in range(len(shapes)) if (name := f"{part}_parsed_{n}") in rows.columns}
+        decoded = self._converter.decode(F.col(part), shapes, let, Hints(parsed))
+        tag, problem = f"{part}_tag", f"{part}_error"
+        columns = dict(zip(names, decoded.columns, strict=True))
+        rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})
+        unknown = F.concat(F.lit(f"{_UNKNOWN}{part} "), F.base64(F.col(part)))
+        told = F.concat(F.lit(self._stage), F.col(problem))
+        error = F.coalesce(told, F.when(F.col(tag) == UNKNOWN_SHAPE, unknown))
+        return rows, Union(shapes, names, tag), error
+
+
+def _fitting(shapes: Sequence[Shape]) -> int:
+    """How many of the shapes, from the first on, a plan has room for: one of any size always."""
+    totals = accumulate(_size(shape.schema) for shape in shapes[:_SHAPES_MAX])
+    return max(1, sum(total <= SCHEMAS_MAX for total in totals))
+
+
+def _size(schema: ConnectSchema | None) -> int:
+    if schema is None:
+        return 0
+    inner = (*(field.schema for field in schema.fields), schema.key_schema, schema.value_schema)
+    return 1 + sum(map(_size, inner))
+
+
+def unknown_sample(cell: str) -> tuple[str, bytes] | None:
+    """The (part, bytes) in an error cell that marks a record of a shape that nobody knew, or None."""
+    if not cell.startswith(_UNKNOWN):
+        return None
+    part, _, text = cell[1:].partition(" ")
+    return part, base64.b64decode(text)
+
+
+def decoded_frame(
+    rows: DataFrame, key: PartDecoder | None, value: PartDecoder, carried: tuple[str, ...] = ()
+) -> RecordFrame:
+    """Rows of `kafka_reader.read_splits` as a record frame; stages in Connect's order: key, then value.
+
+    :param carried: further columns that go along.
+    """
+    from pyspark.sql import functions as F
+
+    errors, key_union = [F.col("error")], ABSENT
+    if key is not None:
+        rows, key_union, key_error = key.decode(rows)
+        errors.append(key_error)
+    rows, value_union, value_error = value.decode(rows)
+    rows = rows.withColumn("error", F.coalesce(*errors, value_error))
+    return RecordFrame(
+        rows,
+        value=value_union,
+        key=key_union,
+        timestamp="timestamp" if "timestamp" in rows.columns else None,
+        headers="headers" if "headers" in rows.columns else None,
+        carried=("kafka_offset", "error", *carried),
+        topic="topic" if "topic" in rows.columns else None,
+        partition="partition" if "partition" in rows.columns else None,
+    )
+
+
+def unknown_even_then(connector: str, samples: Iterable[tuple[str, bytes]]) -> DataError:
+    """The error for records whose shape the converter cannot make out."""
+    part, text = next(iter(samples))
+    return DataError(f"connector {connector}: a record's {part} cannot be understood: {text[:200]!r}")

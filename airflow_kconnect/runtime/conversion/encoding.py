@@ -1,0 +1,53 @@
+"""From a record frame to what the split writer takes: bytes for key and value, only the columns that rows differ in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.error_cells import stage_prefix
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.converters.base import Converter, Role, encode_union, new_converter
+from airflow_kconnect.runtime.settings import RunSettings
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def encoded(frame: RecordFrame, key: Converter, value: Converter) -> DataFrame:
+    """Apply the converters; the first failing stage's text is the row's ``error``.
+
+    The order of rows does not change and nothing is shuffled. Constant parts (one topic, no key, no headers) are left
+    out, since every column costs its way through Arrow.
+    """
+    from pyspark.sql import functions as F
+
+    columns: list[Column] = []
+    errors: list[Column] = [F.col("error")] if "error" in frame.carried else []
+    for name, part, converter in (("key", frame.key, key), ("value", frame.value, value)):
+        if part.absent and name == "key":
+            continue
+        data, error = encode_union(frame, part, converter)
+        columns.append(data.alias(name))
+        if error is not None:
+            stage = stage_prefix(f"{name.upper()}_CONVERTER", converter.java_name())
+            errors.append(F.concat(F.lit(stage), error))
+    optional = {
+        "topic": frame.topic,
+        "timestamp": frame.timestamp,
+        "headers": frame.headers,
+        "partition": frame.partition,
+    }
+    columns += [F.col(column).alias(name) for name, column in optional.items() if column]
+    error = F.coalesce(*errors) if errors else F.lit(None).cast("string")
+    carried = {"original": F.when(error.isNotNull(), F.col("original"))} if "original" in frame.carried else {}
+    columns += [carried.get(name, F.col(name)).alias(name) for name in frame.carried if name != "error"]
+    if errors:
+        columns.append(error.alias("error"))
+    return frame.df.select(*columns)
+
+
+def converter_of(settings: RunSettings, role: Role) -> Converter:
+    """The connector's converter of keys or values, or the worker's."""
+    key = f"{role}.converter"
+    worker = {key: str(settings.worker.get(key)), **settings.worker.props}
+    return new_converter(settings.config.props.get(key), settings.config.props, worker, role)

@@ -1,0 +1,1 @@
+"""The process of a job: its session, phases, progress and end."""

@@ -1,0 +1,56 @@
+"""How long a run spends where; each phase is announced when it begins."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from airflow_kconnect.runtime.process.progress import emit
+
+SOURCE_PHASES = ("connecting", "fencing", "planning", "preparing the Spark job", "moving records", "committing offsets")
+SINK_PHASES = (
+    *("connecting", "planning", "looking at samples", "preparing the Spark job", "moving records"),
+    "committing offsets",
+)
+_TEXTS = {
+    "connecting": "connecting to Kafka for {}",
+    "fencing": "fencing older runs of {}",
+    "planning": "planning what {} reads",
+    "looking at samples": "looking at samples of the records of {}",
+    "preparing the Spark job": "preparing the Spark job of {}",
+    "moving records": "moving records of {}",
+    "committing offsets": "committing offsets of {}",
+}
+
+
+class Phases:
+    """A stop-watch with one phase at a time.
+
+    :param names: the phases in their order; a run may leave some out, and go through some again.
+    :param connector: its name, for people.
+    """
+
+    def __init__(self, names: Sequence[str], connector: str) -> None:
+        self._names, self._connector = names, connector
+        self._started = time.monotonic()
+        self._entered = self._started
+        self._name: str | None = None
+        self._durations: dict[str, float] = {}
+
+    def enter(self, name: str) -> None:
+        """End the current phase and begin the next."""
+        self._close()
+        self._name, self._entered = name, time.monotonic()
+        text = _TEXTS[name].format(self._connector)
+        emit("phase", name=name, text=text, step=self._names.index(name) + 1, steps=len(self._names))
+
+    def _close(self) -> None:
+        if self._name:
+            spent = self._durations.get(self._name, 0.0) + time.monotonic() - self._entered
+            self._durations[self._name] = round(spent, 3)
+
+    def durations(self) -> dict[str, float]:
+        """Seconds by phase, and ``total``."""
+        self._close()
+        self._name = None
+        return {**self._durations, "total": round(time.monotonic() - self._started, 3)}

@@ -1,0 +1,102 @@
+"""The Spark session of a job; made only when there is something to do."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.converters.types import SESSION_CONF
+from airflow_kconnect.runtime.process.progress import emit
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+START_CONF = {
+    "spark.python.daemon.module": "airflow_kconnect.runtime.process.worker_daemon",
+    # Noting the line of Python for each expression takes a third of the time of planning.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
+"""What only a new session can be told."""
+
+_SPEED_CONF = {
+    # Java does not compile methods of more than 8000 bytes. A record of ten fields with a schema makes a longer one,
+    # which is then interpreted (measured: 27 000 instead of 50 000 records/s per core).
+    "spark.sql.codegen.hugeMethodLimit": "8000",
+}
+
+
+def _started(builder: SparkSession.Builder) -> SparkSession:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, __version__
+
+    from airflow_kconnect.runtime.spark_jobs import cause_of
+
+    try:
+        return builder.getOrCreate()
+    except Py4JError as error:
+        master = SparkConf().get("spark.master", "") or ""
+        if master.startswith("local"):
+            raise
+        raise RetriableError(
+            f"Spark cannot start the application on {master}: {cause_of(str(error), __version__)}. Check that the"
+            f" master can be reached and runs Spark {__version__}, as the driver does; Spark's log may say more"
+        ) from error
+
+
+class LazySession:
+    """Starts Spark on first use: a run that finds nothing new is over before Spark would be up.
+
+    :param session: a running session to use instead (benchmarks and previews keep one warm).
+    """
+
+    def __init__(self, app_name: str, session: SparkSession | None = None) -> None:
+        self._app_name = app_name
+        self._given = session
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """The session.
+
+        :raises ConfigError: when it is set up in a way that would double data.
+        :raises RetriableError: the master cannot be reached, or does not take the application.
+        """
+        from pyspark.sql import SparkSession
+
+        # On a local master the workers are this Python, whatever `python3` is first on the PATH.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        builder = SparkSession.builder.appName(self._app_name)
+        for key, value in START_CONF.items():
+            builder = builder.config(key, value)
+        spark = self._given or _started(builder)
+        if self._given is None and (url := spark.sparkContext.uiWebUrl):
+            emit("spark_ui", url=url)
+        for key, value in (SESSION_CONF | _SPEED_CONF).items():
+            spark.conf.set(key, value)
+        if str(spark.conf.get("spark.speculation", "false")).lower() == "true":
+            raise ConfigError(
+                {"spark.speculation": ["is true: two attempts of one split would fence each other; set it to false"]}
+            )
+        return spark
+
+    def parallelism(self) -> int:
+        """How many tasks run at once. Does not start the session."""
+        from pyspark import SparkConf
+
+        if self._given is not None:
+            return int(self._given.sparkContext.defaultParallelism)
+        conf = SparkConf()
+        local = re.fullmatch(r"local(?:\[(\d+|\*)(?:,.*)?\])?", conf.get("spark.master", "") or "")
+        if local:
+            return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
+        cores = int(conf.get("spark.cores.max", "0") or 0)
+        each = int(conf.get("spark.executor.cores", "1") or 1)
+        return cores or int(conf.get("spark.executor.instances", "8") or 8) * each
+
+    @property
+    def driver_host(self) -> str:
+        """Address of the driver that executors can reach."""
+        return str(self.spark.conf.get("spark.driver.host", "127.0.0.1"))

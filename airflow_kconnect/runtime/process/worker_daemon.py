@@ -1,0 +1,34 @@
+"""The parent of Spark's Python workers: it imports once what each of them needs, then forks them.
+
+Spark starts it (``spark.python.daemon.module``) with the module of its workers as the only argument. A worker that
+imports these by itself takes almost a CPU second for that, and a run begins with two workers per core.
+"""
+
+from __future__ import annotations
+
+import gc
+
+from airflow_kconnect.machine.spark_home import use_unpacked_pyspark
+
+
+def main() -> None:
+    """Import what workers need, and fork them when Spark asks for it."""
+    use_unpacked_pyspark(unpack=False)
+    import pandas  # type: ignore[import-untyped]  # noqa: F401  (the Arrow path of PySpark imports it in each worker)
+    from pyspark.daemon import manager
+
+    import airflow_kconnect.connectors.directory.writers
+    import airflow_kconnect.connectors.file.reading
+    import airflow_kconnect.connectors.file.segments
+    import airflow_kconnect.runtime.sink.without_jvm
+    import airflow_kconnect.runtime.source.writer  # noqa: F401
+    from airflow_kconnect.runtime.process.memory import use_few_arenas
+
+    use_few_arenas()
+    # What is there now lives as long as the workers: none of them has to look through it again.
+    gc.freeze()
+    manager()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""The Spark jobs of a sink run: read, decode, transform, render, write. They know the shapes that have been seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.connector import (
+    NativeSinkConnector,
+    PollSinkConnector,
+    SinkConnector,
+    SinkSplit,
+    SplitWriter,
+)
+from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame, unknown_even_then
+from airflow_kconnect.runtime.conversion.encoding import converter_of
+from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
+from airflow_kconnect.runtime.dead_letters import as_before, only_of_failed, original_in_kafka
+from airflow_kconnect.runtime.process.progress import ProgressAddress
+from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.sink.poll import TaskWriter
+from airflow_kconnect.runtime.sink.reader import ReaderSettings, read_samples, read_splits, with_places
+from airflow_kconnect.runtime.sink.without_jvm import plain_sink
+from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
+from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA
+from airflow_kconnect.runtime.spark_jobs import observed, use_batches_of
+from airflow_kconnect.transforms.base import Scope
+from airflow_kconnect.transforms.chain import Chain
+from airflow_kconnect.transforms.debezium.extract_new_record_state import has_change_events
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    Job = tuple[DataFrame, Callable[[], int] | None]
+
+_UNKNOWN = 0
+_LEARNT_MAX = 32
+_POLL_COLUMNS = frozenset({"key", "timestamp", "headers"})
+# Tombstones pass untouched: in topics without Debezium's events they are deletions too.
+_UNWRAP = {
+    "transforms": "unwrap",
+    "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
+    "transforms.unwrap.delete.tombstone.handling.mode": "delete-to-tombstone",
+    "transforms.unwrap.predicate": "tombstone",
+    "transforms.unwrap.negate": "true",
+    "predicates.tombstone.type": "RecordIsTombstone",
+}
+
+
+class SinkJobs:
+    """Makes a round's job of its splits.
+
+    :param consumer_config: of the readers.
+    :param dead_letters: the records are dead letters: they are read as they were before they failed.
+    """
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        connector: SinkConnector,
+        consumer_config: Mapping[str, Any],
+        *,
+        dead_letters: bool,
+    ) -> None:
+        self._settings, self._connector, self._dead_letters = settings, connector, dead_letters
+        self._consumer_config = dict(consumer_config)
+        self._header = converter_of(settings, "header")
+        self._chain = Chain.from_props(settings.config.props)
+        self._unwraps = isinstance(connector, NativeSinkConnector) and connector.unwraps_change_events
+        self._columns = self._needed_columns()
+        self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
+        self._value = PartDecoder("value", converter_of(settings, "value"))
+        self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
+        self._record_bytes = _UNKNOWN
+        self._largest: int | None = None
+        self._needs_spark = False
+        self.own_topics: Sequence[str] = ()
+        """The topics from which dead letters may be."""
+        self._first: tuple[str, bytes] | None = None
+
+    def _needed_columns(self) -> frozenset[str]:
+        connector = self._connector
+        own = connector.needs if isinstance(connector, NativeSinkConnector) else _POLL_COLUMNS
+        everything = self._settings.errors.reports or self._dead_letters
+        return own | self._chain.needs | (_POLL_COLUMNS if everything else frozenset())
+
+    def look_at_samples(self, splits: Iterable[SinkSplit], group: str) -> None:
+        """Look at the first messages of each partition, so that common shapes and sizes are known to the first job."""
+        firsts = {split.topic_partition: split for split in sorted(splits, key=lambda split: -split.start)}
+        messages = read_samples(self._settings.clients.consumer(group), firsts.values())
+        for part, decoder in self._decoders:
+            decoder.learn([getattr(message, part)() for message in messages])
+        self._record_bytes = max((len(message.value() or b"") for message in messages), default=0)
+
+    def learn(self, samples: Sequence[tuple[str, bytes]], *, needs_spark: bool, large: bool = False) -> bool:
+        """Take in what a job could not do, so that the next one can; whether there was anything.
+
+        :param samples: (part, bytes) of records whose shapes were not known, the first ones of each split first.
+        :param needs_spark: there were records that only Catalyst can read or render.
+        :param large: there were records that are larger than the samples had led to expect.
+        :raises DataError: a shape is not understood even now.
+        """
+        self._needs_spark = self._needs_spark or needs_spark
+        if samples and samples[0] == self._first:
+            raise unknown_even_then(self._settings.name, samples)
+        # The plan of a round has room for only so many shapes, the first one's among them. Others are met once more.
+        self._first, samples = samples[0] if samples else None, samples[:_LEARNT_MAX]
+        for part, decoder in self._decoders:
+            decoder.learn([data for found, data in samples if found == part])
+        if large:
+            self._record_bytes = _UNKNOWN
+        return bool(samples) or needs_spark or large
+
+    def job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
+        """A job that writes the splits; its rows are their reports.
+
+        With it comes what says, when it is over, how many records the readers have delivered; None: a job that needs no
+        Catalyst counts by itself.
+        """
+        self._largest = use_batches_of(spark, self._record_bytes)
+        plain = self._plain_job(spark, splits, progress)
+        return self._catalyst_job(spark, splits, progress) if plain is None else (plain, None)
+
+    def _plain_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame | None:
+        """A job that needs no Catalyst, if the connector and all that has been read so far allow that."""
+        connector = self._connector
+        in_between = self._needs_spark or self._dead_letters or self._chain.links
+        if in_between or not isinstance(connector, NativeSinkConnector):
+            return None
+        if not all(decoder.parsers for _, decoder in self._decoders):
+            return None
+        renderer = connector.batch_renderer(self._key.shapes if self._key else (), self._value.shapes)
+        if renderer is None:
+            return None
+        reader = self._reader(splits, frozenset(part for part, _ in self._decoders), keeps_parsed=False)
+        writers = tuple(connector.writer() for _ in splits)
+        return plain_sink(spark, reader, renderer, self._writing(splits, writers, progress))
+
+    def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
+        columns = self._columns.union(part for part, _ in self._decoders)
+        reader = self._reader(splits, columns, keeps_parsed=self._settings.errors.reports or self._dead_letters)
+        reader = replace(reader, largest=self._largest)
+        records, delivered = observed(read_splits(spark, reader), padded=False)
+        frame = self._frame(records, splits)
+        writers: tuple[SplitWriter, ...]
+        if isinstance(self._connector, NativeSinkConnector):
+            rows: Any = self._connector.render(frame)
+            writers = tuple(self._connector.writer() for _ in splits)
+        else:
+            assert isinstance(self._connector, PollSinkConnector)
+            headers = HeaderStage.of(self._header)
+            configs = self._connector.task_configs(self._settings.tasks_max)
+            flush_ms = int(self._settings.worker.get("offset.flush.interval.ms"))
+            task = TaskWriter(self._connector.task_class(), {}, frame.key, frame.value, headers, flush_ms)
+            writers = tuple(replace(task, props=configs[n % len(configs)]) for n in range(len(splits)))
+            rows = _for_tasks(frame)
+        return rows.mapInArrow(sink_writer(self._writing(splits, writers, progress)), REPORT_SCHEMA), delivered
+
+    def _reader(self, splits: list[SinkSplit], columns: frozenset[str], *, keeps_parsed: bool) -> ReaderSettings:
+        parsers = {name: parser for _, decoder in self._decoders for name, parser in decoder.parsers.items()}
+        return ReaderSettings(self._consumer_config, tuple(splits), columns, parsers, keeps_parsed=keeps_parsed)
+
+    def _writing(
+        self, splits: list[SinkSplit], writers: tuple[SplitWriter, ...], progress: ProgressAddress
+    ) -> SinkWriterSettings:
+        producer = self._settings.clients.producer(None)
+        return SinkWriterSettings(
+            tuple(splits),
+            writers,
+            progress,
+            self._settings.errors,
+            producer,
+            self._consumer_config,
+            replayed_topics=frozenset(self.own_topics) if self._dead_letters else None,
+        )
+
+    def _frame(self, rows: DataFrame, splits: list[SinkSplit]) -> RecordFrame:
+        """The records of the splits, decoded and transformed."""
+        errors, poll = self._settings.errors, isinstance(self._connector, PollSinkConnector)
+        carried = ("original",) if errors.reports else ()
+        if self._chain.links or self._unwraps or self._dead_letters:
+            rows = with_places(rows, splits)
+        if self._dead_letters:
+            rows = as_before(rows, self.own_topics)
+        if errors.reports:
+            rows = rows.withColumn("original", original_in_kafka(with_place=self._dead_letters))
+        frame = decoded_frame(rows, self._key, self._value, carried)
+        scope = Scope(is_sink=True, header_converter=self._header)
+        frame = self._chain.apply(frame, scope)
+        if self._unwraps and has_change_events(frame):
+            frame = Chain.from_props(_UNWRAP).apply(frame, scope)
+        return frame if poll or not carried else only_of_failed(frame)
+
+
+def _for_tasks(frame: RecordFrame) -> DataFrame:
+    """Rows for a Python sink; schemaless data travel as JSON text."""
+    from pyspark.sql import functions as F
+
+    rows = frame.df
+    for union in (frame.key, frame.value):
+        for shape, column in zip(union.shapes, union.columns, strict=True):
+            if shape.schemaless:
+                rows = rows.withColumn(column, F.to_json(F.col(column)))
+    topic = [frame.topic] if frame.topic else []
+    columns = [*_task_columns(frame.key), *_task_columns(frame.value), "timestamp", "headers", *topic, *frame.carried]
+    return rows.select(*columns)
+
+
+def _task_columns(union: Union) -> tuple[str, ...]:
+    return (*union.columns, *((union.tag,) if union.tag else ()))

@@ -1,0 +1,179 @@
+"""A `SinkTask` as the writer of a split: Arrow rows become `SinkRecord` objects."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
+from airflow_kconnect.connect.data import ConnectSchema
+from airflow_kconnect.connect.error_cells import error_from_column
+from airflow_kconnect.connect.errors import ConnectError, DataError
+from airflow_kconnect.connect.frame import Union
+from airflow_kconnect.connect.record import Headers, SinkRecord
+from airflow_kconnect.connect.task import SinkTask, SinkTaskContext
+from airflow_kconnect.runtime.conversion.header_stage import RAW, Cell, HeaderStage
+from airflow_kconnect.runtime.sink.task_reporter import BatchReporter
+
+_RECURSION_LIMIT = 4_000
+
+
+@dataclass
+class TaskWriter(SplitWriter):
+    """Calls a `SinkTask` as its contract says.
+
+    :param key: the key's union, whose schemaless columns hold JSON text.
+    :param value: the value's union, likewise.
+    :param headers: reads the values of headers; unless given they stay bytes.
+    :param flush_ms: the task has to flush so often, and after the last record.
+    """
+
+    task_class: type[SinkTask]
+    props: Mapping[str, str]
+    key: Union
+    value: Union
+    headers: HeaderStage = RAW
+    flush_ms: int = 60_000
+    _task: SinkTask | None = field(default=None, init=False)
+    _split: SinkSplit | None = field(default=None, init=False)
+    _reporter: BatchReporter | None = field(default=None, init=False)
+    _flushed_s: float = field(default=0.0, init=False)
+
+    def report_to(self, reporter: BatchReporter) -> None:
+        """Give the task a reporter of records that it cannot write. Called before `open`."""
+        self._reporter = reporter
+
+    def open(self, split: SinkSplit) -> None:
+        partitions = (split.topic_partition,)
+        # Spark reads JSON of a thousand levels, for each of which Python's reader counts a call.
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
+        self._split, self._task = split, self.task_class()
+        with _as_data_error(self.task_class):
+            self._task.initialize(SinkTaskContext(self.props, partitions, self._reporter))
+            self._task.start(self.props)
+            self._task.open(partitions)
+        self._flushed_s = time.monotonic()
+
+    def checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch with an ``error`` in the rows that have wrong headers and no error yet."""
+        errors = [self.headers.decoded(cells)[1] for cells in batch.column("headers").to_pylist()]
+        if not any(errors):
+            return batch
+        index = batch.schema.get_field_index("error")
+        return batch.set_column(index, "error", pc.coalesce(batch.column(index), pa.array(errors, pa.string())))
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        assert self._task and self._split
+        records = _records(batch, self._split, self.key, self.value, self.headers)
+        if self._reporter:
+            self._reporter.begin(batch)
+        with _as_data_error(self.task_class):
+            self._task.put(records)
+        if self._reporter:
+            self._reporter.raise_if_failed()
+        if (time.monotonic() - self._flushed_s) * 1000 >= self.flush_ms:
+            # What it answers is asked again at the end: offsets are committed with the round.
+            self._pre_commit(records[-1].kafka_offset + 1)
+
+    def _pre_commit(self, end: int) -> int:
+        """Have the task flush; returns the offset that is safe."""
+        assert self._task and self._split
+        partition = self._split.topic_partition
+        with _as_data_error(self.task_class):
+            safe = self._task.pre_commit({partition: end})
+        self._flushed_s = time.monotonic()
+        return safe.get(partition, self._split.start)
+
+    def close(self, end: int) -> dict[str, Any]:
+        safe = self._pre_commit(end)
+        with _as_data_error(self.task_class):
+            self._end()
+        return {"safe": safe, "reported": self._reporter.reported if self._reporter else 0}
+
+    def abort(self) -> None:
+        if self._task is not None:
+            with suppress(Exception):  # the error that led here is the one to report
+                self._end()
+
+    def _end(self) -> None:
+        assert self._task and self._split
+        task, self._task = self._task, None
+        try:
+            task.close((self._split.topic_partition,))
+        finally:
+            task.stop()
+
+
+class _as_data_error:
+    """The task is the user's code: any error of it is the run's answer, by name, not a traceback of ours."""
+
+    def __init__(self, task_class: type[SinkTask]) -> None:
+        self._name = task_class.__name__
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if error is None or isinstance(error, ConnectError) or not isinstance(error, Exception):
+            return
+        raise DataError(f"{self._name} failed: {type(error).__name__}: {error}") from error
+
+
+def _records(
+    batch: pa.RecordBatch, split: SinkSplit, key: Union, value: Union, header_stage: HeaderStage
+) -> list[SinkRecord]:
+    keys, values = _part(batch, key), _part(batch, value)
+    offsets = batch.column("kafka_offset").to_pylist()
+    timestamps = batch.column("timestamp").to_pylist()
+    headers = batch.column("headers").to_pylist()
+    count = batch.num_rows
+    topics = batch.column("topic").to_pylist() if "topic" in batch.schema.names else [split.topic] * count
+    return [
+        SinkRecord(
+            topic=topic,
+            partition=split.partition,
+            kafka_offset=offset,
+            key=k,
+            key_schema=key_schema,
+            value=v,
+            value_schema=value_schema,
+            timestamp=timestamp,
+            headers=_headers(header_stage, found, f"{topic}-{split.partition}@{offset}"),
+        )
+        for topic, offset, (key_schema, k), (value_schema, v), timestamp, found in zip(
+            topics, offsets, keys, values, timestamps, headers, strict=True
+        )
+    ]
+
+
+def _headers(stage: HeaderStage, cells: list[Cell] | None, place: str) -> Headers:
+    """:raises ConnectError: they are wrong; see `TaskWriter.checked`."""
+    headers, error = stage.decoded(cells)
+    if error is not None:
+        raise error_from_column(error, place)
+    return tuple((name, value) for name, _, value in headers)
+
+
+def _part(batch: pa.RecordBatch, union: Union) -> list[tuple[ConnectSchema | None, Any]]:
+    if union.absent:
+        return [(None, None)] * batch.num_rows
+    columns = [batch.column(name).to_pylist() for name in union.columns]
+    tags = [0] * batch.num_rows if union.tag is None else batch.column(union.tag).to_pylist()
+    return [_data(union, columns, tag, row) for row, tag in enumerate(tags)]
+
+
+def _data(union: Union, columns: list[list[Any]], tag: int | None, row: int) -> tuple[ConnectSchema | None, Any]:
+    if tag is None:
+        return None, None
+    schema, data = union.shapes[tag].schema, columns[tag][row]
+    if schema is None:
+        return None, None if data is None else json.loads(data)
+    return schema, data

@@ -1,0 +1,155 @@
+"""What a sink run has to read: of each topic-partition from where the sink is to the end that readers see."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+
+from airflow_kconnect.connect.connector import NativeSinkConnector, SinkConnector
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
+from airflow_kconnect.kafka.admin import Bounds, KafkaAdmin
+from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.sink.plan import CURE, Range, interval_ranges, start_offset
+from airflow_kconnect.stores.sink_positions import Position, SinkPositions
+
+
+def group_of(settings: RunSettings, *, dead_letters: bool) -> str:
+    """The consumer group that keeps a run's offsets: replays, of intervals and of dead letters, have their own."""
+    own = sink_group(settings.config.props)
+    if dead_letters:
+        return dead_letter_group(own)
+    return settings.replay.name(own) if settings.replay else own
+
+
+def dead_letter_group(own: str) -> str:
+    """The group of replays of dead letters; it begins as the connector's own does, for rights on prefixes.
+
+    Without the digits it would be that of a sink called ``<name>-dead-letters``, which may well read that topic.
+    """
+    return f"{own}-dead-letters-{hashlib.sha256(own.encode()).hexdigest()[:8]}"
+
+
+class SinkRanges:
+    """Asks Kafka, and the target if it keeps offsets too.
+
+    :param group: see `group_of`.
+    :param dead_letters: the run reads the connector's dead letters instead of its topics.
+    """
+
+    def __init__(
+        self,
+        settings: RunSettings,
+        connector: SinkConnector,
+        admin: KafkaAdmin,
+        positions: SinkPositions,
+        group: str,
+        *,
+        dead_letters: bool,
+    ) -> None:
+        self._settings, self._connector, self._admin = settings, connector, admin
+        self._positions, self._group, self._dead_letters = positions, group, dead_letters
+        self.warnings: list[str] = []
+        self.own_topics: list[str] = []
+        """Of a run over dead letters: the topics from which they may be."""
+
+    def check_group(self) -> None:
+        """:raises RetriableError: somebody else consumes in the group."""
+        state = self._admin.group_state(self._group)
+        if state.members:
+            raise RetriableError(
+                f"consumer group {self._group} is {state.name} with {state.members} members: a Connect cluster still"
+                " runs this sink. Stop the connector there first"
+            )
+
+    def find(self) -> list[Range]:
+        """The ranges, also empty ones; `warnings` then has what is odd about them.
+
+        :raises DataError: where the sink is says nothing about what is there now.
+        """
+        places = self._positions.look_up(self._topics(self._admin.topics()))
+        found = self._positions.read(self._in_target(places))
+        bounds = self._admin.bounds(places)
+        self.warnings += self._lost(found)
+        if self._dead_letters and not found:
+            self.warnings += self._replayed_before(places)
+        again = self._positions.created_again(found)
+        if self._settings.replay is not None:
+            found = {place: position for place, position in found.items() if place.topic not in again}
+            return self._replayed(self._settings.replay, found, bounds)
+        if again:
+            raise DataError(
+                f"connector {self._settings.name}: created again since it was read: {', '.join(again)}. {CURE}"
+            )
+        return [self._range(place, found.get(place), bounds[place]) for place in places]
+
+    def _range(self, place: TopicPartition, position: Position | None, bounds: Bounds) -> Range:
+        reset = self._settings.config.props.get("consumer.override.auto.offset.reset")
+        if self._dead_letters and reset != "earliest":
+            reset = None  # they are there to be replayed, all of them
+        start, warning = start_offset(place, position.offset if position else None, bounds, reset)
+        self.warnings += [warning] if warning else []
+        return Range(place, start, max(start, bounds.end))
+
+    def _replayed(
+        self, replay: Replay, found: Mapping[TopicPartition, Position], bounds: Mapping[TopicPartition, Bounds]
+    ) -> list[Range]:
+        """What belongs to the interval, less what an earlier attempt has written; see `interval_ranges`."""
+        ranges: list[Range] = []
+        for topic in dict.fromkeys(place.topic for place in bounds):
+            own = {place.partition: found for place, found in bounds.items() if place.topic == topic}
+            first, after = (self._admin.offsets_at(topic, own, ms) for ms in (replay.start_ms, replay.end_ms))
+            begins, ends = ({p: getattr(bound, name) for p, bound in own.items()} for name in ("begin", "end"))
+            in_topic, warnings = interval_ranges(topic, (first, after), begins, ends)
+            self.warnings += warnings
+            ranges += in_topic
+        written = {place: position.offset for place, position in found.items()}
+        return [Range(r.place, min(max(r.start, written.get(r.place, -1)), r.end), r.end) for r in ranges]
+
+    def _in_target(self, places: list[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """Offsets that the target keeps beside its data."""
+        if not isinstance(self._connector, NativeSinkConnector):
+            return {}
+        return self._connector.stored_offsets(places) if self._settings.dry_run else self._connector.take_over(places)
+
+    def _lost(self, found: Mapping[TopicPartition, Position]) -> list[str]:
+        """What to say of offsets that the group has had."""
+        topics = sorted({place.topic for place, position in found.items() if position.lost})
+        if not topics:
+            return []
+        return [
+            f"consumer group {self._group} has lost its offsets in {', '.join(topics)}: they have expired, or were"
+            " deleted. Resuming from what the offset topic knows. To read from the beginning, reset the connector's"
+            " offsets (`kconnect offsets reset`)"
+        ]
+
+    def _replayed_before(self, places: list[TopicPartition]) -> list[str]:
+        """What to say of replays under the name that their group had, which may be that of another sink."""
+        old = f"{sink_group(self._settings.config.props)}-dead-letters"
+        committed = self._admin.committed_offsets(old)
+        known = {str(place): committed[place] for place in places if place in committed}
+        if not known:
+            return []
+        return [
+            f"replays of dead letters have a consumer group of a new name, {self._group}, and begin at the beginning."
+            f" What an older version replayed, as group {old}, is replayed again: {json.dumps(known)}"
+        ]
+
+    def _topics(self, existing: Mapping[str, int]) -> list[str]:
+        if not self._dead_letters:
+            return self._chosen(existing)
+        topic = self._settings.errors.topic
+        if topic is None:
+            key = "errors.deadletterqueue.topic.name"
+            raise ConfigError({key: ["is not set: there are no dead letters to replay"]}, self._settings.name)
+        # Named topics need not exist any more.
+        self.own_topics = named_topics(self._settings.config.props) or self._chosen(existing)
+        return [topic]
+
+    def _chosen(self, existing: Mapping[str, int]) -> list[str]:
+        worker = self._settings.worker
+        internal = frozenset(str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status"))
+        return chosen_topics(self._settings.config.props, existing, internal)

@@ -1,0 +1,304 @@
+"""The beginning of a sink split: a bounded range of a topic-partition as Arrow batches, read_committed."""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from airflow_kconnect.connect.connector import SinkSplit
+from airflow_kconnect.connect.error_cells import LARGE, error_cell, stage_prefix
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
+from airflow_kconnect.converters.base import BatchParser
+from airflow_kconnect.kafka.errors import translate, translated
+from airflow_kconnect.kafka.headers import UNREADABLE, headers_of
+from airflow_kconnect.runtime.process.memory import give_memory_back
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+_BATCH = 10_000
+_SAMPLES = 100
+_PATIENCE_S = 120.0
+_UNREADABLE = stage_prefix("HEADER_CONVERTER", "org.apache.kafka.common.header.Header") + UNREADABLE
+_HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+_COLUMNS = {
+    "kafka_offset": pa.int64(),
+    "value": pa.binary(),
+    "key": pa.binary(),
+    "timestamp": pa.int64(),
+    "headers": _HEADERS,
+    "error": pa.string(),
+}
+
+
+@dataclass(frozen=True)
+class ReaderSettings:
+    """What the readers share; pickled into the tasks.
+
+    :param columns: which columns are read besides ``kafka_offset``, ``value`` and ``error``: each one costs.
+    :param parsers: further columns, named ``key_...`` or ``value_...``, made of that part's bytes, batch by batch.
+    :param keeps_parsed: whether the bytes of what was parsed go along.
+    :param largest: the first larger value, in bytes, ends the split with `LARGE`; None: values may have any size.
+    """
+
+    consumer_config: Mapping[str, Any]
+    splits: tuple[SinkSplit, ...]
+    columns: frozenset[str]
+    parsers: Mapping[str, BatchParser] = field(default_factory=dict)
+    keeps_parsed: bool = True
+    largest: int | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema of the batches."""
+        wanted = {"kafka_offset", "value", "error"} | self.columns
+        own = [(name, kind) for name, kind in _COLUMNS.items() if name in wanted]
+        return pa.schema([*own, *((name, parser.type) for name, parser in self.parsers.items())])
+
+
+def read_splits(spark: SparkSession, settings: ReaderSettings) -> DataFrame:
+    """The records of the splits as rows; Spark partition n holds split n, in offset order."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    count = len(settings.splits)
+    return spark.range(0, count, 1, count).mapInArrow(_reader(settings), from_arrow_schema(settings.schema))
+
+
+def with_places(rows: DataFrame, splits: Sequence[SinkSplit]) -> DataFrame:
+    """Rows of `read_splits` with the columns ``topic`` and ``partition``: constant in each Spark partition."""
+    from pyspark.sql import functions as F
+
+    def of_split(values: Sequence[str | int]) -> Column:
+        first = values[0]
+        if all(value == first for value in values):
+            return F.lit(first)
+        return F.get(F.array(*map(F.lit, values)), F.spark_partition_id())
+
+    topic, partition = of_split([s.topic for s in splits]), of_split([s.partition for s in splits])
+    return rows.withColumns({"topic": topic, "partition": partition.cast("int")})
+
+
+def _reader(settings: ReaderSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        with many_messages():
+            for batch in batches:
+                for split in batch.column(0).to_pylist():
+                    yield from read_split(settings, settings.splits[split])
+
+    return read
+
+
+@contextmanager
+def many_messages() -> Iterator[None]:
+    """Where splits are read."""
+    # Messages make no cycles, and looking for some among so many objects takes half of the reader's time.
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        give_memory_back()
+
+
+def read_split(settings: ReaderSettings, split: SinkSplit) -> Iterator[pa.RecordBatch]:
+    """The records of a split as batches of the settings' schema; an error of the broker is the last row."""
+    try:
+        for messages in read_messages(settings.consumer_config, split):
+            large = _first_above(settings.largest, messages)
+            if large is None:
+                yield _arrow(settings, messages)
+                continue
+            if large:
+                yield _arrow(settings, messages[:large])
+            yield _error_row(settings, LARGE, messages[large].offset())
+            return
+    except ConnectError as error:
+        yield _error_row(settings, error_cell(error))
+
+
+def _first_above(largest: int | None, messages: Sequence[Message]) -> int | None:
+    """Index of the first message with a larger value."""
+    if largest is None:
+        return None
+    return next((n for n, size in enumerate(map(len, messages)) if size > largest), None)
+
+
+def _error_row(settings: ReaderSettings, error: str, offset: int | None = None) -> pa.RecordBatch:
+    cells: dict[str, list[Any]] = {"error": [error], "kafka_offset": [offset]}
+    arrays = [pa.array(cells.get(field.name, [None]), field.type) for field in settings.schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=settings.schema)
+
+
+def read_samples(consumer_config: Mapping[str, Any], ranges: Iterable[SinkSplit]) -> list[Message]:
+    """Some messages from the beginning of each range; a range without messages gives none.
+
+    :raises RetriableError: the broker is unavailable, or nothing moves for two minutes.
+    """
+    missing = {(found.topic, found.partition): found for found in ranges}
+    patience = _Patience(_PATIENCE_S)
+    consumer = Consumer({**consumer_config, **patience.config})
+    samples: list[Message] = []
+    try:
+        consumer.assign([TopicPartition(r.topic, r.partition, r.start) for r in missing.values()])
+        while missing:
+            patience.check("reading samples")
+            by_place = defaultdict(list)
+            for message in consumer.consume(_SAMPLES, timeout=0.1):
+                by_place[message.topic(), message.partition()].append(message)
+            for place in by_place.keys() & missing.keys():
+                good, reached = _within(by_place[place], missing[place], f"reading {missing[place].topic_partition}")
+                samples += good
+                if good or reached:
+                    del missing[place]
+                    consumer.pause([TopicPartition(*place)])
+    except KafkaException as error:
+        raise translated(error, "reading samples") from error
+    finally:
+        consumer.close()
+    return samples
+
+
+def read_messages(consumer_config: Mapping[str, Any], split: SinkSplit) -> Iterator[Sequence[Message]]:
+    """The messages of a split, in order.
+
+    The end counts as reached at the last message, or when the fetch position has passed it: control markers occupy
+    offsets and are never delivered.
+
+    :raises RetriableError: the broker is unavailable, or nothing moves for two minutes.
+    """
+    batch = min(_BATCH, split.end - split.start)
+    patience = _Patience(_PATIENCE_S)
+    consumer = Consumer({**consumer_config, **patience.config})
+    where = f"reading {split.topic_partition}"
+    try:
+        consumer.assign([TopicPartition(split.topic, split.partition, split.start)])
+        reached = False
+        while not reached:
+            messages = consumer.consume(batch, timeout=0.1)
+            if messages:
+                patience.renew()
+            else:
+                patience.check(where, f" before offset {split.end}")
+            good, reached = _within(messages, split, where)
+            if good:
+                yield good
+    except KafkaException as error:
+        raise translated(error, where) from error
+    finally:
+        consumer.close()
+
+
+class _Patience:
+    """How long a consumer may stand still.
+
+    It moves when messages arrive, and also when it passes records of aborted transactions: these are never delivered,
+    and only the client's statistics show that there is progress.
+
+    :param config: what the consumer needs in addition to its configuration.
+    """
+
+    def __init__(self, patience_s: float) -> None:
+        self._patience_s = patience_s
+        self._positions: dict[tuple[str, str], int] = {}
+        self.config: dict[str, Any] = {
+            "statistics.interval.ms": int(min(patience_s / 4, 10) * 1000),
+            "stats_cb": self._look_at,
+        }
+        self.renew()
+
+    def renew(self) -> None:
+        """Something has moved."""
+        self._deadline = time.monotonic() + self._patience_s
+
+    def check(self, doing: str, until: str = "") -> None:
+        """:raises RetriableError: nothing has moved for too long."""
+        if time.monotonic() > self._deadline:
+            raise RetriableError(f"{doing}: nothing arrived for {self._patience_s:.0f} s{until}")
+
+    def _look_at(self, statistics: str) -> None:
+        topics = json.loads(statistics)["topics"]
+        found = {(t, p): facts["next_offset"] for t in topics for p, facts in topics[t]["partitions"].items()}
+        if found != self._positions:
+            self._positions = found
+            self.renew()
+
+
+def _within(messages: list[Message], split: SinkSplit, where: str) -> tuple[list[Message], bool]:
+    """The messages before the split's end, and whether the end is reached."""
+    reached = False
+    if any(map(Message.error, messages)):
+        for error, offset in [(m.error(), m.offset()) for m in messages if m.error()]:
+            if error.code() != KafkaError._PARTITION_EOF:
+                raise translate(error, where)
+            reached = reached or offset >= split.end
+        messages = [m for m in messages if not m.error()]
+    if messages and messages[-1].offset() >= split.end - 1:
+        reached = True
+        if messages[-1].offset() >= split.end:
+            messages = [m for m in messages if m.offset() < split.end]
+    return messages, reached
+
+
+def _arrow(settings: ReaderSettings, messages: Sequence[Message]) -> pa.RecordBatch:
+    """Columns by mapping C functions over the messages: measured to be twice as fast as a loop."""
+    arrays: dict[str, pa.Array] = {}
+    unreadable: set[int] = set()
+    for column in settings.schema:
+        name = column.name
+        if (parser := settings.parsers.get(name)) is not None:
+            part = name.partition("_")[0]
+            arrays[name] = parser.parse(arrays[part])
+            if not settings.keeps_parsed:
+                arrays[part] = pc.if_else(arrays[name].is_valid(), None, arrays[part])
+        elif name == "headers":
+            arrays[name], unreadable = _headers(column, messages)
+        elif name == "error" and unreadable:
+            texts = [_UNREADABLE if row in unreadable else None for row in range(len(messages))]
+            arrays[name] = pa.array(texts, column.type)
+        else:
+            arrays[name] = _column(column, messages)
+    return pa.RecordBatch.from_arrays(list(arrays.values()), schema=settings.schema)
+
+
+def _column(field: pa.Field, messages: Sequence[Message]) -> pa.Array:
+    match field.name:
+        case "kafka_offset":
+            return _offsets(messages)
+        case "value":
+            return pa.array(list(map(Message.value, messages)), field.type)
+        case "key":
+            return pa.array(list(map(Message.key, messages)), field.type)
+        case "timestamp":
+            return pa.array([ms if kind else None for kind, ms in map(Message.timestamp, messages)], field.type)
+    return pa.nulls(len(messages), field.type)
+
+
+def _offsets(messages: Sequence[Message]) -> pa.Array:
+    first, last = messages[0].offset(), messages[-1].offset()
+    if last - first == len(messages) - 1:
+        return pa.array(np.arange(first, last + 1))
+    return pa.array(list(map(Message.offset, messages)), pa.int64())
+
+
+def _headers(field: pa.Field, messages: Sequence[Message]) -> tuple[pa.Array, set[int]]:
+    """The column of headers, and the rows in which they cannot be read."""
+    cells: list[list[dict[str, Any]] | None] = []
+    unreadable: set[int] = set()
+    for row, message in enumerate(messages):
+        try:
+            cells.append([{"key": name, "value": value} for name, value in headers_of(message)] or None)
+        except DataError:
+            cells.append(None)
+            unreadable.add(row)
+    return pa.array(cells, field.type), unreadable

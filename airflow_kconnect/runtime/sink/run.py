@@ -1,0 +1,262 @@
+"""A sink run: rounds of bounded ranges from the group's offsets to the read_committed end (DESIGN 5)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from itertools import chain, zip_longest
+from typing import Any
+
+from airflow_kconnect.connect.connector import NativeSinkConnector, SinkConnector, SinkSplit
+from airflow_kconnect.connect.error_cells import unpack_error
+from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.kafka.groups import GroupAdmin
+from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.runtime.process.failpoints import failpoint
+from airflow_kconnect.runtime.process.phases import SINK_PHASES, Phases
+from airflow_kconnect.runtime.process.progress import ProgressMonitor
+from airflow_kconnect.runtime.process.session import LazySession
+from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.sink.jobs import SinkJobs
+from airflow_kconnect.runtime.sink.lag import lag_of
+from airflow_kconnect.runtime.sink.plan import ROUND_RECORDS, Range, bounded, cut
+from airflow_kconnect.runtime.sink.ranges import SinkRanges, group_of
+from airflow_kconnect.runtime.sink.writer import SinkReport, samples_of, uncounted
+from airflow_kconnect.runtime.spark_jobs import run_job
+from airflow_kconnect.stores.sink_positions import SinkPositions
+from airflow_kconnect.stores.topics import ensure_dead_letter_topic
+
+# Of so many topic-partitions the report names what open transactions hold back.
+_SHOWN = 20
+
+
+class SinkRun:
+    """One run of a sink connector. Whatever it raises, offsets are committed only for what is safely written."""
+
+    def __init__(
+        self, settings: RunSettings, connector: SinkConnector, session: LazySession, *, dead_letters: bool = False
+    ) -> None:
+        self._settings, self._connector, self._session = settings, connector, session
+        self._admin = GroupAdmin(settings.clients.admin())
+        self._group = group_of(settings, dead_letters=dead_letters)
+        self._positions = SinkPositions(
+            settings.clients, settings.worker, self._admin, self._group, kept=settings.replay is None
+        )
+        places = settings, connector, self._admin, self._positions, self._group
+        self._ranges = SinkRanges(*places, dead_letters=dead_letters)
+        consumer_config = settings.clients.consumer(self._group, bulk=True)
+        self._jobs = SinkJobs(settings, connector, consumer_config, dead_letters=dead_letters)
+        self._reached: dict[TopicPartition, int] = {}  # of all partitions
+        self._phases = Phases(SINK_PHASES, settings.name)
+        self._rounds = self._splits = 0
+        self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
+        self._learned = False
+        self._warnings: list[str] = []
+        self._notes: dict[str, Any] = {}
+
+    @property
+    def _ordered(self) -> bool:
+        return self._connector.ordered if isinstance(self._connector, NativeSinkConnector) else True
+
+    def run(self) -> RunReport:
+        """The steps of a run.
+
+        1 take the driver's transactional id: an older run of this connector can commit nothing any more
+        2 only then read where the sink is, and the ends as read_committed readers see them
+        3 commit these positions, of all partitions: a run that was fenced since step 1 ends here
+        4 have the connector remove what killed runs left behind
+        5 rounds: read, decode, write; see `_round`
+        """
+        self._phases.enter("connecting")
+        self._admin.check_reachable()
+        self._ranges.check_group()
+        if self._settings.dry_run:
+            return self._dry_run()
+        producer = TransactionalProducer(
+            self._settings.clients.producer(self._settings.driver_id), f"driver of connector {self._settings.name}"
+        )  # 1
+        try:
+            self._phases.enter("planning")
+            self._positions.ensure_topic()
+            ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
+            ranges = self._ranges.find()  # 2
+            self._jobs.own_topics = self._ranges.own_topics
+            failpoint("after-reading-offsets")
+            self._reached = {found.place: found.start for found in ranges}
+            if warning := self._positions.settle(producer, self._reached):  # 3
+                self._warnings.append(warning)
+            if isinstance(self._connector, NativeSinkConnector):
+                self._connector.prepare(dict(self._reached))  # 4
+            left = self._in_rounds(producer, ranges)  # 5
+            return self._report(ranges, left)
+        finally:
+            producer.close()
+
+    def _in_rounds(self, producer: TransactionalProducer, ranges: list[Range]) -> list[Range]:
+        """Move everything, a round at a time; returns what a bound left over."""
+        settings = self._settings
+        budget = settings.max_records
+        deadline = None if settings.max_duration_ms is None else time.monotonic() + settings.max_duration_ms / 1000
+        left = [found for found in ranges if found.end > found.start]
+        held_back: list[Range] = []  # by a task's `pre_commit`: they are put again by the next run
+        while left and budget != 0 and (deadline is None or time.monotonic() < deadline):
+            size = ROUND_RECORDS if budget is None else min(ROUND_RECORDS, budget)
+            taken = bounded(left, size)
+            cores = self._session.parallelism()
+            splits = cut(taken, ordered=self._ordered, splits_max=settings.splits_max, parallelism=cores)
+            done = self._round(producer, splits)
+            moved = sum(done.get(found.place, found.start) - found.start for found in taken)
+            budget = None if budget is None else budget - moved
+            held_back += [r for r in _advanced(taken, done) if r.end > r.start and not self._learned]
+            places = {found.place for found in held_back}
+            left = [r for r in _advanced(left, done) if r.end > r.start and r.place not in places]
+        return left + held_back
+
+    def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
+        """Write the splits and commit; returns the new offset of each partition.
+
+        1 the splits are written where no reader sees them
+        2 commit where the round began: it changes nothing, but a fenced run ends here
+        3 make visible what was written
+        4 commit how far the round came
+
+        One transaction from 2 to 4 would say the same, but it times out while a large file is appended to.
+        """
+        self._look_at_samples(splits)
+        self._phases.enter("preparing the Spark job")
+        reports = self._write(splits)  # 1
+        accepted, reached = contiguous(splits, reports)
+        self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
+        self._phases.enter("committing offsets")
+        failpoint("after-last-write")
+        if isinstance(self._connector, NativeSinkConnector):
+            self._positions.commit(producer, self._reached)  # 2
+            failpoint("before-visible")
+            self._make_visible(self._connector, accepted)  # 3
+        failpoint("after-visible")
+        self._reached |= reached
+        self._positions.commit(producer, self._reached)  # 4
+        failpoint("after-final-commit")
+        for _, report in accepted:
+            self._counts["written"] += report.written
+            self._counts["filtered"] += report.filtered
+            self._counts["dead_lettered"] += report.dead_lettered
+        self._raise_or_learn(reports)
+        return reached
+
+    def _look_at_samples(self, splits: list[SinkSplit]) -> None:
+        if not self._rounds:
+            self._phases.enter("looking at samples")
+            self._jobs.look_at_samples(splits, self._group)
+
+    def _write(self, splits: list[SinkSplit]) -> list[SinkReport]:
+        spark = self._session.spark
+        expected = sum(split.end - split.start for split in splits)
+        with ProgressMonitor(self._session.driver_host, len(splits), expected) as monitor:
+            job, delivered = self._jobs.job(spark, splits, monitor.address)
+            self._phases.enter("moving records")
+            found = [SinkReport(**json.loads(row.report)) for row in run_job(spark, job)]
+        if delivered is not None:
+            self._reconcile(found, delivered())
+        return sorted(found, key=lambda report: report.index)
+
+    def _reconcile(self, reports: list[SinkReport], delivered: int) -> None:
+        """What was read must have arrived, or the run fails before the offsets are committed.
+
+        After the row that ends a split rows are read that nobody looks at; such a round is not the last one.
+
+        :raises InternalError: it has not.
+        """
+        arrived = sum(report.seen for report in reports)
+        early = any(report.stopped or report.error for report in reports)
+        if arrived != delivered and not (early and arrived < delivered):
+            raise uncounted(f"connector {self._settings.name}", delivered, arrived)
+
+    def _make_visible(self, connector: NativeSinkConnector, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
+        results = [(split, report.result) for split, report in accepted if report.result is not None]
+        for name, fact in connector.commit(results).items():
+            self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
+
+    def _raise_or_learn(self, reports: list[SinkReport]) -> None:
+        """Raise what failed; records of shapes that were not known make the next round wiser."""
+        errors = [unpack_error(report.error) for report in reports if report.error]
+        if errors:
+            raise min(errors, key=lambda error: error.exit_code)
+        in_turn = chain.from_iterable(zip_longest(*map(samples_of, reports)))
+        samples = list(dict.fromkeys(sample for sample in in_turn if sample is not None))
+        needs_spark, large = any(report.needs_spark for report in reports), any(report.large for report in reports)
+        self._learned = self._jobs.learn(samples, needs_spark=needs_spark, large=large)
+
+    def _dry_run(self) -> RunReport:
+        """Plan, and say what was planned; nobody is fenced, and nothing is created."""
+        self._phases.enter("planning")
+        ranges = self._ranges.find()
+        self._notes = {"dry_run": True, "would_read_offsets": sum(found.end - found.start for found in ranges)}
+        return self._report(ranges, ranges)
+
+    def _report(self, ranges: list[Range], left: list[Range]) -> RunReport:
+        remaining = {found.place: found.start for found in left}
+        reached = {found.place: remaining.get(found.place, found.end) for found in ranges}
+        lag, lag_max = self._lag(reached)
+        connector, settings = self._connector, self._settings
+        exact = isinstance(connector, NativeSinkConnector) and connector.exactly_once
+        return RunReport(
+            connector=settings.name,
+            kind="sink",
+            connector_class=type(connector).__name__,
+            run_id=settings.run_id,
+            guarantee="exactly_once" if exact else "at_least_once",
+            records=self._counts | {"read": sum(self._counts.values())},
+            topics=sorted({found.place.topic for found in ranges}),
+            offsets=[
+                {"topic": place.topic, "partition": place.partition, "offset": offset}
+                for place, offset in reached.items()
+            ],
+            splits=self._splits,
+            complete=not left,
+            notes={**self._notes, "rounds": self._rounds} if self._rounds else self._notes,
+            warnings=[*settings.config.warnings, *self._ranges.warnings, *self._warnings],
+            durations_s=self._phases.durations(),
+            replay=str(settings.replay) if settings.replay else None,
+            lag=lag,
+            lag_max=lag_max,
+        )
+
+    def _lag(self, reached: Mapping[TopicPartition, int]) -> tuple[dict[str, int], int | None]:
+        """What is left to read, open transactions included, as Kafka's tools count it; a replay is never behind."""
+        if self._settings.replay:
+            return {}, None
+        try:
+            bounds = self._admin.bounds(reached)
+        except ConnectError as error:  # everything is committed: the run must not fail of it
+            self._warnings.append(f"the lag is not known: {error}")
+            return {}, None
+        blocked = {str(p): found.log_end - found.end for p, found in bounds.items() if found.log_end > found.end}
+        if blocked:
+            self._notes["blocked"] = dict(sorted(blocked.items())[:_SHOWN])
+        return lag_of(reached, {place: found.log_end for place, found in bounds.items()})
+
+
+def _advanced(ranges: list[Range], reached: Mapping[TopicPartition, int]) -> list[Range]:
+    return [Range(found.place, reached.get(found.place, found.start), found.end) for found in ranges]
+
+
+def contiguous(
+    splits: list[SinkSplit], reports: list[SinkReport]
+) -> tuple[list[tuple[SinkSplit, SinkReport]], dict[TopicPartition, int]]:
+    """The splits that count, and the offset that each partition has reached without a gap.
+
+    A split that ended early (a bad record, a shape that nobody knew, an error) ends its partition: what later splits
+    of it wrote is not made visible, and is written again.
+    """
+    accepted: list[tuple[SinkSplit, SinkReport]] = []
+    reached: dict[TopicPartition, int] = {}
+    for split, report in sorted(zip(splits, reports, strict=True), key=lambda pair: pair[0].start):
+        place = split.topic_partition
+        if reached.setdefault(place, split.start) == split.start and report.result is not None:
+            accepted.append((split, report))
+            reached[place] = report.end
+    return accepted, reached

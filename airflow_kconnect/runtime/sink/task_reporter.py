@@ -1,0 +1,55 @@
+"""The reporter of a Python sink task for records that it cannot write (``ErrantRecordReporter``, KIP-610)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+
+from airflow_kconnect.connect.error_cells import RecordError
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.record import SinkRecord
+from airflow_kconnect.runtime.bad_records import FailedRecord, original_of
+
+STAGE, EXECUTING = "TASK_PUT", "org.apache.kafka.connect.sink.SinkTask"
+
+Tell = Callable[[FailedRecord, RecordError], None]
+
+
+class BatchReporter:
+    """Finds the original bytes of the records of the current batch.
+
+    :param tell: reports a failed record.
+    :param tolerant: ``errors.tolerance`` is ``all``.
+    """
+
+    def __init__(self, tell: Tell, *, tolerant: bool) -> None:
+        self._tell, self._tolerant = tell, tolerant
+        self._rows: dict[int, int] = {}
+        self._batch: pa.RecordBatch | None = None
+        self._failure: DataError | None = None
+        self.reported = 0
+
+    def begin(self, batch: pa.RecordBatch) -> None:
+        """The records of this batch are put next."""
+        self._batch = batch
+        self._rows = {offset: row for row, offset in enumerate(batch.column("kafka_offset").to_pylist())}
+
+    def report(self, record: SinkRecord, error: Exception) -> None:
+        """See `ErrantRecordReporter.report`."""
+        exception = RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
+        row = self._rows.get(record.kafka_offset)
+        original = {} if row is None or self._batch is None else original_of(self._batch, row)
+        place: dict[str, Any] = {"topic": record.topic, "partition": record.partition, "offset": record.kafka_offset}
+        self._tell(FailedRecord(**{**place, **original}), exception)
+        if not self._tolerant:
+            where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
+            self._failure = DataError(f"bad record at {where}: {STAGE}: {type(error).__name__}: {error}")
+            raise self._failure
+        self.reported += 1
+
+    def raise_if_failed(self) -> None:
+        """:raises DataError: what was reported must end the run, although the task went on."""
+        if self._failure is not None:
+            raise self._failure

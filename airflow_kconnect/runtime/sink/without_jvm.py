@@ -1,0 +1,72 @@
+"""Sink splits whose records need nothing of Spark's JVM: one Python process reads them, makes rows and writes these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Literal
+
+import pyarrow as pa
+
+from airflow_kconnect.connect.connector import BatchRenderer, ParsedPart, SinkSplit
+from airflow_kconnect.connect.error_cells import NEEDS_SPARK
+from airflow_kconnect.runtime.sink.reader import ReaderSettings, many_messages, read_split
+from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer, uncounted
+from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_Batches = Iterator[pa.RecordBatch]
+
+
+def plain_sink(
+    spark: SparkSession, reader: ReaderSettings, renderer: BatchRenderer, writer: SinkWriterSettings
+) -> DataFrame:
+    """The reports of the splits, as `sink_writer` makes them; Spark partition n moves split n."""
+    count = len(reader.splits)
+    return spark.range(0, count, 1, count).mapInArrow(_mover(reader, renderer, writer), REPORT_SCHEMA)
+
+
+def _mover(
+    reader: ReaderSettings, renderer: BatchRenderer, writer: SinkWriterSettings
+) -> Callable[[_Batches], _Batches]:
+    write = sink_writer(writer)
+
+    def move(batches: _Batches) -> _Batches:
+        for batch in batches:
+            for split in batch.column(0).to_pylist():
+                with many_messages():
+                    yield from write(rendered_rows(reader, renderer, reader.splits[split]))
+
+    return move
+
+
+def rendered_rows(reader: ReaderSettings, renderer: BatchRenderer, split: SinkSplit) -> _Batches:
+    """The rows of a split, up to the first batch that Spark has to read."""
+    for batch in read_split(reader, split):
+        if batch.column("error").null_count < batch.num_rows:
+            yield batch
+            return
+        rows = _rendered(reader, renderer, batch)
+        if rows is not None and rows.num_rows != batch.num_rows:
+            raise uncounted(str(split.topic_partition), batch.num_rows, rows.num_rows)
+        if rows is None:
+            yield pa.record_batch({"kafka_offset": batch.column("kafka_offset")[:1], "error": pa.array([NEEDS_SPARK])})
+            return
+        yield rows
+
+
+def _rendered(reader: ReaderSettings, renderer: BatchRenderer, batch: pa.RecordBatch) -> pa.RecordBatch | None:
+    key, value = _parsed(batch, "key"), _parsed(batch, "value")
+    if value is None or (key is None and "key" in reader.columns):
+        return None
+    return renderer.render(batch.column("kafka_offset"), key, value)
+
+
+def _parsed(batch: pa.RecordBatch, part: Literal["key", "value"]) -> ParsedPart | None:
+    """The shape that all messages of the batch have, and their payloads."""
+    prefix = f"{part}_parsed_"
+    for name in batch.schema.names:
+        if name.startswith(prefix) and not batch.column(name).null_count:
+            return int(name.removeprefix(prefix)), batch.column(name)
+    return None

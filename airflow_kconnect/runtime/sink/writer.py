@@ -1,0 +1,216 @@
+"""The end of a sink split: decoded rows go to a `SplitWriter` or to a `SinkTask`; answers with one report row."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
+from airflow_kconnect.connect.error_cells import LARGE, NEEDS_SPARK, pack_error
+from airflow_kconnect.connect.errors import ConnectError, InternalError
+from airflow_kconnect.connect.system_errors import system_error
+from airflow_kconnect.runtime.bad_records import (
+    ErrorHandling,
+    Sorted,
+    error_at,
+    sort_out,
+)
+from airflow_kconnect.runtime.conversion.decoding import unknown_sample
+from airflow_kconnect.runtime.process.failpoints import failpoint
+from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
+from airflow_kconnect.runtime.sink.bad_records import DeadLetters, RefusedRecords
+from airflow_kconnect.runtime.sink.poll import TaskWriter
+from airflow_kconnect.runtime.sink.task_reporter import BatchReporter
+
+_SAMPLES_MAX = 50
+_SAMPLES_BYTES = 2_000_000
+
+
+@dataclass(frozen=True)
+class SinkWriterSettings:
+    """What the writers of a round share; pickled into the tasks.
+
+    :param errors: what to do with bad records.
+    :param producer_config: of the producer of dead letters.
+    :param consumer_config: to read those again that the target refuses.
+    :param replayed_topics: those from which dead letters may be; None if the records are none.
+    """
+
+    splits: tuple[SinkSplit, ...]
+    writers: tuple[SplitWriter, ...]
+    progress: ProgressAddress
+    errors: ErrorHandling
+    producer_config: Mapping[str, Any]
+    consumer_config: Mapping[str, Any]
+    replayed_topics: frozenset[str] | None
+
+
+@dataclass
+class SinkReport:
+    """The answer of a split.
+
+    :param end: the offset after what was written: the split's end, or the record that ended it early.
+    :param seen: rows that arrived, good and bad ones.
+    :param stopped: a row has ended the split; rows after it were not looked at.
+    :param result: facts for `NativeSinkConnector.commit`; None if the writer failed and nothing counts.
+    :param unknown: (part, base64 bytes) of records whose shape was not known.
+    :param needs_spark: the rest cannot be read by a `BatchRenderer`.
+    :param large: the record at `end` is too large for the batches that were chosen.
+    :param error: the error of the record at `end`, or of the writer.
+    """
+
+    index: int
+    end: int
+    written: int = 0
+    filtered: int = 0
+    dead_lettered: int = 0
+    seen: int = 0
+    stopped: bool = False
+    result: dict[str, Any] | None = None
+    unknown: list[tuple[str, str]] = field(default_factory=list)
+    needs_spark: bool = False
+    large: bool = False
+    error: dict[str, Any] | None = None
+
+    def count(self, found: Sorted) -> None:
+        """Add the counts of a batch."""
+        self.written += found.good.num_rows
+        self.filtered += found.filtered
+        self.dead_lettered += found.passed_over
+
+    def move_reported(self, count: int) -> None:
+        """So many records that were written are not in the target: its task has reported them, or it refuses them."""
+        self.written -= count
+        self.dead_lettered += count
+
+
+def uncounted(where: str, delivered: int, arrived: int) -> InternalError:
+    """The error that ends a run before its offsets are committed: they would say that all records are written."""
+    return InternalError(
+        f"{where}: {delivered} records were read, but {arrived} arrived at the writer; no offsets were committed. A"
+        " transformation or a connector adds or drops rows: drop records by an error of the row instead"
+    )
+
+
+def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """The function for `mapInArrow`: Spark partition n holds the rows of split n."""
+
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        index = context.partitionId()
+        split, writer = settings.splits[index], settings.writers[index]
+        report = SinkReport(index, split.end)
+        try:
+            with DeadLetters(settings.errors, settings.producer_config, split) as dead_letters:
+                refused = None
+                if settings.errors.tolerant:
+                    consumer = settings.consumer_config
+                    refused = RefusedRecords(dead_letters, split, consumer, settings.replayed_topics)
+                progress = ProgressSender(settings.progress, index)
+                _write_split(split, writer, report, batches, progress, dead_letters, refused)
+        except ConnectError as error:
+            report.error, report.result = pack_error(error), None
+        except OSError as error:
+            where = f"writing {split.topic_partition}" + (f": {error.filename}" if error.filename else "")
+            report.error, report.result = pack_error(system_error(where, error)), None
+        arrays = [pa.array([index], pa.int32()), pa.array([json.dumps(vars(report))])]
+        yield pa.RecordBatch.from_arrays(arrays, ["split", "report"])
+
+    return write
+
+
+def _write_split(
+    split: SinkSplit,
+    writer: SplitWriter,
+    report: SinkReport,
+    batches: Iterator[pa.RecordBatch],
+    progress: ProgressSender,
+    dead_letters: DeadLetters,
+    refused: RefusedRecords | None = None,
+) -> None:
+    handling = dead_letters.handling
+    _hand_reporters(writer, dead_letters, refused)
+    try:
+        writer.open(split)
+        for batch in batches:
+            if isinstance(writer, TaskWriter):
+                batch = writer.checked(batch)
+            report.seen += batch.num_rows
+            found = sort_out(batch, handling.tolerant)
+            for row, error in found.failed:
+                dead_letters.report(batch, row, error)
+            if found.failed and not isinstance(writer, TaskWriter):
+                # A writer may make a part of a split durable, with its offset: these would never be read again.
+                dead_letters.flush()
+            if found.good.num_rows:
+                writer.write(found.good)
+                failpoint("mid-write")
+            report.count(found)
+            report.move_reported(refused.report() if refused else 0)
+            progress.send(report.written)
+            if found.stopped is not None:
+                _stop_at(batch, found.stopped, report, split)
+                break
+        report.result = writer.close(report.end)
+        report.move_reported(report.result.get("reported", 0))
+        dead_letters.flush()
+        report.end = min(report.end, report.result.get("safe", report.end))
+    except BaseException:
+        writer.abort()
+        raise
+    progress.send(report.written, done=True)
+
+
+def _hand_reporters(writer: SplitWriter, dead_letters: DeadLetters, refused: RefusedRecords | None) -> None:
+    """Who writes may find bad records too."""
+    handling = dead_letters.handling
+    if isinstance(writer, TaskWriter) and handling.reports:
+        writer.report_to(BatchReporter(dead_letters.tell, tolerant=handling.tolerant))
+    if refused is not None:
+        writer.tolerate(refused.add)
+
+
+def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSplit) -> None:
+    """The split ends before this row; the report says why."""
+    errors = batch.column("error")
+    offset = batch.column("kafka_offset")[row].as_py()
+    report.stopped = True
+    if errors[row].as_py() == NEEDS_SPARK:
+        report.needs_spark = True
+    elif errors[row].as_py() == LARGE:
+        report.large = True
+    elif unknown_sample(errors[row].as_py()) is not None:
+        report.unknown = _samples(errors.slice(row))
+    else:
+        error = error_at(batch, row, f"{split.topic_partition}@{offset}")
+        if offset is None:
+            raise error
+        report.error = pack_error(error)
+    report.end = offset
+
+
+def _samples(errors: pa.Array) -> list[tuple[str, str]]:
+    found = (unknown_sample(cell) for cell in pc.unique(errors).to_pylist() if cell is not None)
+    samples: list[tuple[str, str]] = []
+    size = 0
+    for part, data in islice((sample for sample in found if sample is not None), _SAMPLES_MAX):
+        size += len(data)
+        if samples and size > _SAMPLES_BYTES:
+            break
+        samples.append((part, base64.b64encode(data).decode()))
+    return samples
+
+
+def samples_of(report: SinkReport) -> list[tuple[str, bytes]]:
+    """The unknown records' (part, bytes)."""
+    return [(part, base64.b64decode(text)) for part, text in report.unknown]

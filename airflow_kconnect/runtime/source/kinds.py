@@ -1,0 +1,182 @@
+"""The two kinds of source connector behind one face: Spark-native ones plan splits, poll ones have tasks."""
+
+from __future__ import annotations
+
+import uuid
+from abc import ABC, abstractmethod
+from dataclasses import replace
+
+from airflow_kconnect.connect.connector import (
+    NativeSourceConnector,
+    PlanContext,
+    PollSourceConnector,
+    SourceConnector,
+)
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.runtime.conversion.encoding import converter_of
+from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
+from airflow_kconnect.runtime.process.session import LazySession
+from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.source.poll import PollSettings, poll_frame
+from airflow_kconnect.runtime.source.split_report import SplitReport
+from airflow_kconnect.runtime.source.work import NewOffset, Work
+from airflow_kconnect.stores.offset_topic.records import PlanRecord
+from airflow_kconnect.stores.offset_topic.view import OffsetView
+
+# Each split has a transactional id, a progress marker and a place in the plan record, which Kafka takes up to 1 MB of.
+SPLITS_PER_PLAN = 1000
+
+
+class SourceKind(ABC):
+    """What `SourceRun` needs of a connector. Its methods are called in this order, within a ``with`` block."""
+
+    poll: bool
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """The run is over, or has failed."""
+
+    @abstractmethod
+    def plan(self, view: OffsetView) -> Work:
+        """Plan from the committed offsets. Called again if the plan before it was as large as plans can be."""
+
+    @abstractmethod
+    def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
+        """Resume an unfinished plan; None if the offsets alone say where to resume."""
+
+    @abstractmethod
+    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
+        """The records of the splits; Spark partition n holds ``splits[n]``."""
+
+    def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
+        """Those of the splits that are one transaction from their beginning to their end."""
+        return frozenset()
+
+    @abstractmethod
+    def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
+        """The source offsets that hold after the run."""
+
+
+def kind_of(settings: RunSettings, connector: SourceConnector, session: LazySession) -> SourceKind:
+    """The kind that a connector is."""
+    if isinstance(connector, PollSourceConnector):
+        return PollKind(settings, connector, session)
+    assert isinstance(connector, NativeSourceConnector)
+    return NativeKind(settings, connector, session)
+
+
+class NativeKind(SourceKind):
+    """Spark-native: the driver plans splits, and commits the offsets when all are done."""
+
+    poll = False
+
+    def __init__(self, settings: RunSettings, connector: NativeSourceConnector, session: LazySession) -> None:
+        self._settings, self._connector, self._session = settings, connector, session
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._connector.finished()
+        if isinstance(error, RetriableError) and (known := self._connector.explained(str(error))) is not None:
+            raise known from error
+
+    def plan(self, view: OffsetView) -> Work:
+        settings = self._settings
+        # A run that may be stopped by time must be able to say how far it came in one plain offset.
+        splits_max = settings.splits_max if settings.max_duration_ms is None else 1
+        context = PlanContext(
+            offsets=view.offsets,
+            facts=view.facts,
+            max_records=settings.max_records,
+            splits_max=splits_max,
+            # A replay has no offsets that a second plan could begin at.
+            plan_splits=None if settings.replay else SPLITS_PER_PLAN,
+            parallelism=self._session.parallelism,
+            spark=lambda: self._session.spark,
+            replay=settings.replay,
+        )
+        plan = self._connector.plan(context)
+        record = PlanRecord(uuid.uuid4().hex, settings.run_id, len(plan.splits), plan.splits)
+        full = context.plan_splits is not None and len(plan.splits) >= context.plan_splits
+        # A run that is bounded by records is over with its plan.
+        cut = bool(plan.notes.get("more")) and full and settings.max_records is None
+        return Work(record, view, cut=cut, notes=plan.notes)
+
+    def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
+        if not old.splits:
+            return None
+        work = Work(old, view, resumed=True)
+        if not work.begun and self._settings.replay is None:
+            return None  # nothing of it is committed: a new plan follows the present source and configuration
+        given_up = self._connector.recheck([(k, old.splits[k]) for k in work.to_do])
+        return replace(work, given_up=frozenset(given_up))
+
+    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
+        to_do = [(k, work.plan.splits[k], work.resume_point(k)) for k in splits]
+        return self._connector.read(self._session.spark, to_do)
+
+    def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
+        return frozenset(k for k in splits if not self._connector.resumable(work.plan.splits[k]))
+
+    def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
+        """Of each source partition the end of its last split, or the place where the run was stopped before it."""
+        splits = list(enumerate(work.plan.splits))
+        newest: dict[str, NewOffset] = {}
+        stopped = {partition_identity(split.source_partition) for k, split in splits if k in work.given_up}
+        for k, split in splits:
+            identity = partition_identity(split.source_partition)
+            progress, done = work.reached(k, reports)
+            if identity not in stopped and progress is not None:
+                offset = self._connector.offset(split, progress)
+                newest[identity] = NewOffset(split.source_partition, offset, self._connector.facts(split))
+            if not done:
+                stopped.add(identity)
+        return list(newest.values())
+
+
+class PollKind(SourceKind):
+    """Python tasks, which commit their offsets with their records; a plan only says how many ids are in use."""
+
+    poll = True
+
+    def __init__(self, settings: RunSettings, connector: PollSourceConnector, session: LazySession) -> None:
+        self._settings, self._connector, self._session = settings, connector, session
+
+    def plan(self, view: OffsetView) -> Work:
+        return Work(PlanRecord(uuid.uuid4().hex, self._settings.run_id, len(self._configs())), view)
+
+    def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
+        return None
+
+    def _configs(self) -> list[dict[str, str]]:
+        """:raises ConfigError: more tasks than ``tasks.max`` (KIP-1004)."""
+        most = self._settings.tasks_max
+        configs = self._connector.task_configs(most)
+        if len(configs) > most:
+            text = (
+                f"The connector {self._settings.name} has generated {len(configs)} tasks, which is greater than"
+                f" {most}, the maximum number of tasks it is configured to create"
+            )
+            raise ConfigError({"tasks.max": [text]}, self._settings.name)
+        return configs
+
+    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
+        configs, most = self._configs(), self._settings.max_records
+        count = len(configs)
+        settings = PollSettings(
+            task_class=self._connector.task_class(),
+            configs=tuple(configs),
+            offsets=work.view.offsets,
+            shapes=self._connector.shapes(),
+            headers=HeaderStage.of(converter_of(self._settings, "header")),
+            max_records=tuple(None if most is None else most // count + (n < most % count) for n in range(count)),
+            deadline_epoch_s=deadline,
+            plan_id=work.plan.plan_id,
+            stop_timeout_s=int(self._settings.worker.get("task.shutdown.graceful.timeout.ms")) / 1000,
+        )
+        return poll_frame(self._session.spark, settings)
+
+    def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
+        return [NewOffset(partition, offset) for report in reports for partition, offset in report.offsets]

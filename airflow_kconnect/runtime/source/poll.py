@@ -1,0 +1,288 @@
+"""The beginning of a poll source: a `SourceTask` runs in each Spark partition and yields Arrow batches of records."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from airflow_kconnect.connect.connector import Offset, RecordShapes
+from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
+from airflow_kconnect.connect.error_cells import PADDING, error_cell
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.connect.task import SourceTask, SourceTaskContext
+from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
+from airflow_kconnect.runtime.source.acknowledgements import AckReader
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_BATCH_ROWS = 5000
+_HAND_ON_S = 1.0
+_HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+_CARRIED = ("source_partition", "source_offset", "error")
+
+
+@dataclass(frozen=True)
+class PollSettings:
+    """What the polling ends share; pickled into the tasks.
+
+    :param max_records: per task, or None.
+    :param stop_timeout_s: how long the final commit is waited for before `SourceTask.stop`.
+    :param headers: writes the values of headers; unless given they must be bytes.
+    """
+
+    task_class: type[SourceTask]
+    configs: tuple[Mapping[str, str], ...]
+    offsets: Mapping[str, Offset]
+    shapes: RecordShapes
+    max_records: tuple[int | None, ...]
+    deadline_epoch_s: float | None
+    plan_id: str
+    stop_timeout_s: float
+    headers: HeaderStage = RAW
+
+
+def poll_frame(spark: SparkSession, settings: PollSettings) -> RecordFrame:
+    """The records of all tasks as a frame: Spark partition n is task n."""
+    columns = _columns(settings.shapes)
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(_BATCH_ROWS))  # what `_padding` fills
+    tasks = len(settings.configs)
+    rows = spark.range(0, tasks, 1, tasks).mapInArrow(_poller(settings), _spark_schema(columns))
+    return _as_frame(rows, settings.shapes)
+
+
+def _as_frame(rows: Any, shapes: RecordShapes) -> RecordFrame:
+    """Schemaless data travel as JSON text; the last shape of each part is schemaless."""
+    from pyspark.sql import functions as F
+
+    for part, declared in (("key", shapes.keys), ("value", shapes.values)):
+        text = f"{part}_{len(declared)}"
+        rows = rows.withColumn(text, F.parse_json(F.col(text)))
+    return RecordFrame(
+        rows,
+        value=_union("value", shapes.values),
+        key=_union("key", shapes.keys),
+        topic="topic",
+        timestamp="timestamp",
+        headers="headers",
+        partition="partition",
+        carried=_CARRIED,
+    )
+
+
+def _union(part: str, declared: tuple[Shape, ...]) -> Union:
+    shapes = (*declared, SCHEMALESS)
+    return Union(shapes, tuple(f"{part}_{n}" for n in range(len(shapes))), f"{part}_tag")
+
+
+def _columns(shapes: RecordShapes) -> pa.Schema:
+    from airflow_kconnect.converters.types import arrow_type
+
+    fields: list[tuple[str, pa.DataType]] = [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("timestamp", pa.int64()),
+        ("headers", _HEADERS),
+    ]
+    for part, declared in (("key", shapes.keys), ("value", shapes.values)):
+        fields.append((f"{part}_tag", pa.int32()))
+        fields += [(f"{part}_{n}", arrow_type(shape.schema)) for n, shape in enumerate(declared) if shape.schema]
+        fields.append((f"{part}_{len(declared)}", pa.string()))
+    return pa.schema(fields + [(name, pa.string()) for name in _CARRIED])
+
+
+def _spark_schema(columns: pa.Schema) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(columns)
+
+
+def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def poll(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        for _ in batches:
+            pass
+        context = TaskContext.get()
+        assert context is not None
+        columns = _columns(settings.shapes)
+        try:
+            _refuse_second_attempt(context.attemptNumber())
+            task = _HostedTask(settings, context.partitionId())
+            for records in task.batches():
+                if records:
+                    yield _arrow(columns, settings.shapes, records, settings.headers)
+                else:
+                    yield from _padding(columns)
+        except ConnectError as error:
+            yield _error_batch(columns, error)
+        except Exception as error:  # the task is the user's code: any error of it is the run's answer
+            name = settings.task_class.__name__
+            failure = DataError(f"{name} of task {context.partitionId()} failed: {type(error).__name__}: {error}")
+            yield _error_batch(columns, failure)
+
+    return poll
+
+
+def _refuse_second_attempt(attempt: int) -> None:
+    """The offsets that this task was given were read before the first attempt, which may have committed since."""
+    if attempt > 0:
+        raise RetriableError("Spark started a polling task again after it died; the next run resumes from its offsets")
+
+
+class _HostedTask:
+    """Calls a `SourceTask` as its contract says.
+
+    When the task has caught up, its last records are still on their way to Kafka: a thread of this process stays
+    behind for the final commit, then stops the task. The writing end waits for that.
+    """
+
+    def __init__(self, settings: PollSettings, index: int) -> None:
+        self._settings, self._index = settings, index
+        self._acks = AckReader(settings.plan_id, index)
+        self._task = settings.task_class()
+        self._uncommitted: deque[SourceRecord] = deque()
+        self._acknowledged = 0
+
+    def batches(self) -> Iterator[list[SourceRecord]]:
+        """What is polled, in lists; an empty one: hand on now what Spark may still hold."""
+        props = self._settings.configs[self._index]
+        try:
+            self._task.initialize(SourceTaskContext(props, self._settings.offsets))
+            self._task.start(props)
+            yield from self._poll_all()
+        except BaseException:
+            self._task.stop()
+            self._acks.stopped()
+            raise
+        threading.Thread(target=self._close, name="task-close", daemon=True).start()
+
+    def _poll_all(self) -> Iterator[list[SourceRecord]]:
+        """At least one poll: tasks of a later wave begin after the deadline, and clocks may differ."""
+        left = self._settings.max_records[self._index]
+        waiting: list[SourceRecord] = []
+        held, handed, last_s = False, 0, time.monotonic()
+        while left != 0:
+            polled = self._task.poll()
+            if polled is None:
+                break
+            taken = list(polled) if left is None else list(polled)[:left]
+            left = None if left is None else left - len(taken)
+            waiting += taken
+            self._uncommitted.extend(taken)
+            self._acknowledge()
+            now = time.monotonic()
+            due = now - last_s >= _HAND_ON_S
+            if waiting and (due or len(waiting) >= _BATCH_ROWS):
+                yield waiting
+                waiting, held, handed = [], True, handed + len(waiting)
+            if due:
+                # Where much is polled, what comes next pushes what came before.
+                if held and handed < 2 * _BATCH_ROWS:
+                    yield []
+                    held = False
+                handed, last_s = 0, now
+            if self._deadline_is_over():
+                break
+        if waiting:
+            yield waiting
+
+    def _deadline_is_over(self) -> bool:
+        deadline = self._settings.deadline_epoch_s
+        return deadline is not None and time.time() >= deadline
+
+    def _acknowledge(self) -> bool:
+        """Call back for what has been committed; returns whether nothing more will be."""
+        committed, finished = self._acks.read()
+        if committed > self._acknowledged:
+            for _ in range(committed - self._acknowledged):
+                self._task.commit_record(self._uncommitted.popleft())
+            self._acknowledged = committed
+            self._task.commit()
+        return finished
+
+    def _close(self) -> None:
+        deadline = time.monotonic() + self._settings.stop_timeout_s
+        try:
+            while not self._acknowledge() and time.monotonic() < deadline:
+                time.sleep(0.02)
+        finally:
+            self._task.stop()
+            self._acks.stopped()
+
+
+def _arrow(
+    columns: pa.Schema, shapes: RecordShapes, records: Sequence[SourceRecord], header_stage: HeaderStage
+) -> pa.RecordBatch:
+    headers = [header_stage.encoded_of_task(record.headers) for record in records]
+    data: dict[str, list[Any]] = {
+        "topic": [r.topic for r in records],
+        "partition": [r.kafka_partition for r in records],
+        "timestamp": [r.timestamp for r in records],
+        "headers": [cell for cell, _ in headers],
+        "source_partition": [_json_or_none(r.source_partition) for r in records],
+        "source_offset": [_json_or_none(r.source_offset) for r in records],
+        "error": [error for _, error in headers],
+    }
+    data |= _part("key", shapes.keys, [(r.key_schema, r.key) for r in records])
+    data |= _part("value", shapes.values, [(r.value_schema, r.value) for r in records])
+    arrays = [pa.array(data[field.name], field.type) for field in columns]
+    return pa.RecordBatch.from_arrays(arrays, schema=columns)
+
+
+def _json_or_none(value: Mapping[str, Any] | None) -> str | None:
+    return None if value is None else json.dumps(dict(value), allow_nan=False)
+
+
+def _part(
+    part: str, declared: tuple[Shape, ...], data: Sequence[tuple[ConnectSchema | None, Any]]
+) -> dict[str, list[Any]]:
+    """The tagged union: one list per shape, and which shape each row has."""
+    tags = [_tag(part, declared, schema, value) for schema, value in data]
+    lists: dict[str, list[Any]] = {f"{part}_tag": tags}
+    for n in range(len(declared)):
+        lists[f"{part}_{n}"] = [value if tag == n else None for tag, (_, value) in zip(tags, data, strict=True)]
+    free = len(declared)
+    lists[f"{part}_{free}"] = [
+        json.dumps(value, allow_nan=False) if tag == free else None for tag, (_, value) in zip(tags, data, strict=True)
+    ]
+    return lists
+
+
+def _tag(part: str, declared: tuple[Shape, ...], schema: ConnectSchema | None, value: Any) -> int | None:
+    if schema is None:
+        return None if value is None else len(declared)
+    for n, shape in enumerate(declared):
+        if shape.schema == schema:
+            return n
+    raise DataError(f"a record's {part} has a schema that the connector did not declare: {schema}")
+
+
+def _padding(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Rows that push what was polled through Spark to the writer.
+
+    Spark makes a batch for the writer only when it has all of its rows, which at ten records a second would take
+    minutes, and has nothing to tell it to hurry. The second half pushes the first one out of Python's own buffer.
+    """
+    arrays = [
+        pa.array([PADDING] * _BATCH_ROWS, field.type) if field.name == "error" else pa.nulls(_BATCH_ROWS, field.type)
+        for field in columns
+    ]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=columns)
+    yield batch
+    yield batch
+
+
+def _error_batch(columns: pa.Schema, error: ConnectError) -> pa.RecordBatch:
+    cells = {"error": [error_cell(error)]}
+    arrays = [pa.array(cells.get(field.name, [None]), field.type) for field in columns]
+    return pa.RecordBatch.from_arrays(arrays, schema=columns)

@@ -1,0 +1,369 @@
+"""A source run, exactly once: the driver's side of the protocol (DESIGN 4, KIP-618)."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from airflow_kconnect.connect.connector import ExactlyOnceSupport, SourceConnector
+from airflow_kconnect.connect.error_cells import unpack_error
+from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError, InternalError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.log import CompactedLog
+from airflow_kconnect.kafka.partitions import partition_of
+from airflow_kconnect.kafka.producers import CommittingProducer
+from airflow_kconnect.runtime.conversion.encoding import converter_of, encoded
+from airflow_kconnect.runtime.dead_letters import with_error_column, with_originals
+from airflow_kconnect.runtime.process.failpoints import failpoint
+from airflow_kconnect.runtime.process.phases import SOURCE_PHASES, Phases
+from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressMonitor
+from airflow_kconnect.runtime.process.session import LazySession
+from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.source.kinds import kind_of
+from airflow_kconnect.runtime.source.split_report import SplitReport
+from airflow_kconnect.runtime.source.work import NewOffset, Outcome, Work
+from airflow_kconnect.runtime.source.writer import WriterSettings
+from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
+from airflow_kconnect.stores.fencing import SourceFence
+from airflow_kconnect.stores.offset_topic.follower import PlanPointer
+from airflow_kconnect.stores.offset_topic.records import (
+    Claim,
+    PlanRecord,
+    claim_key,
+    facts_key,
+    marker_key,
+    offset_value,
+    plan_key,
+)
+from airflow_kconnect.stores.offset_topic.view import OffsetView, read_view
+from airflow_kconnect.stores.topics import ensure_dead_letter_topic, ensure_offset_topic
+from airflow_kconnect.transforms.base import Scope
+from airflow_kconnect.transforms.chain import Chain
+
+log = logging.getLogger(__name__)
+
+# The identity of the fact that a replay is over: no source partition has it, theirs are JSON objects.
+_REPLAYED = "replayed"
+
+
+class SourceRun:
+    """One run of a source connector.
+
+    Raises errors of airflow_kconnect only; whatever it raises, what is committed stays exact and the next run resumes
+    there.
+    """
+
+    def __init__(self, settings: RunSettings, connector: SourceConnector, session: LazySession) -> None:
+        self._settings, self._connector, self._session = settings, connector, session
+        self._kind = kind_of(settings, connector, session)
+        self._admin = KafkaAdmin(settings.clients.admin())
+        self._consumer_config = settings.clients.consumer(f"connect-{settings.name}-offsets")
+        self._log = CompactedLog(self._admin, self._consumer_config, settings.offset_topic, settings.clients.patience_s)
+        self._phases = Phases(SOURCE_PHASES, settings.name)
+        self._key = converter_of(settings, "key")
+        self._value = converter_of(settings, "value")
+        self._header = converter_of(settings, "header")
+        self._deadline: float | None = None  # runs from the first split on, seconds since the epoch
+        self._chain = Chain.from_props(settings.config.props)
+        self._fence = SourceFence(
+            settings.clients, settings.group_id, settings.offsets_name, exactly_once=settings.exactly_once
+        )
+
+    def run(self) -> RunReport:
+        """Steps 2 to 8; step 1 (spec, variables, validation) is over before.
+
+        2 take the driver's transactional id: an older driver is fenced
+        3 claim the connector, fence the tasks' ids, and only now read the offset topic
+        4 resume an unfinished plan, or plan and write the plan record
+        5-7 in the tasks, see `split_writer`
+        8 source offsets and the end of the plan in one transaction; again from 4 if the plan had no room for
+          everything; then the report
+        """
+        self._phases.enter("connecting")
+        self._admin.check_reachable()
+        partitions = ensure_offset_topic(self._admin, self._settings.worker, self._settings.offset_topic)
+        failpoint("before-fencing")
+        self._phases.enter("fencing")
+        if self._settings.dry_run:
+            return self._dry_run(partitions)
+        with self._fence.driver("driver") as producer, self._kind:  # 2
+            failpoint("before-claim")
+            view = OffsetView(self._settings.offsets_name)
+            claim = self._fence.take_over(  # 3
+                producer, self._log, partitions, view, self._settings.run_id, self._settings.tasks_max
+            )
+            view.check_readable()
+            failpoint("after-reading-offsets")
+            if _REPLAYED in view.facts:
+                return self._report([Outcome(Work(PlanRecord("", "", 0), view, notes={"already_replayed": True}))])
+            claim, outcome = self._carry_out(producer, claim, view, partitions)
+            outcomes = [outcome]
+            while self._has_more(outcome):
+                view.read(self._log, range(partitions))
+                claim, outcome = self._carry_out(producer, claim, view, partitions)
+                outcomes.append(outcome)
+            return self._report(outcomes)
+
+    def _has_more(self, last: Outcome) -> bool:
+        """Whether the plan had no room for everything, and there is time for another one."""
+        in_time = self._deadline is None or time.time() < self._deadline
+        return last.work.cut and in_time and all(report.done for report in last.reports)
+
+    def _carry_out(
+        self, producer: CommittingProducer, claim: Claim, view: OffsetView, partitions: int
+    ) -> tuple[Claim, Outcome]:
+        """Steps 4 to 8; returns the claim to continue with."""
+        self._phases.enter("planning")
+        work = self._work(view)  # 4
+        if work.plan.tasks == 0:
+            if view.plan is not None and not self._kind.poll:
+                claim = self._commit(producer, work, claim, [], partitions)  # it ends the plan that was dropped
+            return claim, Outcome(work, offsets=[NewOffset(*found) for found in view.committed()])
+        if not work.resumed:
+            self._write_plan(producer, work.plan, partitions)
+        ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
+        self._phases.enter("preparing the Spark job")
+        failpoint("before-tasks")
+        reports, read = self._move(work, claim, partitions)  # 5-7
+        self._phases.enter("committing offsets")
+        self._reconcile(reports, read)
+        failpoint("before-final-commit")
+        if work.needs_plan(reports):
+            return claim, Outcome(work, reports, read)
+        offsets = self._kind.offsets(work, reports)
+        claim = self._commit(producer, work, claim, offsets, partitions)  # 8
+        failpoint("after-final-commit")
+        return claim, Outcome(work, reports, read, offsets)
+
+    def _dry_run(self, partitions: int) -> RunReport:
+        """Plan, and say what was planned; nobody is fenced."""
+        with self._kind:
+            self._phases.enter("planning")
+            work = self._kind.plan(read_view(self._log, self._settings.offsets_name, partitions))
+            splits = [asdict(split) for split in work.plan.splits]
+            work = replace(work, notes={**work.notes, "dry_run": True, "would_read": splits})
+            return self._report([Outcome(work)])
+
+    def _work(self, view: OffsetView) -> Work:
+        """Resume the plan of a run that did not finish, or make one."""
+        old = view.plan
+        work = None if old is None else self._kind.take_up(view, old)
+        if old is None or work is None:
+            return self._kind.plan(view)
+        log.info("resuming the unfinished plan of run=%s splits=%d", old.run_id, len(old.splits))
+        return work
+
+    def _write_plan(self, producer: CommittingProducer, plan: PlanRecord, partitions: int) -> None:
+        """:raises DataError: it is larger than records may be."""
+        key, value = plan_key(self._settings.offsets_name), plan.encode()
+        producer.begin()
+        try:
+            producer.produce_patiently(self._settings.offset_topic, value, key, partition_of(key, partitions))
+        except DataError as error:
+            raise DataError(
+                f"connector {self._settings.name}: the plan has {len(plan.splits)} splits, too many for one record"
+                f" ({len(value)} bytes). Read fewer tables, or a shorter interval, at a time; or allow larger records:"
+                " `producer.override.max.request.size`, and `max.message.bytes` of the offset topic"
+            ) from error
+        producer.commit()
+
+    def _move(self, work: Work, claim: Claim, partitions: int) -> tuple[list[SplitReport], int]:
+        """Run the splits that are not done; returns their reports and how many records the source delivered."""
+        splits = work.to_do
+        if not splits:
+            return [], 0
+        settings, spark = self._settings, self._session.spark
+        if self._deadline is None and settings.max_duration_ms is not None:
+            self._deadline = time.time() + settings.max_duration_ms / 1000
+        deadline, view = self._deadline, work.view
+        pointer = PlanPointer(
+            settings.offsets_name,
+            settings.offset_topic,
+            partitions,
+            claim,
+            work.plan,
+            self._log.positions,
+            view.markers,
+            settings.clients.patience_s,
+        )
+        with ProgressMonitor(self._session.driver_host, len(splits), settings.max_records) as monitor:
+            frame = self._kind.frame(work, splits, deadline)
+            counted, count = observed(frame.df, padded=self._kind.poll)
+            frame = self._transformed(frame.with_df(counted))
+            rows = encoded(frame, self._key, self._value)
+            writer = self._writer_settings(work, pointer, splits, frame, deadline, monitor.address)
+            self._phases.enter("moving records")
+            return collect_reports(spark, rows, writer), count()
+
+    def _transformed(self, frame: RecordFrame) -> RecordFrame:
+        """The frame behind the transformations, with what dead letters are to hold."""
+        settings = self._settings
+        if settings.errors.topic is not None:
+            frame = with_originals(frame, self._key, self._value)
+        if self._chain.links:
+            scope = Scope(is_sink=False, header_converter=self._header)
+            frame = self._chain.apply(with_error_column(frame), scope)
+        suffix = settings.config.common["kconnect.replay.topic.suffix"] if settings.replay else ""
+        return with_topic_suffix(frame, suffix) if suffix else frame
+
+    def _writer_settings(
+        self,
+        work: Work,
+        pointer: PlanPointer,
+        splits: tuple[int, ...],
+        frame: RecordFrame,
+        deadline: float | None,
+        progress: ProgressAddress,
+    ) -> WriterSettings:
+        settings, worker = self._settings, self._settings.worker
+        internal = {str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status")}
+        return WriterSettings(
+            pointer=pointer,
+            splits=splits,
+            producer_configs=self._producer_configs(work, splits),
+            consumer_config=self._consumer_config,
+            admin_config=settings.clients.admin(),
+            constant_topic=frame.constant_topic,
+            topic_creation=settings.topic_creation,
+            internal_topics=frozenset(internal | {settings.offset_topic}),
+            chunk_ms=settings.chunk_ms,
+            deadline_epoch_s=deadline,
+            poll=self._kind.poll,
+            progress=progress,
+            known_keys=_known_keys(work.view),
+            errors=settings.errors,
+        )
+
+    def _producer_configs(self, work: Work, splits: tuple[int, ...]) -> dict[int, dict[str, Any]]:
+        """Of each split. One that cannot commit in parts has the longest transaction that the broker allows."""
+        clients, own = self._settings.clients, self._kind.indivisible(work, splits)
+        if not self._settings.exactly_once:
+            return {k: clients.producer(None) for k in splits}
+        longest = {"transaction.timeout.ms": self._admin.longest_transaction_ms()} if own else {}
+        ids = {k: self._settings.task_id(k) for k in splits}
+        return {k: (longest if k in own else {}) | clients.producer(ids[k]) for k in splits}
+
+    @property
+    def _guarantee(self) -> str:
+        """Transactions alone do not make it exactly once: the connector must resume where it stopped."""
+        settings = self._settings
+        supported = self._connector.exactly_once_support(settings.config.props) is ExactlyOnceSupport.SUPPORTED
+        return "exactly_once" if settings.exactly_once and supported else "at_least_once"
+
+    def _reconcile(self, reports: list[SplitReport], read: int) -> None:
+        """Everything that was read must be accounted for, or the run fails before the offsets are committed.
+
+        :raises InternalError: it is not. :raises ConnectError: the error of a split.
+        """
+        failed = [unpack_error(report.error) for report in reports if report.error]
+        if failed:
+            raise _first_cause(failed)
+        accounted = sum(report.handled + report.already_done for report in reports)
+        stopped = any(not report.done for report in reports) and self._settings.max_duration_ms is not None
+        if accounted != read and not stopped:
+            raise InternalError(
+                f"connector {self._settings.name}: {read} records were read but {accounted} are accounted for;"
+                " the source offsets were not committed"
+            )
+
+    def _commit(
+        self, producer: CommittingProducer, work: Work, claim: Claim, offsets: list[NewOffset], partitions: int
+    ) -> Claim:
+        """The source offsets and the end of the plan; returns the claim to continue with.
+
+        A straggling task of the plan must not take it for current: its markers are gone, it would start again. So the
+        claim ends with the plan; a run that continues writes another one.
+        """
+        name, topic = self._settings.offsets_name, self._settings.offset_topic
+        following = replace(claim, claim_id=uuid.uuid4().hex)
+        keys = [plan_key(name), claim_key(name), *(marker_key(name, k) for k in range(len(work.plan.splits)))]
+        ended = {(key, partition_of(key, partitions)) for key in keys} | set(work.view.of_runs())
+        producer.begin()
+        if self._settings.replay:
+            done = {"interval": str(self._settings.replay), "run": self._settings.run_id}
+            producer.produce_patiently(topic, offset_value(done), facts_key(name, _REPLAYED))
+        else:
+            for new in offsets:
+                self._produce_offset(producer, work.view, new)
+        for key, partition in sorted(ended):
+            producer.produce_patiently(topic, None, key, partition)
+        if work.cut:
+            key = claim_key(name)
+            producer.produce_patiently(topic, following.encode(), key, partition_of(key, partitions))
+        failpoint("during-final-commit")
+        producer.commit()
+        return following
+
+    def _produce_offset(self, producer: CommittingProducer, view: OffsetView, new: NewOffset) -> None:
+        topic = self._settings.offset_topic
+        key, outdated = view.offset_keys(new.partition)
+        if new.offset is not None:
+            if not self._kind.poll:  # tasks have committed theirs
+                producer.produce_patiently(topic, offset_value(new.offset), key)
+            for old in outdated:
+                producer.produce_patiently(topic, None, old)
+        if new.facts is not None:
+            facts = facts_key(self._settings.name, partition_identity(new.partition))
+            producer.produce_patiently(topic, offset_value(new.facts), facts)
+
+    def _report(self, outcomes: list[Outcome]) -> RunReport:
+        settings, last = self._settings, outcomes[-1].work
+        works = [outcome.work for outcome in outcomes]
+        reports = [report for outcome in outcomes for report in outcome.reports]
+        offsets = {partition_identity(new.partition): new for outcome in outcomes for new in outcome.offsets}
+        given_up = sorted({k for work in works for k in work.given_up})
+        notes = {key: value for work in works for key, value in work.notes.items() if key != "more" or work is last}
+        if given_up:
+            notes["given_up_splits"] = given_up
+        return RunReport(
+            connector=settings.name,
+            kind="source",
+            connector_class=type(self._connector).__name__,
+            run_id=settings.run_id,
+            guarantee=self._guarantee,
+            records={
+                "read": sum(outcome.read for outcome in outcomes),
+                "written": sum(report.written for report in reports),
+                "filtered": sum(report.filtered for report in reports),
+                "dead_lettered": sum(report.dead_lettered for report in reports),
+                "already_done": sum(report.already_done for report in reports),
+            },
+            topics=sorted(set().union(*(work.topics_before for work in works), *(report.topics for report in reports))),
+            offsets=[{"partition": new.partition, "offset": new.offset} for new in offsets.values()],
+            replay=str(settings.replay) if settings.replay else None,
+            splits=sum(work.plan.tasks for work in works),
+            resumed_plan=works[0].resumed,
+            complete=all(report.done for report in reports) and not last.notes.get("more") and not given_up,
+            notes=notes,
+            warnings=list(settings.config.warnings),
+            durations_s=self._phases.durations(),
+        )
+
+
+def with_topic_suffix(frame: RecordFrame, suffix: str) -> RecordFrame:
+    """The same records, for other topics."""
+    from pyspark.sql import functions as F
+
+    if frame.topic is None:
+        return replace(frame, constant_topic=f"{frame.constant_topic}{suffix}")
+    return frame.with_df(frame.df.withColumn(frame.topic, F.concat(F.col(frame.topic), F.lit(suffix))))
+
+
+def _first_cause(errors: list[ConnectError]) -> ConnectError:
+    """A bad record explains more than the errors that it caused elsewhere, and fencing more than a time-out.
+
+    A fenced run that ended as worth a retry would come back and fence its successor.
+    """
+    return min(errors, key=lambda error: (error.exit_code > 1, not isinstance(error, FencedError), error.exit_code))
+
+
+def _known_keys(view: OffsetView) -> Mapping[str, bytes]:
+    """The keys under which the topic already has this connector's offsets."""
+    return {partition_identity(partition): view.offset_keys(partition)[0] for partition, _ in view.committed()}

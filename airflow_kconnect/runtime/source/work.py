@@ -1,0 +1,102 @@
+"""A plan being carried out, and how far its splits are. Pure rules, no I/O."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.connect.connector import Offset, Progress
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.runtime.source.split_report import SplitReport
+from airflow_kconnect.stores.offset_topic.records import PlanRecord
+from airflow_kconnect.stores.offset_topic.view import OffsetView
+
+
+@dataclass(frozen=True)
+class NewOffset:
+    """A source partition's offset after a run, and what to remember beside it."""
+
+    partition: dict[str, Any]
+    offset: Offset | None
+    facts: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a plan.
+
+    :param reports: of the splits that this run carried out.
+    :param read: how many records the source delivered.
+    :param offsets: the source offsets that hold now.
+    """
+
+    work: Work
+    reports: list[SplitReport] = field(default_factory=list)
+    read: int = 0
+    offsets: list[NewOffset] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One plan being carried out.
+
+    :param resumed: whether an earlier run had begun it.
+    :param given_up: splits whose source was replaced or dropped meanwhile.
+    :param cut: whether there is more to do, for which the plan had no room.
+    :param notes: facts of planning for the report.
+    """
+
+    plan: PlanRecord
+    view: OffsetView
+    resumed: bool = False
+    given_up: frozenset[int] = frozenset()
+    cut: bool = False
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    def is_done(self, split: int) -> bool:
+        """Whether the split was finished before this run."""
+        marker = self.view.markers.get(split)
+        return marker is not None and marker.plan_id == self.plan.plan_id and marker.done
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything of the plan is committed."""
+        return any(marker.plan_id == self.plan.plan_id for marker in self.view.markers.values())
+
+    @property
+    def topics_before(self) -> set[str]:
+        """The topics to which runs before this one have written records of the plan."""
+        markers = self.view.markers.values()
+        return {topic for marker in markers if marker.plan_id == self.plan.plan_id for topic in marker.topics}
+
+    @property
+    def to_do(self) -> tuple[int, ...]:
+        """The splits (or tasks) that are not finished."""
+        return tuple(k for k in range(self.plan.tasks) if not self.is_done(k) and k not in self.given_up)
+
+    def resume_point(self, split: int) -> Progress:
+        """Where the split resumes: after its last committed row, or at its start."""
+        marker = self.view.markers.get(split)
+        if marker and marker.plan_id == self.plan.plan_id and marker.progress is not None:
+            return marker.progress
+        return self.plan.splits[split].start
+
+    def needs_plan(self, reports: list[SplitReport]) -> bool:
+        """Whether offsets cannot say what this run leaves done: behind a split that was stopped, a further one of the
+        same source partition has moved records."""
+        stopped: set[str] = set()
+        for k, split in enumerate(self.plan.splits):
+            identity = partition_identity(split.source_partition)
+            progress, done = self.reached(k, reports)
+            if identity in stopped and (done or progress is not None):
+                return True
+            if not done:
+                stopped.add(identity)
+        return False
+
+    def reached(self, split: int, reports: list[SplitReport]) -> tuple[Progress | None, bool]:
+        """How far the split is after this run, and whether that is its end."""
+        report = next((report for report in reports if report.split == split), None)
+        if report is None or report.done:
+            return self.plan.splits[split].end, True
+        return report.progress, False

@@ -1,0 +1,1 @@
+"""Offsets of connectors, read, altered and reset between runs (KIP-875)."""

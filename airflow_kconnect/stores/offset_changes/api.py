@@ -1,0 +1,79 @@
+"""Offsets of connectors, read, altered and reset as by Connect's REST API (KIP-875), without a Connect cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
+from airflow_kconnect.stores.offset_changes.source import SourceOffsets
+from airflow_kconnect.stores.target_states import TargetState, TargetStates
+
+
+def read(config: ValidatedConfig, worker: WorkerConfig) -> list[dict[str, Any]]:
+    """The committed offsets: `[{"partition": {...}, "offset": {...}}]`.
+
+    :param config: the connector's configuration, variables resolved.
+    :raises DataError: an offset cannot be read. :raises RetriableError: the broker is away.
+    """
+    return _offsets(config, worker).read()
+
+
+def read_named(name: str, worker: WorkerConfig) -> list[dict[str, Any]]:
+    """As `read`, of a connector of which only the name is known: from the worker's offset topic, else from its group.
+
+    A connector with an ``offsets.storage.topic`` or a consumer group of its own is not found so.
+    """
+    known = ValidatedConfig(name, "", "", props={"name": name}, common={}, connector={})
+    return SourceOffsets(known, worker).read() or SinkOffsets(known, worker).read()
+
+
+def alter(config: ValidatedConfig, worker: WorkerConfig, request: Any) -> str:
+    """Put other offsets in the place of those that are committed; returns Connect's message.
+
+    :param request: `{"offsets": [{"partition": {...}, "offset": {...} or null}]}`, or the list in it. Partitions that
+        it does not name keep theirs; an offset of null resets one.
+    :raises ConfigError: the connector is not stopped, or the request is wrong.
+    :raises DataError: a run of the connector has not finished its plan.
+    :raises RetriableError: the broker is away, or the sink's group is in use.
+    """
+    offsets = _of_stopped(config, worker)
+    return _message(offsets.alter(request), "altered")
+
+
+def reset(config: ValidatedConfig, worker: WorkerConfig) -> str:
+    """Forget all offsets, and an unfinished plan; returns Connect's message. The next run starts from the beginning.
+
+    :raises ConfigError: the connector is not stopped.
+    :raises RetriableError: the broker is away, or the sink's group is in use.
+    """
+    offsets = _of_stopped(config, worker)
+    return _message(offsets.reset(), "reset")
+
+
+def _offsets(config: ValidatedConfig, worker: WorkerConfig) -> SourceOffsets | SinkOffsets:
+    return SourceOffsets(config, worker) if config.kind == "source" else SinkOffsets(config, worker)
+
+
+def _of_stopped(config: ValidatedConfig, worker: WorkerConfig) -> SourceOffsets | SinkOffsets:
+    state = TargetStates(worker).read(config.name)
+    if state is not TargetState.STOPPED:
+        text = (
+            "Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the"
+            " specified connector by issuing a 'PUT' request to the"
+            f" '/connectors/{config.name}/stop' endpoint, or by `kconnect stop {config.name}` (it is {state.value})"
+        )
+        raise ConfigError({"offsets": [text]}, config.name)
+    return _offsets(config, worker)
+
+
+def _message(external: bool, done: str) -> str:
+    if external:
+        return f"The offsets for this connector have been {done} successfully"
+    return (
+        f"The Connect framework-managed offsets for this connector have been {done} successfully. However, if this"
+        f" connector manages offsets externally, they will need to be manually {done} in the system that the connector"
+        " uses."
+    )

@@ -1,0 +1,168 @@
+"""The offsets of a sink connector as somebody reads, alters and resets them between runs (KIP-875)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+
+from airflow_kconnect.connect.connector import SinkConnector
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
+from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.groups import GroupAdmin
+from airflow_kconnect.kafka.producers import TransactionalProducer
+from airflow_kconnect.stores import transactional_ids
+from airflow_kconnect.stores.offset_changes.requests import sink_request
+from airflow_kconnect.stores.sink_positions import SinkPositions
+
+Ends = Mapping[TopicPartition, tuple[int, int]]
+"""Begin and read_committed end of each topic-partition."""
+
+
+class SinkOffsets:
+    """The consumer group of one sink connector, its copy in the offset topic, and what the sink keeps with its data.
+
+    :param config: of the connector.
+    :raises ConfigError: a client's configuration cannot be honoured.
+    """
+
+    def __init__(self, config: ValidatedConfig, worker: WorkerConfig) -> None:
+        self._config, self._worker = config, worker
+        self._name, self._group = config.name, sink_group(config.props)
+        self._clients = ClientConfigs(worker.props, config.props, config.name)
+        self._admin = GroupAdmin(self._clients.admin())
+        self._positions = SinkPositions(self._clients, worker, self._admin, self._group)
+
+    def read(self) -> list[dict[str, Any]]:
+        """What the group has committed or has lost again, as Connect's REST API shows it."""
+        self._admin.check_reachable()
+        committed = self._positions.all()
+        return [
+            {
+                "partition": {"kafka_topic": place.topic, "kafka_partition": place.partition},
+                "offset": {"kafka_offset": offset},
+            }
+            for place, offset in sorted(committed.items(), key=lambda item: (item[0].topic, item[0].partition))
+        ]
+
+    def alter(self, request: Any) -> bool:
+        """Put other offsets in the place of those that are committed.
+
+        1 check the request, against the topics and by the connector, and that nobody is in the group
+        2 take the driver's transactional id: a run that still goes on can commit nothing any more
+        3 ask the connector, which alters what it keeps with its data
+        4 one transaction: the group's offsets, and what the offset topic knows of them
+
+        A partition that is reset gets the offset at which a run without one would start: Kafka's client can delete
+        groups, but not single offsets.
+
+        :returns: what `SinkConnector.alter_offsets` said.
+        :raises ConfigError: the request is wrong. :raises RetriableError: somebody is in the group.
+        """
+        wanted = sink_request(request, self._name)  # 1
+        topics = self._admin.check_reachable()
+        ends = self._ends([place for place in wanted if place.partition in range(topics.get(place.topic, 0))])
+        self._check(wanted, ends)
+        starts = {place: self._first(ends[place]) if offset is None else offset for place, offset in wanted.items()}
+        self._check_starts(starts)
+        self._check_group()
+        with self._driver() as producer:  # 2
+            external = self._plugin().alter_offsets(self._config.props, wanted)  # 3
+            self._positions.look_up({place.topic for place in wanted})
+            self._positions.alter(producer, starts)  # 4
+        return external
+
+    def reset(self) -> bool:
+        """Forget the offsets in the offset topic, delete the group, and have the connector forget what it keeps with
+        its data.
+
+        :returns: what `SinkConnector.alter_offsets` said.
+        :raises ConfigError: the connector refuses it. :raises RetriableError: somebody is in the group.
+        """
+        topics = self._admin.check_reachable()
+        ends = self._ends(TopicPartition(topic, p) for topic in self._topics(topics) for p in range(topics[topic]))
+        self._check_starts({place: self._first(found) for place, found in ends.items()})
+        self._check_group()
+        with self._driver() as producer:
+            places = dict.fromkeys(self._admin.committed_offsets(self._group), None)
+            # A sink may be further than the group, also in partitions of which the group knows nothing yet.
+            places |= dict.fromkeys(ends, None)
+            external = self._plugin().alter_offsets(self._config.props, places)
+            self._positions.forget(producer)
+        return external
+
+    def _plugin(self) -> type[SinkConnector]:
+        return cast("type[SinkConnector]", registry().connector(self._config.connector_class))
+
+    def _topics(self, existing: Mapping[str, int]) -> list[str]:
+        props = self._config.props
+        internal = frozenset(
+            str(self._worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status")
+        )
+        if "topics.regex" in props:
+            return chosen_topics(props, existing, internal)
+        return [topic for topic in named_topics(props) if topic in existing]
+
+    def _ends(self, places: Iterable[TopicPartition]) -> Ends:
+        partitions: dict[str, list[int]] = {}
+        for place in places:
+            partitions.setdefault(place.topic, []).append(place.partition)
+        ends: dict[TopicPartition, tuple[int, int]] = {}
+        for topic, numbers in partitions.items():
+            first = self._admin.begin_offsets(topic, numbers)
+            last = self._admin.end_offsets(topic, numbers, committed=True)
+            ends |= {TopicPartition(topic, p): (first[p], last[p]) for p in numbers}
+        return ends
+
+    def _check(self, wanted: Mapping[TopicPartition, int | None], ends: Ends) -> None:
+        """:raises ConfigError: with all places and offsets that a run could not start from."""
+        problems = [text for place, offset in wanted.items() if (text := _problem(place, offset, ends))]
+        if problems:
+            raise ConfigError({"offsets": problems}, self._name)
+
+    def _check_starts(self, starts: Mapping[TopicPartition, int]) -> None:
+        """:raises ConfigError: with all that the connector says about them."""
+        committed = self._admin.committed_offsets(self._group)
+        if problems := self._plugin().start_problems(self._config.props, starts, committed):
+            raise ConfigError({"offsets": problems}, self._name)
+
+    def _first(self, ends: tuple[int, int]) -> int:
+        reset = self._config.props.get("consumer.override.auto.offset.reset")
+        return ends[1] if reset == "latest" else ends[0]
+
+    def _check_group(self) -> None:
+        state = self._admin.group_state(self._group)
+        if state.members:
+            raise RetriableError(
+                f"Failed to alter consumer group offsets for connector {self._name}: group {self._group} is"
+                f" {state.name} with {state.members} members, so a Connect cluster or another consumer still uses it."
+                " Stop it there first"
+            )
+
+    @contextmanager
+    def _driver(self) -> Iterator[TransactionalProducer]:
+        """The producer of whoever alters offsets from now on: runs that go on are fenced."""
+        self._positions.ensure_topic()
+        driver_id = transactional_ids.driver_id(str(self._worker.get("group.id")), self._name)
+        doing = f"altering the offsets of connector {self._name}"
+        producer = TransactionalProducer(self._clients.producer(driver_id), doing)
+        try:
+            yield producer
+        finally:
+            producer.close()
+
+
+def _problem(place: TopicPartition, offset: int | None, ends: Ends) -> str | None:
+    if place not in ends:
+        return f"topic-partition {place} does not exist"
+    begin, end = ends[place]
+    if offset is None or begin <= offset <= end:
+        return None
+    if offset > end:
+        return f"{place}: offset {offset} is beyond the end {end}"
+    return f"{place}: offset {offset} is before the begin {begin}; null starts at the begin"

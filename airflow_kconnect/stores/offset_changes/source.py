@@ -1,0 +1,189 @@
+"""The offsets of a source connector as somebody reads, alters and resets them between runs (KIP-875)."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any, cast
+
+from airflow_kconnect.connect.connector import SourceConnector
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.log import CompactedLog, LogRecord, OpenTransactionError
+from airflow_kconnect.stores.fencing import SourceFence
+from airflow_kconnect.stores.offset_changes.requests import source_request
+from airflow_kconnect.stores.offset_topic.records import PlanRecord, facts_key, offset_value
+from airflow_kconnect.stores.offset_topic.view import OffsetView
+from airflow_kconnect.stores.topics import ensure_offset_topic
+
+log = logging.getLogger(__name__)
+
+_ONLOOKERS_PATIENCE_S = 5.0
+_DOING = "altering the offsets"
+
+
+class SourceOffsets:
+    """The offset topic of one source connector. Use an object for one operation.
+
+    :param config: of the connector.
+    :raises ConfigError: a client's configuration cannot be honoured.
+    """
+
+    def __init__(self, config: ValidatedConfig, worker: WorkerConfig) -> None:
+        self._config, self._worker = config, worker
+        self._name = config.name
+        self._clients = ClientConfigs(worker.props, config.props, config.name)
+        self._admin = KafkaAdmin(self._clients.admin())
+        group_id = str(worker.get("group.id"))
+        self._fence = SourceFence(self._clients, group_id, config.name, exactly_once=worker.exactly_once)
+        own = config.common.get("offsets.storage.topic")
+        self._topic = str(own or worker.get("offset.storage.topic"))
+        self._log = self._reader(self._clients.patience_s)
+
+    def read(self) -> list[dict[str, Any]]:
+        """What is committed, as Connect's REST API shows it; nothing if there is no offset topic.
+
+        A run that has just ended may have a transaction whose end the broker still has to write, one that was killed
+        may leave one open for a minute: only the former is waited for.
+
+        :raises DataError: an offset of the connector cannot be read.
+        """
+        view = OffsetView(self._name)
+        if partitions := self._admin.check_reachable().get(self._topic, 0):
+            try:
+                self._reader(_ONLOOKERS_PATIENCE_S).read(range(partitions), view.add)
+            except OpenTransactionError as error:
+                log.warning("offsets after an open transaction are not shown: %s", error)
+            view.check_readable()
+        return [{"partition": partition, "offset": offset} for partition, offset in view.committed()]
+
+    def alter(self, request: Any) -> bool:
+        """Put other offsets in the place of those that are committed, all or none.
+
+        1 check the request, and that no run is unfinished
+        2 ask the connector
+        3 take over: whoever still runs can commit nothing any more
+        4 check for unfinished runs again, now that there can come none
+        5 one transaction: the offsets, and tombstones for what was remembered beside the old ones
+
+        :returns: what `SourceConnector.alter_offsets` said.
+        :raises ConfigError: the request is wrong. :raises DataError: a run has not finished its plan.
+        """
+        wanted = source_request(request, self._name)  # 1
+        view = OffsetView(self._name)
+        partitions = self._partitions()
+        view.read(self._log, range(partitions), committed=True)
+        self._check_finished(view)
+        external = self._plugin().alter_offsets(self._config.props, wanted)  # 2
+        with self._fence.driver(_DOING) as producer:  # 3
+            self._fence.take_over(producer, self._log, partitions, view, _DOING, self._tasks_max)
+            view.check_readable()
+            self._check_finished(view)  # 4
+            producer.begin()  # 5
+            for partition, offset in wanted:
+                key, outdated = view.offset_keys(partition)
+                producer.produce_patiently(self._topic, None if offset is None else offset_value(offset), key)
+                for old in [*outdated, facts_key(self._name, partition_identity(partition))]:
+                    producer.produce_patiently(self._topic, None, old)
+            for own, place in view.of_runs():
+                producer.produce_patiently(self._topic, None, own, place)
+            producer.commit()
+        return external
+
+    def reset(self) -> bool:
+        """Remove everything that the offset topic knows of the connector, also what cannot be read.
+
+        An unfinished plan is given up: what its splits have written stays in the topics.
+
+        :returns: what `SourceConnector.alter_offsets` said.
+        """
+        records = _LiveRecords(self._name)
+        partitions = self._partitions()
+        self._log.read(range(partitions), records.add, committed=True)
+        external = self._plugin().alter_offsets(self._config.props, [(p, None) for p in records.source_partitions()])
+        with self._fence.driver(_DOING) as producer:
+            self._fence.take_over(producer, self._log, partitions, records, _DOING, self._tasks_max)
+            producer.begin()
+            for key, partition in records.places():
+                producer.produce_patiently(self._topic, None, key, partition)
+            producer.commit()
+        return external
+
+    def _reader(self, patience_s: float) -> CompactedLog:
+        config = self._clients.consumer(f"connect-{self._name}-offsets")
+        return CompactedLog(self._admin, config, self._topic, patience_s)
+
+    def _plugin(self) -> type[SourceConnector]:
+        return cast("type[SourceConnector]", registry().connector(self._config.connector_class))
+
+    def _partitions(self) -> int:
+        self._admin.check_reachable()
+        return ensure_offset_topic(self._admin, self._worker, self._topic)
+
+    def _check_finished(self, view: OffsetView) -> None:
+        if view.plan is not None:
+            raise DataError(
+                f"connector {self._name}: run {view.plan.run_id} is not finished, and its plan would override altered"
+                " offsets. Resume the connector and run it again: it finishes the plan. Or reset its offsets, which"
+                " removes the plan"
+            )
+
+    @property
+    def _tasks_max(self) -> int:
+        return int(self._config.common["tasks.max"])
+
+
+class _LiveRecords:
+    """What the offset topic holds of a connector, by key and Kafka partition; it need not make sense."""
+
+    def __init__(self, connector: str) -> None:
+        self._connector = connector
+        self._live: dict[tuple[bytes, int], tuple[list[Any], bytes]] = {}
+
+    def add(self, record: LogRecord) -> None:
+        """Take in one record of the topic."""
+        key = self._own_key(record.key)
+        if key is None or record.key is None:
+            return
+        self._live.pop((record.key, record.partition), None)
+        if record.value is not None:
+            self._live[record.key, record.partition] = (key, record.value)
+
+    def _own_key(self, data: bytes | None) -> list[Any] | None:
+        try:
+            key = json.loads(data or b"null")
+        except (ValueError, RecursionError):
+            return None
+        match key:
+            case ["kconnect", "sink", *_]:
+                return None
+            case ["kconnect", str(), str(name), *_] | [str(name), *_] if name == self._connector:
+                return list(key)
+        return None
+
+    def places(self) -> list[tuple[bytes, int]]:
+        """(key, Kafka partition) pairs: a key that another partitioner has put elsewhere is removed there."""
+        return list(self._live)
+
+    def source_partitions(self) -> list[dict[str, Any]]:
+        """The source partitions that have an offset."""
+        return [key[1] for key, _ in self._live.values() if len(key) == 2 and isinstance(key[1], dict)]
+
+    @property
+    def tasks(self) -> int:
+        """How many transactional ids an unfinished plan has in use, as far as that can be read."""
+        return max(
+            (_tasks_of(value) for key, value in self._live.values() if key[:2] == ["kconnect", "plan"]), default=0
+        )
+
+
+def _tasks_of(plan: bytes) -> int:
+    try:
+        return PlanRecord.decode(plan).tasks
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return 0

@@ -1,0 +1,170 @@
+"""The bytes of the offset topic: Connect's offset records, and our plan and progress records beside them.
+
+Keys of our own records are lists of three or four strings, which Connect (it wants exactly two members, the second
+one a map) skips with a warning. Plans and markers exist only while a run is unfinished; what a sink has read of a topic
+stays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from airflow_kconnect.connect.connector import Progress, Split
+from airflow_kconnect.connect.java.json import canonical_json
+
+_OURS = "kconnect"
+
+
+def offset_key(connector: str, source_partition: Mapping[str, Any]) -> bytes:
+    """``["<connector>",{<source partition>}]``, as `org.apache.kafka.connect.storage.OffsetStorageWriter` writes it."""
+    return canonical_json([connector, dict(source_partition)]).encode()
+
+
+def offset_value(offset: Mapping[str, Any]) -> bytes:
+    """``{<source offset>}``."""
+    return canonical_json(dict(offset)).encode()
+
+
+def claim_key(connector: str) -> bytes:
+    """Key of the record that says who works on a connector."""
+    return canonical_json([_OURS, "claim", connector]).encode()
+
+
+def plan_key(connector: str) -> bytes:
+    """Key of a connector's plan record."""
+    return canonical_json([_OURS, "plan", connector]).encode()
+
+
+def marker_key(connector: str, split: int) -> bytes:
+    """Key of the progress marker of split `split`."""
+    return canonical_json([_OURS, "split", connector, str(split)]).encode()
+
+
+def facts_key(connector: str, identity: str) -> bytes:
+    """Key of what a connector remembers of a source partition beside its offset, e.g. a file's fingerprint.
+
+    It is a record of its own so that the offset keeps exactly the bytes that Connect would write.
+    """
+    return canonical_json([_OURS, "facts", connector, identity]).encode()
+
+
+def sink_key(group: str, topic: str) -> bytes:
+    """Key of what a sink has read of a topic, as its consumer group has it."""
+    return canonical_json([_OURS, "sink", group, topic]).encode()
+
+
+def sink_of(key: bytes) -> tuple[str, str] | None:
+    """Group and topic of a `sink_key`; None for other keys."""
+    try:
+        match json.loads(key):
+            case [str(ours), "sink", str(group), str(topic)] if ours == _OURS:
+                return group, topic
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+@dataclass(frozen=True)
+class TopicRead:
+    """What a sink has read of a topic.
+
+    :param topic_id: of the topic that the offsets belong to; None on brokers that have none.
+    :param offsets: the next offset of each partition that the topic has; None where the sink has none.
+    """
+
+    topic_id: str | None
+    offsets: tuple[int | None, ...]
+
+    def encode(self) -> bytes:
+        """The record's value."""
+        return canonical_json({"version": 1, **asdict(self)}).encode()
+
+    @classmethod
+    def decode(cls, value: bytes) -> TopicRead:
+        """:raises ValueError, TypeError, KeyError: when the bytes are no such record."""
+        fields = json.loads(value)
+        if not isinstance(fields, dict) or fields.pop("version") != 1:
+            raise ValueError("not what a sink has read, in version 1")
+        found = cls(**fields)
+        if not all(offset is None or isinstance(offset, int) for offset in found.offsets):
+            raise ValueError("an offset is not a whole number")
+        return replace(found, offsets=tuple(found.offsets))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Who works on a connector: written before the tasks' ids are fenced, and looked at by each task that starts.
+
+    :param claim_id: of one take-over; two attempts of a run may share a run id.
+    :param run_id: for messages.
+    """
+
+    claim_id: str
+    run_id: str
+
+    def encode(self) -> bytes:
+        """The record's value."""
+        return canonical_json(asdict(self)).encode()
+
+    @classmethod
+    def decode(cls, value: bytes) -> Claim:
+        """:raises ValueError, TypeError: when the bytes are no claim."""
+        return cls(**json.loads(value))
+
+
+@dataclass(frozen=True)
+class PlanRecord:
+    """The write-ahead record of a run: what it reads.
+
+    :param plan_id: made with the plan.
+    :param run_id: the run that made it, for messages.
+    :param tasks: how many transactional ids (0 … tasks-1) may be in use.
+    :param splits: the splits; empty for a poll source, whose tasks commit source offsets themselves.
+    """
+
+    plan_id: str
+    run_id: str
+    tasks: int
+    splits: tuple[Split, ...] = ()
+
+    def encode(self) -> bytes:
+        """The record's value."""
+        return canonical_json({"version": 1, **asdict(self)}).encode()
+
+    @classmethod
+    def decode(cls, value: bytes) -> PlanRecord:
+        """:raises ValueError, TypeError, KeyError: when the bytes are no plan record."""
+        fields = json.loads(value)
+        if not isinstance(fields, dict) or fields.pop("version") != 1:
+            raise ValueError("not a plan record of version 1")
+        fields["splits"] = tuple(Split(**split) for split in fields["splits"])
+        return cls(**fields)
+
+
+@dataclass(frozen=True)
+class Marker:
+    """How far a split of a plan is: written in the same transaction as its records.
+
+    :param progress: resume point after the last committed row; None if no row was committed.
+    :param records: rows committed so far.
+    :param topics: where to: a run that takes up the plan reports them.
+    """
+
+    plan_id: str
+    progress: Progress | None
+    done: bool
+    records: int
+    topics: tuple[str, ...] = ()
+
+    def encode(self) -> bytes:
+        """The record's value."""
+        return canonical_json(asdict(self)).encode()
+
+    @classmethod
+    def decode(cls, value: bytes) -> Marker:
+        """:raises ValueError, TypeError: when the bytes are no marker."""
+        found = cls(**json.loads(value))
+        return replace(found, topics=tuple(found.topics))

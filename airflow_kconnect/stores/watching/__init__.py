@@ -1,0 +1,1 @@
+"""Where connectors are, and what sensors and triggers wait for."""

@@ -1,0 +1,270 @@
+"""What sensors and triggers wait for, as data: each condition knows how to ask, and says what it found.
+
+Importing this module loads no Kafka client: DAG files import it.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_topics import named_topics
+from airflow_kconnect.stores.watching.offset_order import reached
+
+if TYPE_CHECKING:
+    from airflow_kconnect.stores.watching.positions import ConnectorPositions, PartitionPosition, SinkPosition
+
+# Of so many topics or partitions it is told how they are: XCom is no place for thousands.
+_SHOWN = 20
+_STATES = ("STARTED", "PAUSED", "STOPPED")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a look at a connector gave.
+
+    :param position: small, JSON: goes to XCom and into events.
+    """
+
+    met: bool
+    position: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Condition(ABC):
+    """Something that is or is not so; its fields are plain JSON data."""
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def look(self, connector: ConnectorPositions) -> Finding:
+        """Ask Kafka. Blocks; called from threads.
+
+        :raises ConfigError: it can never become true. :raises RetriableError: the broker is away.
+        """
+
+
+@dataclass(frozen=True)
+class LagCondition(Condition):
+    """A sink is at least so far behind (`min_*`: one of them suffices), or at most (`max_*`: all of them).
+
+    :param topic: count this topic alone; None: all topics of the sink.
+    :raises ConfigError: no bound, bounds of both kinds, or a bound that is always met.
+    """
+
+    kind: ClassVar[str] = "lag"
+
+    min_records: int | None = None
+    min_seconds: float | None = None
+    max_records: int | None = None
+    max_seconds: float | None = None
+    topic: str | None = None
+
+    def __post_init__(self) -> None:
+        at_least = {"min_records": self.min_records, "min_seconds": self.min_seconds}
+        at_most = {"max_records": self.max_records, "max_seconds": self.max_seconds}
+        errors = {key: ["must be greater than 0"] for key, n in at_least.items() if n is not None and n <= 0}
+        errors |= {key: ["must not be negative"] for key, n in at_most.items() if n is not None and n < 0}
+        given = [any(n is not None for n in bounds.values()) for bounds in (at_least, at_most)]
+        if sum(given) != 1:
+            errors["min_records"] = [
+                "wait either for a lag (`min_records`, `min_seconds`) or for its end (`max_records`, `max_seconds`)"
+            ]
+        if errors:
+            raise ConfigError(errors)
+
+    @property
+    def _timed(self) -> bool:
+        return self.min_seconds is not None or self.max_seconds is not None
+
+    @property
+    def _is_minimum(self) -> bool:
+        return self.min_records is not None or self.min_seconds is not None
+
+    def look(self, connector: ConnectorPositions) -> Finding:
+        """See `Condition.look`."""
+        return self.finding(connector, self.position(connector))
+
+    def position(self, connector: ConnectorPositions) -> SinkPosition:
+        """Where the sink is, in the topics that count."""
+        position = connector.sink(timestamps=self._timed)
+        if self.topic is None:
+            return position
+        named = named_topics({"topics": str(connector.config.get("topics", ""))})
+        if named and self.topic not in named:
+            text = f"{self.topic} is not among the `topics`: {', '.join(named)}"
+            raise ConfigError({"topic": [text]}, connector.name)
+        return position.topic(self.topic)
+
+    def finding(self, connector: ConnectorPositions, position: SinkPosition) -> Finding:
+        """Judge a position. A topic that is missing has no records yet; but nobody has caught up with it either.
+
+        Nor has anybody caught up with an open transaction, while a run could not read it yet.
+        """
+        if not self._is_minimum:
+            _refuse_missing(connector, position)
+            position = position.with_open_transactions()
+        seconds = position.seconds() if self._timed else None
+        return Finding(self.met(position.records(), seconds), _lag_facts(connector, position, seconds))
+
+    def met(self, records: int, seconds: float | None) -> bool:
+        """Whether a lag satisfies the bounds. :param seconds: None if no bound needs it."""
+        if self._is_minimum:
+            enough = self.min_records is not None and records >= self.min_records
+            return enough or (self.min_seconds is not None and (seconds or 0.0) >= self.min_seconds)
+        few = self.max_records is None or records <= self.max_records
+        return few and (self.max_seconds is None or (seconds or 0.0) <= self.max_seconds)
+
+
+@dataclass(frozen=True)
+class SourceOffsetCondition(Condition):
+    """The committed offset of a source partition has reached another: each of its fields is there and as large.
+
+    :param partition: as in Connect, e.g. ``{"filename": "/data/in"}``. :param offset: e.g. ``{"position": 1000}``.
+    """
+
+    kind: ClassVar[str] = "source_offset"
+
+    partition: Mapping[str, Any]
+    offset: Mapping[str, Any]
+
+    def look(self, connector: ConnectorPositions) -> Finding:
+        """See `Condition.look`."""
+        found = connector.source().get(partition_identity(self.partition))
+        met = found is not None and reached(found, self.offset)
+        position = {"connector": connector.name, "partition": dict(self.partition), "offset": found}
+        return Finding(met, position)
+
+
+@dataclass(frozen=True)
+class SinkOffsetCondition(Condition):
+    """A sink has committed an offset of a topic-partition, or a later one.
+
+    :param offset: the next offset to read, as Kafka counts: all records before it are written.
+    """
+
+    kind: ClassVar[str] = "sink_offset"
+
+    topic: str
+    partition: int
+    offset: int
+
+    def look(self, connector: ConnectorPositions) -> Finding:
+        """See `Condition.look`."""
+        place = TopicPartition(self.topic, self.partition)
+        found = {partition.place: partition for partition in connector.sink().partitions}.get(place)
+        if found is None:
+            raise ConfigError({"partition": [f"{place} is not a topic-partition that this sink reads"]}, connector.name)
+        committed = found.committed or 0
+        return Finding(committed >= self.offset, _offset_facts(connector, [found]))
+
+
+@dataclass(frozen=True)
+class TimestampCondition(Condition):
+    """A sink has passed a point in time: it has written all records before the first one with this timestamp.
+
+    Where no record is that late, it must have caught up, and the time must have come.
+
+    :param timestamp_ms: ms since the epoch.
+    """
+
+    kind: ClassVar[str] = "timestamp"
+
+    timestamp_ms: int
+
+    def look(self, connector: ConnectorPositions) -> Finding:
+        """See `Condition.look`."""
+        time_has_come = time.time() * 1000 >= self.timestamp_ms
+        position = connector.sink()
+        _refuse_missing(connector, position)
+        firsts = connector.first_offsets_at(position, self.timestamp_ms)
+        behind = [p for p in position.partitions if not self._passed(p, firsts[p.place], time_has_come)]
+        moment = datetime.fromtimestamp(self.timestamp_ms / 1000, UTC).isoformat()
+        facts = _offset_facts(connector, behind or position.partitions)
+        return Finding(not behind, {**facts, "timestamp": moment, "partitions_behind": len(behind)})
+
+    @staticmethod
+    def _passed(partition: PartitionPosition, first: int, time_has_come: bool) -> bool:
+        if first < 0:
+            return time_has_come and partition.unread == 0
+        return partition.start >= first
+
+
+@dataclass(frozen=True)
+class StateCondition(Condition):
+    """The target state of a connector is one of some.
+
+    :raises ConfigError: no state, or an unknown one.
+    """
+
+    kind: ClassVar[str] = "state"
+
+    states: Sequence[str]
+
+    def __post_init__(self) -> None:
+        unknown = [state for state in self.states if state not in _STATES]
+        if unknown or not self.states:
+            what = f"has unknown states {', '.join(unknown)}" if unknown else "is empty"
+            raise ConfigError({"states": [f"{what}; expected some of: {', '.join(_STATES)}"]})
+
+    def look(self, connector: ConnectorPositions) -> Finding:
+        """See `Condition.look`."""
+        state = connector.target_state().value
+        return Finding(state in self.states, {"connector": connector.name, "state": state})
+
+
+_CONDITIONS: dict[str, type[Condition]] = {
+    condition.kind: condition
+    for condition in (LagCondition, SourceOffsetCondition, SinkOffsetCondition, TimestampCondition, StateCondition)
+}
+
+
+def current_lag(connector: ConnectorPositions) -> dict[str, Any]:
+    """What a sink has left to read: connector, records, seconds, topics.
+
+    :raises ConfigError: it is a source, or a topic does not exist. :raises RetriableError: the broker is unavailable.
+    """
+    position = connector.sink(timestamps=True).with_open_transactions()
+    _refuse_missing(connector, position)
+    return _lag_facts(connector, position, position.seconds())
+
+
+def condition_to_dict(condition: Condition) -> dict[str, Any]:
+    """Plain JSON data, for `condition_from_dict`."""
+    fields = asdict(condition)
+    return {"kind": condition.kind, **{key: value for key, value in fields.items() if value is not None}}
+
+
+def condition_from_dict(data: Mapping[str, Any]) -> Condition:
+    """The condition that `condition_to_dict` was given."""
+    fields = dict(data)
+    return _CONDITIONS[fields.pop("kind")](**fields)
+
+
+def _refuse_missing(connector: ConnectorPositions, position: SinkPosition) -> None:
+    if position.missing:
+        raise ConfigError({"topics": [f"topic {name} does not exist" for name in position.missing]}, connector.name)
+
+
+def _lag_facts(connector: ConnectorPositions, position: SinkPosition, seconds: float | None) -> dict[str, Any]:
+    topics: Counter[str] = Counter()
+    for partition in position.partitions:
+        topics[partition.place.topic] += partition.records
+    facts: dict[str, Any] = {"connector": connector.name, "records": position.records()}
+    if seconds is not None:
+        facts["seconds"] = round(seconds, 3)
+    facts["topics"] = dict(topics.most_common(_SHOWN))
+    return facts | ({"missing_topics": list(position.missing)} if position.missing else {})
+
+
+def _offset_facts(connector: ConnectorPositions, partitions: Sequence[PartitionPosition]) -> dict[str, Any]:
+    shown = {str(partition.place): partition.committed for partition in partitions[:_SHOWN]}
+    return {"connector": connector.name, "offsets": shown}

@@ -1,0 +1,136 @@
+"""All connectors that the offset topic, the config topic and the consumer groups know of: state, offsets, lag."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.log import CompactedLog, LogRecord
+from airflow_kconnect.kafka.onlooker import OnlookerAdmin
+from airflow_kconnect.stores.offset_topic.records import sink_of
+from airflow_kconnect.stores.sink_positions import SinkRecords
+from airflow_kconnect.stores.target_states import TargetState, TargetStates
+
+_GROUP = "connect-"
+
+
+@dataclass
+class ConnectorStatus:
+    """What is known of a connector.
+
+    :param kind: `source`, `sink`, or None if it has no committed offsets.
+    :param offsets: in the shape of Connect's REST API.
+    :param lag: of a sink: records between its committed offsets and the ends of these partitions.
+    """
+
+    name: str
+    state: str
+    kind: str | None = None
+    offsets: list[dict[str, Any]] = field(default_factory=list)
+    lag: int | None = None
+
+
+def overview(worker: WorkerConfig, groups: Mapping[str, str] | None = None) -> list[ConnectorStatus]:
+    """The connectors, by name.
+
+    :param groups: only these connectors, with the consumer group of each; None: all that are found. Without a
+        configuration a connector that has an offset topic or a consumer group of its own is not found.
+    :raises RetriableError: the broker is unavailable.
+    """
+    clients = ClientConfigs(worker.props)
+    admin = OnlookerAdmin(clients.admin())
+    topics = admin.check_reachable()
+    states = TargetStates(worker).read_all()
+    sources, sinks = _offset_topic(admin, clients, str(worker.get("offset.storage.topic")), topics)
+    if groups is None:
+        own = {f"{_GROUP}{name}" for name in sources} | {str(worker.get("group.id"))}
+        found = [group for group in {*admin.groups(), *sinks} if group.startswith(_GROUP) and group not in own]
+        groups = {name: f"{_GROUP}{name}" for name in (*sources, *states)}
+        groups |= {group.removeprefix(_GROUP): group for group in found}
+        known = {name: _status(name, group, admin, states, sources, sinks) for name, group in groups.items()}
+        return [known[name] for name in sorted(known) if known[name].kind or name in states]
+    return [_status(name, group, admin, states, sources, sinks) for name, group in groups.items()]
+
+
+def _status(
+    name: str,
+    group: str,
+    admin: OnlookerAdmin,
+    states: Mapping[str, TargetState],
+    sources: Mapping[str, Mapping[str, dict[str, Any]]],
+    sinks: Mapping[str, Mapping[TopicPartition, int]],
+) -> ConnectorStatus:
+    status = ConnectorStatus(name, states.get(name, TargetState.STARTED).value)
+    if name in sources:
+        status.kind, status.offsets = "source", list(sources[name].values())
+        return status
+    committed = {**sinks.get(group, {}), **admin.committed_offsets(group)}
+    if committed:
+        status.kind = "sink"
+        status.offsets = [
+            {
+                "partition": {"kafka_topic": place.topic, "kafka_partition": place.partition},
+                "offset": {"kafka_offset": offset},
+            }
+            for place, offset in sorted(committed.items())
+        ]
+        status.lag = _lag(admin, committed)
+    return status
+
+
+def _lag(admin: OnlookerAdmin, committed: Mapping[TopicPartition, int]) -> int:
+    """Partitions of topics that were deleted have none."""
+    sizes = admin.partitions_of({place.topic for place in committed})
+    ends = admin.committed_ends([place for place in committed if place.partition < sizes.get(place.topic, 0)])
+    return sum(max(end - committed[place], 0) for place, end in ends.items())
+
+
+def _offset_topic(
+    admin: OnlookerAdmin, clients: ClientConfigs, topic: str, topics: Mapping[str, int]
+) -> tuple[dict[str, dict[str, dict[str, Any]]], dict[str, dict[TopicPartition, int]]]:
+    """Source -> source partition as text -> its entry, and group of a sink -> what it has read of existing topics."""
+    sources: dict[str, dict[str, dict[str, Any]]] = {}
+    sinks: dict[str, SinkRecords] = {}
+
+    def take(record: LogRecord) -> None:
+        if (sink := sink_of(record.key or b"null")) is not None:
+            sinks.setdefault(sink[0], SinkRecords(sink[0])).add(record)
+            return
+        key = _parsed(record.key)
+        if not (isinstance(key, list) and len(key) == 2 and isinstance(key[0], str) and isinstance(key[1], dict)):
+            return
+        entries = sources.setdefault(key[0], {})
+        identity = json.dumps(key[1], sort_keys=True)
+        entries.pop(identity, None)
+        if record.value is not None:
+            entries[identity] = {"partition": key[1], "offset": _parsed(record.value)}
+
+    if topic in topics:
+        log = CompactedLog(admin, clients.consumer("connect-overview-offsets"), topic)
+        log.read(range(topics[topic]), take, committed=True)
+    return {name: entries for name, entries in sources.items() if entries}, {
+        group: {place: offset for place, offset in _offsets(records).items() if place.topic in topics}
+        for group, records in sinks.items()
+    }
+
+
+def _offsets(records: SinkRecords) -> dict[TopicPartition, int]:
+    """None for what cannot be read: a run would say so."""
+    try:
+        return records.offsets()
+    except DataError:
+        return {}
+
+
+def _parsed(text: bytes | None) -> Any:
+    """JSON; None for what is none: an overview leaves out what a run would refuse."""
+    try:
+        return json.loads(text or b"null")
+    except (ValueError, RecursionError):
+        return None

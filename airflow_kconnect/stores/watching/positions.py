@@ -1,0 +1,257 @@
+"""Where a connector is: a sink by the offsets of its consumer group, a source by the offset topic.
+
+To be asked again and again: clients and what was read before are shared by the whole process.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from airflow_kconnect.connect.config import coerce, java_trim
+from airflow_kconnect.connect.connector import Offset
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.kafka.admin import Bounds
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.onlooker import OnlookerAdmin
+from airflow_kconnect.kafka.shared import shared_kafka
+from airflow_kconnect.stores.offset_topic.records import sink_of
+from airflow_kconnect.stores.offset_topic.view import OffsetView
+from airflow_kconnect.stores.sink_positions import SinkRecords
+from airflow_kconnect.stores.target_states import TargetState, decode_target_state, target_state_key
+
+log = logging.getLogger(__name__)
+
+_TARGET_STATES = target_state_key("").decode()
+
+
+@dataclass(frozen=True)
+class PartitionPosition:
+    """A topic-partition as a sink sees it.
+
+    :param committed: the group's offset; None if it has none.
+    :param start: where a run would begin. :param end: where it would stop: the read_committed end.
+    :param log_end: where it really ends: an open transaction holds back what is between.
+    :param first_unread_ms: timestamp of the record that a run would read first; None without one, or if not asked for.
+    """
+
+    place: TopicPartition
+    committed: int | None
+    start: int
+    end: int
+    log_end: int
+    first_unread_ms: int | None = None
+
+    @property
+    def records(self) -> int:
+        """What a run would read; as everywhere in Kafka these are offsets, so marks of transactions count."""
+        return max(self.end - self.start, 0)
+
+    @property
+    def unread(self) -> int:
+        """Lag as Kafka's tools count it: also what an open transaction holds back."""
+        return max(self.log_end - self.start, 0)
+
+
+@dataclass(frozen=True)
+class SinkPosition:
+    """All topic-partitions of a sink at one moment.
+
+    :param missing: topics that the connector names and that do not exist.
+    :param now_ms: when it was, ms since the epoch.
+    """
+
+    partitions: tuple[PartitionPosition, ...]
+    missing: tuple[str, ...]
+    now_ms: int
+
+    def records(self) -> int:
+        """What a run would read of all partitions together."""
+        return sum(partition.records for partition in self.partitions)
+
+    def with_open_transactions(self) -> SinkPosition:
+        """The same, as if what open transactions hold back could be read."""
+        return replace(self, partitions=tuple(replace(p, end=p.log_end) for p in self.partitions))
+
+    def seconds(self) -> float:
+        """Age of the oldest record that a run would read; 0 if there is none."""
+        times = [p.first_unread_ms for p in self.partitions if p.records and p.first_unread_ms is not None]
+        return max((self.now_ms - min(times, default=self.now_ms)) / 1000, 0.0)
+
+    def topic(self, name: str) -> SinkPosition:
+        """The same for one topic alone."""
+        partitions = tuple(p for p in self.partitions if p.place.topic == name)
+        return SinkPosition(partitions, tuple(topic for topic in self.missing if topic == name), self.now_ms)
+
+
+@dataclass
+class ConnectorPositions:
+    """Asks Kafka where one connector is. Its repr shows no values: they may be secrets.
+
+    :param config: the connector's configuration, variables resolved. Only its name, its topics and how it reaches
+        Kafka are of interest, so that connectors of a Connect cluster will do as well.
+    :param worker: worker keys, variables resolved.
+    :raises ConfigError: the connector has no name, or a key of the worker or of a client is wrong.
+    """
+
+    config: Mapping[str, Any] = field(repr=False)
+    worker: Mapping[str, Any] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        self._props = _texts(self.config)
+        self.name = self._props.get("name", "")
+        if not self.name:
+            raise ConfigError({"name": ["is missing: which connector is it?"]})
+        self._worker = WorkerConfig.from_props(self.worker)
+        clients = ClientConfigs(self._worker.props, self._props)
+        self.group = sink_group(self._props)
+        self._kafka = shared_kafka(clients, self.group)
+
+    @property
+    def is_sink(self) -> bool:
+        """Whether the connector reads topics, which all sinks and no sources do."""
+        return "topics" in self._props or "topics.regex" in self._props
+
+    def sink(self, *, timestamps: bool = False) -> SinkPosition:
+        """Where a sink is.
+
+        :param timestamps: also read the first unread record of each partition, unless it is known already.
+        :raises ConfigError: it is a source. :raises RetriableError: the broker is away.
+        """
+        self._must_be_sink()
+        with self._kafka.admin() as admin:
+            now_ms = int(time.time() * 1000)
+            sizes, missing = self._topics(admin)
+            bounds = admin.bounds([TopicPartition(topic, p) for topic, size in sizes.items() for p in range(size)])
+            committed = self._committed(admin, bounds)
+            found = [self._partition(place, committed.get(place), bounds[place]) for place in sorted(bounds)]
+            unread = {p.place: p.start for p in found if p.unread} if timestamps else {}
+            first = self._kafka.timestamps(unread) if unread else {}
+        partitions = tuple(replace(p, first_unread_ms=first.get(p.place)) for p in found)
+        return SinkPosition(partitions, missing, now_ms)
+
+    def first_offsets_at(self, position: SinkPosition, timestamp_ms: int) -> dict[TopicPartition, int]:
+        """The first offset of each partition whose record has this timestamp or a later one; -1 if none has.
+
+        :raises RetriableError: the broker is away.
+        """
+        places = [partition.place for partition in position.partitions]
+        found: dict[TopicPartition, int] = {}
+        with self._kafka.admin() as admin:
+            for topic in sorted({place.topic for place in places}):
+                partitions = [place.partition for place in places if place.topic == topic]
+                offsets = admin.offsets_at(topic, partitions, timestamp_ms)
+                found |= {TopicPartition(topic, p): offset for p, offset in offsets.items()}
+        return found
+
+    def source(self) -> dict[str, Offset]:
+        """Committed source offsets by `partition_identity`; none before the first run.
+
+        :raises ConfigError: it is a sink. :raises DataError: an offset of this connector cannot be read.
+        :raises RetriableError: the broker is away.
+        """
+        if self.is_sink:
+            text = "makes it a sink, whose offsets are those of topics: ask for kafka_topic and kafka_partition"
+            raise ConfigError({"topics": [text]}, self.name)
+        topic = self._props.get("offsets.storage.topic") or str(self._worker.get("offset.storage.topic"))
+        view = OffsetView(self.name)
+        with self._kafka.admin():
+            for record in self._kafka.table(topic, _connector_of_offset).records(self.name):
+                view.add(record)
+        return view.offsets
+
+    def target_state(self) -> TargetState:
+        """What somebody wants of the connector; STARTED if nobody has said anything.
+
+        :raises RetriableError: the broker is away.
+        """
+        topic = str(self._worker.get("config.storage.topic"))
+        with self._kafka.admin():
+            records = self._kafka.table(topic, _connector_of_target_state).records(self.name)
+        for record in records:
+            try:
+                return decode_target_state(record.value or b"")
+            except ValueError as error:
+                log.warning("ignoring the target state of connector %s at %s: %s", self.name, record, error)
+        return TargetState.STARTED
+
+    def _must_be_sink(self) -> None:
+        if not self.is_sink:
+            text = (
+                "and `topics.regex` are missing, so it is a source: Kafka has no lag for it. To wait for a source"
+                " use ConnectorOffsetSensor with `partition` and `offset`"
+            )
+            raise ConfigError({"topics": [text]}, self.name)
+
+    def _topics(self, admin: OnlookerAdmin) -> tuple[dict[str, int], tuple[str, ...]]:
+        """The topics that exist with their partitions, and those that do not."""
+        if "topics.regex" not in self._props:
+            named = named_topics(self._props)
+            sizes = admin.partitions_of(named)
+            return sizes, tuple(sorted(set(named) - set(sizes)))
+        stores = ("offset", "config", "status")
+        internal = frozenset(str(self._worker.get(f"{store}.storage.topic")) for store in stores)
+        existing = admin.topics()
+        return {topic: existing[topic] for topic in chosen_topics(self._props, existing, internal)}, ()
+
+    def _committed(self, admin: OnlookerAdmin, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
+        """The group's offsets; those that it has lost are in the offset topic."""
+        found = admin.committed_offsets(self.group)
+        if all(place in found for place in places):
+            return found
+        records = SinkRecords(self.group)
+        topic = str(self._worker.get("offset.storage.topic"))
+        for record in self._kafka.table(topic, _connector_of_offset).records(_of_group(self.group)):
+            records.add(record)
+        return records.offsets() | found
+
+    def _partition(self, place: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
+        """Where a run would begin. What a run would refuse counts as unread: so one is started, which says why."""
+        start, (begin, end, log_end) = committed, bounds
+        if start is None or not begin <= start <= log_end:
+            start = end if self._props.get("consumer.override.auto.offset.reset") == "latest" else begin
+        return PartitionPosition(place, committed, start, end, log_end)
+
+
+def _texts(config: Mapping[str, Any]) -> dict[str, str]:
+    texts, errors = {}, {}
+    for key, value in config.items():
+        try:
+            texts[key] = java_trim(coerce(value))
+        except ValueError as error:
+            errors[key] = [str(error)]
+    if errors:
+        raise ConfigError(errors)
+    return texts
+
+
+def _of_group(group: str) -> str:
+    """What no connector can be called."""
+    return f"\0{group}"
+
+
+def _connector_of_offset(key: bytes) -> str | None:
+    """The connector of a key ``["<connector>",{...}]``, or the group of a sink; others are of no use here."""
+    if (sink := sink_of(key)) is not None:
+        return _of_group(sink[0])
+    try:
+        match json.loads(key):
+            case ["kconnect", str(), *_]:
+                return None
+            case [str(name), *_]:
+                return name
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def _connector_of_target_state(key: bytes) -> str | None:
+    text = key.decode(errors="replace")
+    return text.removeprefix(_TARGET_STATES) if text.startswith(_TARGET_STATES) else None

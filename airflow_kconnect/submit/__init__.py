@@ -1,0 +1,1 @@
+"""From a connector's configuration to a running spark-submit."""

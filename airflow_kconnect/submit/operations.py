@@ -1,0 +1,135 @@
+"""What operators and the command line do with a connector besides running it: target state, offsets, validation.
+
+Configurations come with their variables resolved, unless a function says otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.before_variables import inspect_without_references
+from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.submit.preflight import check_configuration, connector_config
+from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
+
+STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
+
+_FILES = (".json", ".properties", *YAML_SUFFIXES)
+
+
+def is_name(connector: Mapping[str, Any] | str | Path) -> TypeGuard[str]:
+    """Whether a connector is given by its name: a text that is not JSON, and does not end as connector files do."""
+    return isinstance(connector, str) and not connector.lstrip().startswith("{") and not connector.endswith(_FILES)
+
+
+def connector_name(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> str:
+    """The name of a connector that is given by its name, or as `connector_config` takes it.
+
+    :raises ConfigError: there is no name, or no such file.
+    """
+    name = connector if is_name(connector) else connector_config(connector, folder).get("name")
+    if name is None or not str(name).strip():
+        raise ConfigError({"name": ['Missing required configuration "name" which has no default value.']})
+    return str(name).strip()
+
+
+def target_state(name: str, worker: Mapping[str, Any]) -> str:
+    """STARTED, PAUSED or STOPPED; STARTED if nobody has said anything.
+
+    :raises RetriableError: the broker is away.
+    """
+    from airflow_kconnect.stores.target_states import TargetStates
+
+    return TargetStates(WorkerConfig.from_props(worker)).read(name).value
+
+
+def set_target_state(name: str, state: str, worker: Mapping[str, Any]) -> None:
+    """Set the target state of a connector; runs that go on are not ended.
+
+    :raises RetriableError: the broker is away.
+    """
+    from airflow_kconnect.stores.target_states import TargetState, TargetStates
+
+    TargetStates(WorkerConfig.from_props(worker)).write(name, TargetState(state))
+
+
+def not_started_text(name: str, state: str) -> str:
+    """Why a run does nothing, and what to do about it."""
+    return f"Connector {name} is {state.lower()}: nothing was moved. Resume it with `kconnect resume {name}`"
+
+
+def show_offsets(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Committed offsets in the shape of Connect's REST API.
+
+    :param connector: the configuration, or the name alone; see `connector_offsets.read_named`.
+    """
+    from airflow_kconnect.stores.offset_changes import api as connector_offsets
+
+    known = WorkerConfig.from_props(worker)
+    if isinstance(connector, str):
+        return connector_offsets.read_named(connector, known)
+    return connector_offsets.read(validate_connector(connector, worker=known), known)
+
+
+def sink_lag(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> dict[str, Any]:
+    """What a sink has left to read: connector, records, seconds, topics.
+
+    :param connector: the configuration, or the name alone: then the topics are those whose offsets its consumer group
+        `connect-<name>` has committed.
+    :raises ConfigError: the connector is not a sink, or a topic does not exist.
+    :raises RetriableError: the broker is unavailable.
+    """
+    from airflow_kconnect.stores.watching.conditions import current_lag
+    from airflow_kconnect.stores.watching.positions import ConnectorPositions
+
+    config = _sink_of_group(connector, worker) if isinstance(connector, str) else connector
+    return current_lag(ConnectorPositions(config, worker))
+
+
+def _sink_of_group(name: str, worker: Mapping[str, Any]) -> dict[str, str]:
+    partitions = [entry["partition"] for entry in show_offsets(name, worker)]
+    topics = sorted({partition["kafka_topic"] for partition in partitions if "kafka_topic" in partition})
+    if not topics:
+        what = "is a source, and only sinks have a lag" if partitions else "has committed no offsets"
+        text = f"{name} {what}. For a sink that has not run yet, give its configuration or its file, not its name"
+        raise ConfigError({"connector": [text]}, name)
+    return {"name": name, "topics": ",".join(topics)}
+
+
+def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request: Any) -> str:
+    """Alter committed offsets; returns Connect's message. See `connector_offsets.alter`."""
+    from airflow_kconnect.stores.offset_changes import api as connector_offsets
+
+    known = WorkerConfig.from_props(worker)
+    return connector_offsets.alter(validate_connector(config, worker=known), known, request)
+
+
+def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
+    """Forget all committed offsets; returns Connect's message. See `connector_offsets.reset`."""
+    from airflow_kconnect.stores.offset_changes import api as connector_offsets
+
+    known = WorkerConfig.from_props(worker)
+    return connector_offsets.reset(validate_connector(config, worker=known), known)
+
+
+def validated(
+    config: Mapping[str, Any], worker: Mapping[str, Any], variables: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Facts of a valid configuration: connector, connector_class, kind, warnings. Nothing is connected to.
+
+    :param config: as it was written; what depends on variables is checked when the connector runs.
+    :param variables: as for `check_configuration`.
+    :raises ConfigError: with all errors.
+    """
+    warnings = check_configuration(config, worker, None, variables)
+    inspection = inspect_without_references(config, worker)
+    return {
+        "connector": inspection.props.get("name"),
+        "connector_class": inspection.connector_class,
+        "kind": inspection.kind,
+        "warnings": warnings,
+    }

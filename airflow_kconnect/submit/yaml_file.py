@@ -1,0 +1,49 @@
+"""Reads a connector's configuration from YAML, where PyYAML is installed (Airflow brings it along)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.connector_file import flat_content, read_connector_file
+
+YAML_SUFFIXES = (".yaml", ".yml")
+
+
+def load_yaml_file(path: Path) -> dict[str, Any]:
+    """The configuration in a YAML file, in the forms of `load_connector_file`; all values are text as it is written.
+
+    :raises ConfigError: keyed by the path: what is wrong. The text is never shown.
+    """
+    try:
+        import yaml
+    except ImportError:
+        raise _wrong(path, "is YAML, which needs PyYAML: pip install PyYAML, or write JSON") from None
+    try:
+        # This loader takes no word for something else than text: no dates, no `on` for true.
+        node = yaml.compose(read_connector_file(path), Loader=yaml.BaseLoader)
+        _refuse_repeated(path, node)
+        content = None if node is None else yaml.BaseLoader("").construct_document(node)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        # What is quoted may be a value, such as a password that begins with an asterisk.
+        problem = re.sub(r" '(?!<)[^']*'", "", getattr(error, "problem", None) or "malformed")
+        raise _wrong(path, f"is not YAML: {problem}{where}") from None
+    return dict(flat_content(path, content))
+
+
+def _refuse_repeated(path: Path, node: Any) -> None:
+    pairs = node.value if getattr(node, "id", "") == "mapping" else []
+    keys = [key.value for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise _wrong(path, f"has the key `{key}` twice; which value counts is not defined, so remove one")
+    for _, value in pairs:
+        _refuse_repeated(path, value)
+
+
+def _wrong(path: Path, message: str) -> ConfigError:
+    return ConfigError({str(path): [f"the file {message}"]})

@@ -1,0 +1,1 @@
+"""Debezium's envelope of changes."""

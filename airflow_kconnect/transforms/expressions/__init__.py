@@ -1,0 +1,1 @@
+"""What several transformations use: fields, instants, date patterns, regular expressions."""

@@ -1,0 +1,100 @@
+"""Regular expressions in Java's notation: judged without Java and without running them, and run by Spark."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.config import LambdaValidator, java_pattern
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.java.regex_ambiguity import is_explosive
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+_TOKEN = re.compile(
+    r"""
+    (?P<quoted>\\Q(?:.*?\\E|.*))
+    | \\[pPxN]\{[^}]*\} | \\.
+    | \[\^?\]?(?:\\.|[^]\\])*\]
+    | (?P<comments>\(\?[a-wyz]*x[a-z]*\))
+    | \(\?<(?P<name>[a-zA-Z][a-zA-Z0-9]*)>
+    | (?P<group>\((?!\?))
+    | (?P<only_python>\(\?[P#(] | \{(?!\d+(?:,\d*)?\}))
+    | .
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_ONLY_JAVA = re.compile(r"\\[pPQRXGNhHvVxcez]|&&|\[.*\[|\(\?[idmsuxU-]+[:)]|\(\?<[=!]")
+_REFERENCE = re.compile(r"\\(?P<escaped>.?)|\$\{(?P<name>[a-zA-Z0-9]*)(?P<end>\}?)|\$(?P<number>[0-9]?)", re.DOTALL)
+
+
+def _problem(key: str, regex: str | None) -> str | None:
+    wrong = next((token for token in _TOKEN.finditer(regex or "") if token["only_python"]), None)
+    if wrong:
+        return f"Invalid regex: {wrong[0]} is not understood near index {wrong.start()}"
+    try:
+        if is_explosive(java_pattern(regex or "")):
+            return f"Invalid regex: {regex} can take for ever to match. Have its repetitions begin with different texts"
+    except (re.error, RecursionError, OverflowError) as error:
+        # What Python does not know either is left to Spark.
+        return None if _ONLY_JAVA.search(regex or "") else f"Invalid regex: {error}"
+    return None
+
+
+JAVA_REGEX = LambdaValidator(_problem)
+"""What ``java.util.regex.Pattern`` can compile, as far as Python can tell (``RegexValidator``); null passes."""
+
+
+def replacement_problem(regex: str, replacement: str) -> str | None:
+    """Why ``Matcher.replaceFirst`` would refuse a replacement; None if it would not."""
+    tokens = list(_TOKEN.finditer(regex))
+    names = {token["name"] for token in tokens if token["name"]}
+    groups = sum(token["group"] is not None for token in tokens) + len(names)
+    problems = (_reference_problem(found, groups, names) for found in _REFERENCE.finditer(replacement))
+    return next((problem for problem in problems if problem), None)
+
+
+def _reference_problem(found: re.Match[str], groups: int, names: set[str]) -> str | None:
+    if found["escaped"] is not None:
+        return None if found["escaped"] else "character to be escaped is missing"
+    if found["name"] is not None:
+        if not found["name"] or not found["end"]:
+            return "named capturing group is missing trailing '}'"
+        return None if found["name"] in names else f"No group with name {{{found['name']}}}"
+    if not found["number"]:
+        return "Illegal group reference"
+    return f"No group {found['number']}" if int(found["number"]) > groups else None
+
+
+def name_matches(regex: str, name: str) -> bool | None:
+    """Whether all of a name matches, judged here; None if only Java can tell.
+
+    Spark would ask Java while it plans, in the driver, where an expression with too many ways never ends.
+    """
+    try:
+        return java_pattern(regex).fullmatch(name)
+    except (re.error, DataError):
+        return None
+
+
+def matches(text: Column, regex: str) -> Column:
+    """BOOLEAN: all of the text matches (``Matcher.matches``)."""
+    return text.rlike(rf"\A(?:{_closed(regex)})\z")
+
+
+def with_first_replaced(text: Column, regex: str, replacement: str) -> Column:
+    """A text that matches, with what the expression finds first replaced (``Matcher.replaceFirst``)."""
+    from pyspark.sql import functions as F
+
+    # In a text that matches there is something to find at its beginning.
+    return F.regexp_replace(text, rf"\A(?:{_closed(regex)})", replacement)
+
+
+def _closed(regex: str) -> str:
+    """The expression so that what is written behind it is neither quoted nor a comment."""
+    tokens = list(_TOKEN.finditer(regex))
+    if tokens and tokens[-1]["quoted"] and not tokens[-1][0].endswith(r"\E"):
+        return rf"{regex}\E"
+    has_comments = any(token["comments"] for token in tokens) and "#" in regex.rpartition("\n")[2]
+    return f"{regex}\n" if has_comments else regex

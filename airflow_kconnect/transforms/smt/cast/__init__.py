@@ -1,0 +1,1 @@
+"""Cast: its specification, and the conversions between types."""

@@ -1,0 +1,1 @@
+"""SQL as a transformation and as a predicate."""

@@ -1,0 +1,136 @@
+"""The JDBC source on databases other than PostgreSQL: their types, and one that is known only by its JDBC driver."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connectors.jdbc.driver.gateway import connect
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
+from tests.integration.runtime.conftest import Run
+from tests.support import mariadb as mariadb_support
+from tests.support.databases import Database, SqliteDatabase
+from tests.support.mariadb import MariaServer
+
+_MYSQL = """
+create table kinds (
+  id bigint unsigned not null auto_increment primary key, t tinyint, tu tinyint unsigned, b bit(1), s smallint,
+  iu int unsigned, d decimal(12, 2), f float, dd double, dt date, y year, tm time(6), at datetime(6),
+  ts timestamp(6) null, c char(3), x text, bin varbinary(10), e enum('a', 'b'), j json
+)
+"""
+
+
+class DerbyDatabase(Database):
+    """An embedded database that only lives in Spark's JVM."""
+
+    def connect(self) -> Any:
+        return connect(JdbcUrl.parse(self.url), {}, {})
+
+    def execute(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
+        connection = self.connect()
+        connection.createStatement().execute(sql)
+        connection.close()
+        return []
+
+
+@pytest.fixture
+def derby(spark: SparkSession, tmp_path: Path) -> DerbyDatabase:
+    connect(JdbcUrl.parse(f"jdbc:derby:{tmp_path}/derby;create=true"), {}, {}).close()
+    return DerbyDatabase(f"jdbc:derby:{tmp_path}/derby", "derby")
+
+
+def test_unknown_database_is_read_by_what_jdbc_says_of_it(
+    derby: DerbyDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    derby.execute(
+        'create table "t" ("id" bigint not null generated always as identity primary key, "d" date, "tm" time,'
+        ' "at" timestamp not null, "n" decimal(8, 2), "s" smallint, "x" varchar(20), "b" boolean,'
+        ' "y" varchar(4) for bit data)'
+    )
+    insert = 'insert into "t" ("d", "tm", "at", "n", "s", "x", "b", "y") values '
+    values = "('1969-12-31', '23:59:59', '2024-01-01 00:00:00.123456', -1.25, -1, 'ünï', true, X'00FF')"
+    for _ in range(3):
+        derby.execute(insert + ", ".join([values] * 100))
+    config = jdbc_source(derby, **{"split.rows": "100", "table.whitelist": "t"})
+    first = run_here(config)
+    derby.execute(insert + values)
+    second = run_here(config)
+    assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
+    found = rows(config, "t")
+    assert sorted(row["id"] for row in found) == list(range(1, 302))
+    assert found[-1] == {
+        "id": 301, "d": -1, "tm": 86399000, "at": 1704067200123, "n": -1.25, "s": -1, "x": "ünï", "b": True,
+        "y": "AP8=",
+    }  # fmt: skip
+    stamped = {**config, "name": f"{config['name']}-ts", "mode": "timestamp", "timestamp.column.name": "at"}
+    offset = run_here(stamped).offsets[0]["offset"]
+    assert offset == {"timestamp": 1704067200123, "timestamp_nanos": 123456000}
+    assert run_here(stamped).records["read"] == 0
+
+
+if mariadb_support.available():
+
+    def test_types_of_mysql(mariadb: MariaServer, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
+        db = mariadb.create_database()
+        db.execute(_MYSQL)
+        db.execute("set global time_zone = '+02:00'")
+        db.execute(
+            "insert into kinds values (null, -128, 255, b'1', -1, 4294967295, -12.5, 1.5, 1e300, '1969-12-31', 2024,"
+            " '23:59:59.999', '2024-01-01 00:00:00.123456', '2024-01-01 02:00:00.5', 'a', 'ünï', x'00ff', 'b',"
+            " '{\"a\": 1}')"
+        )
+        db.execute("insert into kinds (id) values (null)")
+        config = jdbc_source(db)
+        run_here(config)
+        db.execute("set global time_zone = '+00:00'")
+        full, empty = rows(config, "kinds")
+        assert full == {
+            "id": 1, "t": -128, "tu": 255, "b": 1, "s": -1, "iu": 4294967295, "d": -12.5, "f": 1.5, "dd": 1e300,
+            "dt": -1, "y": 19723, "tm": 86399999, "at": 1704067200123, "ts": 1704067200500, "c": "a", "x": "ünï",
+            "bin": "AP8=", "e": "b", "j": '{"a": 1}',
+        }  # fmt: skip
+        assert empty == {**dict.fromkeys(full), "id": 2}
+
+
+def test_a_file_that_is_missing_is_told_and_not_made(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run) -> None:
+    with pytest.raises(ConfigError, match=r"connection\.url.*none\.db"):
+        run_here(jdbc_source(SqliteDatabase(f"jdbc:sqlite:{tmp_path}/none.db", "none")))
+    assert not list(tmp_path.iterdir())
+
+
+def test_types_of_sqlite(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
+    db = SqliteDatabase.create(tmp_path)
+    db.execute(
+        "create table kinds (id integer primary key, b boolean, i int, r real, n numeric(8, 2), x text, y blob,"
+        " d date, tm time, t1 timestamp, t2 datetime, t3 timestamp)"
+    )
+    db.execute(
+        "insert into kinds values (1, 1, 9007199254740993, 0.1, 1.25, 'ünï', x'00ff', '1969-12-31', '23:59:59.999',"
+        " '1969-12-31 23:59:59.999', 1704067200123, 2440587.5)"
+    )
+    db.execute("insert into kinds (id) values (2)")
+    config = jdbc_source(db)
+    run_here(config)
+    full, empty = rows(config, "kinds")
+    assert full == {
+        "id": 1, "b": True, "i": 9007199254740993, "r": 0.1, "n": 1.25, "x": "ünï", "y": "AP8=", "d": -1,
+        "tm": 86399999, "t1": -1, "t2": 1704067200123, "t3": 0,
+    }  # fmt: skip
+    assert empty == {**dict.fromkeys(full), "id": 2}
+
+
+def test_sqlite_file_that_another_process_has_locked_is_tried_again(
+    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+) -> None:
+    database = SqliteDatabase.create(tmp_path)
+    database.execute("create table t (id integer primary key)")
+    with closing(database.connect()) as other, pytest.raises(RetriableError, match="SQLITE_BUSY"):
+        other.execute("begin exclusive")
+        run_here(jdbc_source(database, **{"connection.busy_timeout": "100"}))

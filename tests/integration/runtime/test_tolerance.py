@@ -1,0 +1,266 @@
+"""Bad records end to end: tolerated, dead-lettered, or the end of the run; and what a filter drops."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.runtime.job import run
+from airflow_kconnect.runtime.process.session import LazySession
+from airflow_kconnect.runtime.settings import run_settings
+from airflow_kconnect.runtime.sink.run import SinkRun
+from tests.integration.runtime.conftest import NumberedFile, Run
+from tests.integration.runtime.test_directory_pipeline import SCHEMALESS, lines
+from tests.support import unique
+from tests.support.kafka import Record, create_topic, produce, read_all
+from tests.support.picky_sink import PickySink
+
+MESSAGES = ['{"n":0}', "no json", '{"n":2}', "neither", '{"n":4}']
+TOLERANT = {
+    "errors.tolerance": "all",
+    "errors.deadletterqueue.context.headers.enable": "true",
+}
+DROP_VALUES = {
+    "transforms": "drop",
+    "transforms.drop.type": "Filter",
+    "transforms.drop.predicate": "empty",
+    "transforms.drop.negate": "true",
+    "predicates": "empty",
+    "predicates.empty.type": "RecordIsTombstone",
+}
+
+
+@pytest.fixture
+def dead() -> str:
+    """Name of a dead-letter topic that does not exist yet."""
+    return unique("dead")
+
+
+@pytest.fixture
+def sink(topic: Callable[..., str], bootstrap: str, tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """A directory sink over a topic with two bad messages."""
+
+    def config(**more: str) -> dict[str, str]:
+        name = topic()
+        produce(bootstrap, name, MESSAGES, key="k", headers=[("own", b"1")])
+        base = {"name": unique("sink"), "connector.class": "DirectorySink", "directory": str(tmp_path / "out")}
+        return {**base, "topics": name, "key.converter": "StringConverter", **SCHEMALESS, **more}
+
+    return config
+
+
+@dataclass
+class Outcome:
+    """What a run over a topic with two bad messages has left."""
+
+    config: dict[str, str]
+    report: RunReport
+    dead_letters: list[Record]
+
+
+@pytest.fixture(scope="module")
+def tolerated(
+    spark: SparkSession, bootstrap: str, worker_topics: str, tmp_path_factory: pytest.TempPathFactory
+) -> Outcome:
+    """A directory sink with a dead-letter topic."""
+    name, dead = create_topic(bootstrap, unique("topic")), unique("dead")
+    produce(bootstrap, name, MESSAGES, key="k", headers=[("own", b"1")])
+    config = {
+        "name": unique("sink"),
+        "connector.class": "DirectorySink",
+        "directory": str(tmp_path_factory.mktemp("out")),
+        "topics": name,
+        "key.converter": "StringConverter",
+        **SCHEMALESS,
+        **TOLERANT,
+        "errors.deadletterqueue.topic.name": dead,
+    }
+    return Outcome(config, run(RunSpec(config, worker_config(bootstrap)), spark), read_all(bootstrap, dead))
+
+
+class TestSinkWithDeadLetters:
+    def test_good_records_are_written(self, tolerated: Outcome) -> None:
+        assert lines(tolerated.config) == [{"n": 0}, {"n": 2}, {"n": 4}]
+
+    def test_dead_letters_are_the_original_records(self, tolerated: Outcome) -> None:
+        assert [(record.key, record.value, record.headers[0]) for record in tolerated.dead_letters] == [
+            (b"k", b"no json", ("own", b"1")),
+            (b"k", b"neither", ("own", b"1")),
+        ]
+
+    def test_context_headers_say_where_and_why(self, tolerated: Outcome) -> None:
+        found = {name: value for name, value in tolerated.dead_letters[0].headers if name.startswith("__")}
+        expected = {
+            "topic": tolerated.config["topics"].encode(),
+            "partition": b"0",
+            "offset": b"1",
+            "connector.name": tolerated.config["name"].encode(),
+            "task.id": b"0",
+            "stage": b"VALUE_CONVERTER",
+            "class.name": b"org.apache.kafka.connect.json.JsonConverter",
+            "exception.class.name": b"org.apache.kafka.connect.errors.DataException",
+        }
+        assert {name: found[f"__connect.errors.{name}"] for name in expected} == expected
+
+    def test_the_report_reconciles(self, tolerated: Outcome) -> None:
+        assert tolerated.report.records == {"read": 5, "written": 3, "filtered": 0, "dead_lettered": 2}
+
+
+class TestSink:
+    def test_a_second_run_finds_nothing(self, sink: Any, run_here: Run) -> None:
+        config = sink(**TOLERANT)
+        run_here(config)
+        assert run_here(config).records["read"] == 0
+
+    def test_without_tolerance_the_first_bad_record_is_named(self, sink: Any, run_here: Run) -> None:
+        config = sink()
+        with pytest.raises(DataError, match=rf"{config['topics']}-0@1: VALUE_CONVERTER by .*JsonConverter"):
+            run_here(config)
+
+    def test_without_tolerance_it_is_a_dead_letter_too(
+        self, sink: Any, run_here: Run, dead: str, bootstrap: str
+    ) -> None:
+        settings = {**TOLERANT, "errors.tolerance": "none", "errors.deadletterqueue.topic.name": dead}
+        with pytest.raises(DataError):
+            run_here(sink(**settings))
+        assert [r.value for r in read_all(bootstrap, dead)] == [b"no json"]
+
+    def test_dropped_records_are_counted(self, sink: Any, run_here: Run) -> None:
+        config = sink(**TOLERANT, **DROP_VALUES)
+        assert run_here(config).records == {"read": 5, "written": 0, "filtered": 3, "dead_lettered": 2}
+
+
+class TestReplay:
+    @pytest.fixture
+    def replayed(self, sink: Any, run_here: Run, dead: str) -> Callable[..., tuple[dict[str, str], RunReport]]:
+        """Run a sink that cannot read two messages, then replay them with a converter that can."""
+
+        def go(**mended: str) -> tuple[dict[str, str], RunReport]:
+            config = sink(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
+            run_here(config)
+            mended_config = {**config, "value.converter": "StringConverter", **mended}
+            return mended_config, run_here(mended_config, replay=True)
+
+        return go
+
+    def test_dead_letters_are_written(self, replayed: Any) -> None:
+        config, _ = replayed()
+        assert lines(config) == ["no json", "neither", {"n": 0}, {"n": 2}, {"n": 4}]
+
+    def test_a_second_replay_finds_nothing(self, replayed: Any, run_here: Run) -> None:
+        config, _ = replayed()
+        assert run_here(config, replay=True).records["read"] == 0
+
+    def test_transformations_see_the_topic_that_the_record_is_from(self, replayed: Any) -> None:
+        config = {"transforms": "t", "transforms.t.type": "InsertField$Value", "transforms.t.topic.field": "topic"}
+        wrapped = {"transforms": "w,t", "transforms.w.type": "HoistField$Value", "transforms.w.field": "was"}
+        written, _ = replayed(**{**config, **wrapped})
+        assert {"was": "no json", "topic": written["topics"]} in lines(written)
+
+    def test_what_fails_again_is_a_dead_letter_again(self, replayed: Any) -> None:
+        _, report = replayed(**{"value.converter": SCHEMALESS["value.converter"]})
+        assert report.records["dead_lettered"] == 2
+
+    def test_a_source_has_no_replay(
+        self, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run
+    ) -> None:
+        with pytest.raises(ConfigError, match="only sinks can replay"):
+            run_here(file_source(), replay=True)
+
+
+class TestErrantRecords:
+    """What a Python task cannot write."""
+
+    @pytest.fixture
+    def picky(
+        self, topic: Callable[..., str], bootstrap: str, worker_props: dict[str, str], spark: SparkSession
+    ) -> Callable[..., RunReport]:
+        def go(**errors: str) -> RunReport:
+            name = topic()
+            produce(bootstrap, name, [json.dumps({"n": n}) for n in range(5)])
+            base = {"name": unique("picky"), "connector.class": "VerifiableSink", "topics": name}
+            config = validate_connector({**base, **SCHEMALESS, **errors})
+            settings = run_settings(config, WorkerConfig.from_props(worker_props), "run")
+            return SinkRun(settings, PickySink(config.props), LazySession("picky", spark)).run()
+
+        return go
+
+    def test_are_dead_letters(self, picky: Any, dead: str, bootstrap: str) -> None:
+        picky(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
+        assert [json.loads(record.value or b"") for record in read_all(bootstrap, dead)] == [{"n": 1}, {"n": 3}]
+
+    def test_name_the_stage(self, picky: Any, dead: str, bootstrap: str) -> None:
+        picky(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
+        headers = dict(read_all(bootstrap, dead)[0].headers)
+        assert headers["__connect.errors.stage"] == b"TASK_PUT"
+
+    def test_are_counted(self, picky: Any, dead: str) -> None:
+        report = picky(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead})
+        assert (report.records["written"], report.records["dead_lettered"]) == (3, 2)
+
+    def test_end_the_run_without_tolerance(self, picky: Any) -> None:
+        with pytest.raises(DataError, match="-0@1: TASK_PUT: ValueError: odd"):
+            picky(**{"errors.log.enable": "true"})
+
+
+class TestSource:
+    def test_dropped_records_do_not_come_back(
+        self, numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run
+    ) -> None:
+        numbered.append(10)
+        config = file_source(**DROP_VALUES)
+        first = run_here(config).records
+        assert (first["read"], first["filtered"], run_here(config).records["read"]) == (10, 10, 0)
+
+    def test_a_dead_letter_is_what_the_record_was(
+        self,
+        numbered: NumberedFile,
+        file_source: Callable[..., dict[str, str]],
+        run_here: Run,
+        bootstrap: str,
+        dead: str,
+    ) -> None:
+        numbered.append(3)
+        config = file_source(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead, **TO_NUMBER})
+        run_here(config)
+        assert [record.value for record in read_all(bootstrap, dead)] == numbered.expected()
+
+    def test_its_headers_name_the_place_in_the_file(
+        self,
+        numbered: NumberedFile,
+        file_source: Callable[..., dict[str, str]],
+        run_here: Run,
+        bootstrap: str,
+        dead: str,
+    ) -> None:
+        numbered.append(1)
+        config = file_source(**TOLERANT, **{"errors.deadletterqueue.topic.name": dead, **TO_NUMBER})
+        run_here(config)
+        headers = dict(read_all(bootstrap, dead)[0].headers)
+        assert json.loads(headers["__connect.errors.partition"] or b"") == {"filename": str(numbered.path)}
+
+    def test_without_tolerance_nothing_is_committed(
+        self,
+        numbered: NumberedFile,
+        file_source: Callable[..., dict[str, str]],
+        run_here: Run,
+    ) -> None:
+        numbered.append(3)
+        config = file_source(**TO_NUMBER)
+        for _ in range(2):
+            with pytest.raises(DataError, match=r"TRANSFORMATION by .*Cast\$Value"):
+                run_here(config)
+
+
+TO_NUMBER = {"transforms": "cast", "transforms.cast.type": "Cast$Value", "transforms.cast.spec": "int32"}

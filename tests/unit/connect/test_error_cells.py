@@ -1,0 +1,73 @@
+"""Errors on their way from a Spark partition to the driver."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from airflow_kconnect.connect.error_cells import (
+    error_cell,
+    error_from_column,
+    pack_error,
+    stage_prefix,
+    unpack_error,
+)
+from airflow_kconnect.connect.errors import (
+    ConfigError,
+    ConnectError,
+    DataError,
+    FencedError,
+    InternalError,
+    RetriableError,
+)
+
+ERRORS = [
+    ConnectError("plain"),
+    DataError("topic-0@5: bad"),
+    RetriableError("away"),
+    FencedError("taken over"),
+    InternalError("ours"),
+    ConfigError({"tasks.max": ["one", "two"], "b": ["three"]}),
+]
+BY_CLASS = {"ids": lambda error: type(error).__name__}
+
+
+@pytest.mark.parametrize("error", ERRORS, **BY_CLASS)
+def test_an_error_keeps_its_class_on_the_way(error: ConnectError) -> None:
+    assert type(unpack_error(json.loads(json.dumps(pack_error(error))))) is type(error)
+
+
+@pytest.mark.parametrize("error", ERRORS, **BY_CLASS)
+def test_an_error_keeps_its_text_on_the_way(error: ConnectError) -> None:
+    assert str(unpack_error(json.loads(json.dumps(pack_error(error))))) == str(error)
+
+
+def test_a_config_error_keeps_its_keys_on_the_way() -> None:
+    error = unpack_error(pack_error(ConfigError({"a": ["one"]})))
+    assert isinstance(error, ConfigError)
+    assert error.errors == {"a": ["one"]}
+
+
+def test_a_config_error_keeps_the_name_of_its_connector_on_the_way() -> None:
+    error = ConfigError({"a": ["one"]}, connector="fs")
+    assert str(unpack_error(pack_error(error))) == str(error)
+
+
+@pytest.mark.parametrize("error", ERRORS, **BY_CLASS)
+def test_a_cell_ends_the_run_with_the_very_error(error: ConnectError) -> None:
+    again = error_from_column(error_cell(error), "topic-0@5")
+    assert (type(again), str(again)) == (type(error), str(error))
+
+
+@pytest.mark.parametrize("text", ["not an int", "", '{"class": "FencedError"}'], ids=["text", "empty", "looks packed"])
+def test_a_text_in_the_column_is_a_bad_record_at_its_place(text: str) -> None:
+    error = error_from_column(text, "topic-0@5")
+    assert (type(error), str(error)) == (DataError, f"bad record at topic-0@5: {text}")
+
+
+def test_a_bad_record_quotes_a_bounded_part_of_itself_in_one_line() -> None:
+    cell = stage_prefix("TRANSFORMATION", "Cast") + "Value (4111\nforged\x1b[2J" + "x" * 10_000
+    text = str(error_from_column(cell, "topic-0@5"))
+    assert "Value (4111\ufffdforged\ufffd[2Jxxx" in text
+    assert len(text) < 400

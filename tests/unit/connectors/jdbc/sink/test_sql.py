@@ -1,0 +1,148 @@
+"""JDBC sinks: the SQL that they run, and what errors of databases mean."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.data import DECIMAL, INT32_SCHEMA, STRING_SCHEMA, ConnectSchema, SchemaType, Shape, struct
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connectors.jdbc.databases.postgresql.merges import merge_statements
+from airflow_kconnect.connectors.jdbc.sink.layouts import Layout, layout_of
+from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsTarget
+from airflow_kconnect.connectors.jdbc.sink.tables import Tables
+from airflow_kconnect.connectors.jdbc.sink.target import Target
+from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
+
+URLS = {"postgresql": "jdbc:postgresql://h/d", "mysql": "jdbc:mysql://h/d", "sqlite": "jdbc:sqlite:/tmp/x.db"}
+KEY = Shape(struct(("id", INT32_SCHEMA)))
+VALUE = Shape(struct(("id", INT32_SCHEMA), ("b", STRING_SCHEMA.as_optional()), ("a", STRING_SCHEMA)))
+
+
+def target(database: str, **keys: str) -> Target:
+    """Key words have _ for dots."""
+    props = {key.replace("_", "."): value for key, value in keys.items()}
+    return ConfluentJdbcSink({"name": "sink", "connection.url": URLS[database], **props})._target
+
+
+def layout(found: Target, key: Shape | None = KEY, value: Shape | None = VALUE) -> Layout:
+    return layout_of(found.settings, key, value)
+
+
+class TestLayouts:
+    def test_columns_are_the_values_then_the_rest_of_the_key(self) -> None:
+        key = Shape(struct(("z", INT32_SCHEMA), ("id", INT32_SCHEMA), ("y", INT32_SCHEMA)))
+        found = layout(target("postgresql", pk_mode="record_key"), key)
+        assert found.names == ("id", "b", "a", "y", "z")
+        assert found.keys == ("id", "y", "z")
+        assert [column.source for column in found.columns] == ["key", "value", "value", "key", "key"]
+
+    def test_all_fields_of_the_value_are_the_key(self) -> None:
+        assert layout(target("postgresql", pk_mode="record_value"), None).keys == ("id", "b", "a")
+
+    def test_deletions_have_the_key_alone(self) -> None:
+        found = layout(target("postgresql", pk_mode="record_key", delete_enabled="true"), KEY, None)
+        assert (found.names, found.delete) == (("id",), True)
+
+    def test_names_that_fold_to_one(self) -> None:
+        value = Shape(struct(("Id", INT32_SCHEMA), ("id", INT32_SCHEMA)))
+        found = layout(target("postgresql", quote_sql_identifiers="never"), None, value)
+        assert found.problem == "fields `Id` and `id` would be one column, `id`"
+
+
+class TestDefinitions:
+    @pytest.mark.parametrize(
+        ("database", "statement"),
+        [
+            ("postgresql", 'CREATE TABLE "s"."t" ("id" INT NOT NULL, "b" TEXT, "a" TEXT NOT NULL, PRIMARY KEY ("id"))'),
+            ("mysql", "CREATE TABLE `s`.`t` (`id` INT NOT NULL, `b` TEXT, `a` TEXT NOT NULL, PRIMARY KEY (`id`))"),
+            ("sqlite", 'CREATE TABLE "s"."t" ("id" INTEGER NOT NULL, "b" TEXT, "a" TEXT NOT NULL, PRIMARY KEY ("id"))'),
+        ],
+    )
+    def test_tables(self, database: str, statement: str) -> None:
+        found = target(database, pk_mode="record_key")
+        assert found.create_statement(("s", "t"), layout(found)) == statement
+
+    @pytest.mark.parametrize(
+        ("default", "type_", "sql"),
+        [
+            (
+                "it's \\",
+                SchemaType.STRING,
+                {"postgresql": "'it''s \\'", "mysql": r"'it''s \\'", "sqlite": "'it''s \\'"},
+            ),
+            (True, SchemaType.BOOLEAN, {"postgresql": "TRUE", "mysql": "1", "sqlite": "1"}),
+            (-5, SchemaType.INT64, dict.fromkeys(URLS, "-5")),
+        ],
+    )
+    def test_defaults(self, default: Any, type_: SchemaType, sql: dict[str, str]) -> None:
+        value = Shape(struct(("c", ConnectSchema(type_, default=default))))
+        for database, expected in sql.items():
+            found = target(database)
+            (column,) = layout(found, None, value).columns
+            assert found.column_definition(column).endswith(f" DEFAULT {expected}")
+
+    def test_decimals_of_mysql_have_their_scale(self) -> None:
+        value = Shape(struct(("c", ConnectSchema(SchemaType.BYTES, name=DECIMAL, parameters={"scale": "4"}))))
+        found = target("mysql")
+        assert found.type_of(layout(found, None, value).columns[0]) == "DECIMAL(65,4)"
+
+
+class TestNames:
+    def test_too_long_for_postgresql(self) -> None:
+        found = target("postgresql")
+        found.check_names(("ü" * 31,), layout(found, None))
+        with pytest.raises(
+            DataError, match=r"the name of table üü.* has 64 bytes, and this database has names of at most 63"
+        ):
+            found.check_names(("ü" * 32,), layout(found, None))
+
+    def test_too_many_parts(self) -> None:
+        with pytest.raises(DataError, match=r"a\.b\.c names a table with 3 parts, and this database allows 2"):
+            target("mysql").check_names(("a", "b", "c"), Layout())
+
+
+class TestMerges:
+    def test_upserts(self) -> None:
+        found = target("postgresql", insert_mode="upsert", pk_mode="record_key")
+        (statement,) = merge_statements(found, ("t",), "stage", layout(found))
+        assert statement.startswith(
+            'INSERT INTO "t" ("id", "b", "a") SELECT "id", "b", "a" FROM (SELECT * FROM (SELECT DI'
+        )
+        assert statement.endswith('ON CONFLICT ("id") DO UPDATE SET "b" = EXCLUDED."b", "a" = EXCLUDED."a"')
+
+    def test_deletions_go_first(self) -> None:
+        found = target("postgresql", insert_mode="upsert", pk_mode="record_key", delete_enabled="true")
+        first, second = merge_statements(found, ("t",), "stage", layout(found))
+        assert first.startswith('DELETE FROM "t" AS t USING (SELECT DISTINCT "id" FROM "stage"')
+        assert second.startswith("INSERT")
+
+    def test_statements_for_rows(self) -> None:
+        found = target("mysql", insert_mode="upsert", pk_mode="record_key")
+        assert isinstance(found, RowsTarget)
+        assert found.statement(("t%",), layout(found)) == (
+            "INSERT INTO `t%%` (`id`, `b`, `a`) VALUES (%s, %s, %s) "
+            "ON DUPLICATE KEY UPDATE `b` = VALUES(`b`), `a` = VALUES(`a`)",
+            ("id", "b", "a"),
+        )
+
+    def test_update_of_rows(self) -> None:
+        found = target("sqlite", insert_mode="update", pk_mode="record_key")
+        assert isinstance(found, RowsTarget)
+        assert found.statement(("t",), layout(found)) == (
+            'UPDATE "t" SET "b" = ?, "a" = ? WHERE "id" = ?',
+            ["b", "a", "id"],
+        )
+
+
+class TestTables:
+    def test_remembers_what_it_has_seen(self) -> None:
+        found = target("sqlite", auto_create="true")
+        tables = Tables(found)
+        with closing(sqlite3.connect(":memory:")) as connection:
+            assert not tables.knows(("t",), layout(found, None))
+            assert len(tables.changes(connection, ("t",), layout(found, None))) == 1
+        assert tables.knows(("t",), layout(found, None))

@@ -1,0 +1,146 @@
+"""Which offsets a sink run reads, and how they are cut."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from airflow_kconnect.connect.connector import SinkSplit
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.admin import Bounds
+from airflow_kconnect.runtime.sink.plan import LARGEST, SMALLEST, Range, bounded, cut, start_offset
+
+P = TopicPartition("t", 0)
+BOUNDS = Bounds(begin=10, end=20, log_end=30)
+OFFSETS = st.integers(0, 10**7)
+RANGES = st.lists(st.tuples(OFFSETS, st.integers(1, 2_000_000)), max_size=5).map(
+    lambda pairs: [Range(TopicPartition("t", n), start, start + size) for n, (start, size) in enumerate(pairs)]
+)
+
+
+class TestStartOffset:
+    @pytest.mark.parametrize(
+        ("committed", "reset", "expected"),
+        [
+            pytest.param(None, None, 10, id="no offset: the beginning"),
+            pytest.param(None, "earliest", 10, id="no offset, earliest"),
+            pytest.param(None, "latest", 20, id="no offset, latest"),
+            pytest.param(10, None, 10, id="at the beginning"),
+            pytest.param(15, None, 15, id="between"),
+            pytest.param(20, None, 20, id="at the end"),
+            pytest.param(15, "none", 15, id="an offset, none"),
+            pytest.param(15, "latest", 15, id="an offset, latest"),
+            pytest.param(25, None, 25, id="within an open transaction"),
+            pytest.param(25, "earliest", 25, id="within an open transaction, earliest"),
+            pytest.param(30, "latest", 30, id="at the end of an open transaction"),
+        ],
+    )
+    def test_without_a_loss(self, committed: int | None, reset: str | None, expected: int) -> None:
+        assert start_offset(P, committed, BOUNDS, reset) == (expected, None)
+
+    def test_no_offset_and_none_is_an_error(self) -> None:
+        with pytest.raises(DataError, match="t-0 has no committed offset"):
+            start_offset(P, None, BOUNDS, "none")
+
+    @pytest.mark.parametrize("reset", [None, "none"])
+    def test_deleted_records_are_an_error(self, reset: str | None) -> None:
+        with pytest.raises(DataError, match="t-0: offsets 5 to 9 were deleted before they were read"):
+            start_offset(P, 5, BOUNDS, reset)
+
+    @pytest.mark.parametrize("reset", [None, "none", "earliest", "latest"])
+    def test_an_offset_beyond_the_end_is_an_error_whatever_the_user_says(self, reset: str | None) -> None:
+        text = "t-0: offset 31 is committed, but the partition ends at 30: the topic was created again"
+        with pytest.raises(DataError, match=text):
+            start_offset(P, 31, BOUNDS, reset)
+
+    @pytest.mark.parametrize(("reset", "expected"), [("earliest", 10), ("latest", 20)])
+    def test_a_loss_that_the_user_accepts_is_skipped_and_said(self, reset: str, expected: int) -> None:
+        warning = f"t-0: offsets 5 to 9 were deleted before they were read; resuming at {reset}"
+        assert start_offset(P, 5, BOUNDS, reset) == (expected, warning)
+
+
+class TestBounded:
+    Q = TopicPartition("t", 1)
+
+    @pytest.mark.parametrize(
+        ("most", "expected"),
+        [
+            pytest.param(100, [Range(P, 0, 10), Range(Q, 5, 10)], id="more than there is"),
+            pytest.param(15, [Range(P, 0, 10), Range(Q, 5, 10)], id="all"),
+            pytest.param(12, [Range(P, 0, 10), Range(Q, 5, 7)], id="a part of the second"),
+            pytest.param(10, [Range(P, 0, 10)], id="the first alone"),
+            pytest.param(3, [Range(P, 0, 3)], id="a part of the first"),
+            pytest.param(0, [], id="nothing"),
+        ],
+    )
+    def test_table(self, most: int, expected: list[Range]) -> None:
+        assert bounded([Range(P, 0, 10), Range(self.Q, 5, 10)], most) == expected
+
+    def test_empty_ranges_are_left_out(self) -> None:
+        assert bounded([Range(P, 5, 5)], 10) == []
+
+    @given(RANGES, st.integers(0, 10**7))
+    def test_it_never_exceeds_and_never_wastes(self, ranges: list[Range], most: int) -> None:
+        available = sum(found.end - found.start for found in ranges)
+        assert sum(found.end - found.start for found in bounded(ranges, most)) == min(most, available)
+
+    @given(RANGES, st.integers(0, 10**7))
+    def test_each_range_begins_where_it_began(self, ranges: list[Range], most: int) -> None:
+        starts = {found.place: found.start for found in ranges}
+        assert all(starts[found.place] == found.start for found in bounded(ranges, most))
+
+
+def cover(splits: list[SinkSplit]) -> dict[TopicPartition, tuple[int, int]]:
+    """First and last offset of each partition's splits; fails if they overlap or leave a gap."""
+    by_place: dict[TopicPartition, list[SinkSplit]] = {}
+    for split in splits:
+        by_place.setdefault(split.topic_partition, []).append(split)
+    for pieces in by_place.values():
+        pieces.sort(key=lambda split: split.start)
+        assert all(one.end == other.start for one, other in pairwise(pieces))
+    return {place: (pieces[0].start, pieces[-1].end) for place, pieces in by_place.items()}
+
+
+class TestCut:
+    @pytest.mark.parametrize(
+        ("size", "splits_max", "pieces"),
+        [
+            pytest.param(1, None, 1, id="one record"),
+            pytest.param(SMALLEST, None, 1, id="too few to be cut"),
+            pytest.param(3 * SMALLEST, None, 2, id="one for each core"),
+            pytest.param(2 * LARGEST, None, 2, id="as many as a split may have"),
+            pytest.param(2 * LARGEST + 1, None, 4, id="two waves"),
+            pytest.param(20 * LARGEST, 4, 4, id="at most four"),
+            pytest.param(20 * LARGEST, 1, 1, id="at most one"),
+        ],
+    )
+    def test_number_of_splits_on_two_cores(self, size: int, splits_max: int | None, pieces: int) -> None:
+        assert len(cut([Range(P, 7, 7 + size)], ordered=False, splits_max=splits_max, parallelism=2)) == pieces
+
+    def test_uneven_partitions_keep_both_cores_busy_to_the_end(self) -> None:
+        ranges = [Range(P, 0, 300_000), Range(TopicPartition("t", 1), 0, 700_000)]
+        sizes = [split.end - split.start for split in cut(ranges, ordered=False, parallelism=2)]
+        assert sizes == [500_000, 300_000, 200_000]
+
+    def test_a_partition_whose_order_matters_is_one_split(self) -> None:
+        assert cut([Range(P, 7, 10_000_000)], ordered=True) == [SinkSplit("t", 0, 7, 10_000_000)]
+
+    @given(RANGES, st.booleans(), st.none() | st.integers(1, 20))
+    def test_splits_cover_the_ranges_exactly(self, ranges: list[Range], ordered: bool, splits_max: int | None) -> None:
+        expected = {found.place: (found.start, found.end) for found in ranges}
+        assert cover(cut(ranges, ordered=ordered, splits_max=splits_max)) == expected
+
+    @given(RANGES, st.booleans(), st.none() | st.integers(1, 20))
+    def test_no_split_is_empty(self, ranges: list[Range], ordered: bool, splits_max: int | None) -> None:
+        assert all(split.start < split.end for split in cut(ranges, ordered=ordered, splits_max=splits_max))
+
+    @given(RANGES)
+    def test_no_split_is_too_large(self, ranges: list[Range]) -> None:
+        assert all(split.end - split.start <= LARGEST for split in cut(ranges, ordered=False))
+
+    def test_an_empty_range_has_no_splits(self) -> None:
+        assert cut([Range(P, 5, 5)], ordered=False) == []
