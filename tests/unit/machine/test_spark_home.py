@@ -128,7 +128,9 @@ class TestUseWholePyspark:
 
     def test_in_a_job_nothing_changes(self, tmp_path: Path) -> None:
         archive = _spark(tmp_path / "pyspark") / "python" / "lib" / "pyspark.zip"
-        script = "from airflow_kconnect.machine import spark_home; old = list(sys.path); spark_home.use_whole_pyspark();"
+        script = (
+            "from airflow_kconnect.machine import spark_home; old = list(sys.path); spark_home.use_whole_pyspark();"
+        )
 
         assert _said([archive], f"{script} print(sys.path == old)") == "True"
 
