@@ -103,15 +103,17 @@ class Step:
         return f"{self.records} records, {changed}{self.fault}"
 
 
-def schedule(seed: int, failpoints: Sequence[str], *, sink: bool, nodes: int) -> list[Step]:
-    """Three to five steps.
+def schedule(seed: str, failpoints: Sequence[str], *, sink: bool, nodes: int) -> list[Step]:
+    """Three to five steps, for a sink perhaps one more.
+
+    :param seed: of all choices.
 
     :param failpoints: those that runs of the connector reach.
     :param nodes: brokers of the cluster; with more than one of them, every second fault is a broker's.
     """
     dice = _Dice(random.Random(f"schedule {seed}"), failpoints, nodes)
     rng = dice.rng
-    kinds = [dice.kill, dice.zombie, dice.race, dice.broker] + [OffsetsExpire] * sink
+    kinds = [dice.kill, dice.zombie, dice.race, dice.broker] + [OffsetsExpire] * 2 * sink
     steps = [
         Step(
             records=rng.choice((1, 50, 500, 3000)),
@@ -120,7 +122,7 @@ def schedule(seed: int, failpoints: Sequence[str], *, sink: bool, nodes: int) ->
         )
         for k in range(rng.randint(3, 5))
     ]
-    if sink and rng.random() < 0.5:
+    if sink and rng.random() < 0.75:
         steps.append(Step(rng.choice((1, 50, 500)), False, TopicRecreated()))
     return steps
 

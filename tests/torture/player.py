@@ -84,7 +84,7 @@ class Player:
         self._worker = cluster.worker(exactly_once=exactly_once) | {"offset.storage.topic": f"{name}-offsets"}
         promised = kind.exactly_once if kind.sink else exactly_once
         nodes = len(cluster.brokers)
-        self._steps = schedule(seed, kind.failpoints, sink=kind.sink, nodes=nodes)
+        self._steps = schedule(f"{kind.kind}, {seed}", kind.failpoints, sink=kind.sink, nodes=nodes)
         self._outcome = Outcome(kind.kind, seed, nodes, bool(promised), [str(step) for step in self._steps])
         self._jobs: list[Job] = []
 

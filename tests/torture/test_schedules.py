@@ -9,22 +9,22 @@ from tests.torture.faults import BrokerFault, Kill, OffsetsExpire, Race, TopicRe
 
 
 def test_a_seed_gives_the_same_schedule_again() -> None:
-    assert schedule(7, SINK_FAILPOINTS, sink=True, nodes=1) == schedule(7, SINK_FAILPOINTS, sink=True, nodes=1)
+    assert schedule("7", SINK_FAILPOINTS, sink=True, nodes=1) == schedule("7", SINK_FAILPOINTS, sink=True, nodes=1)
 
 
 @pytest.mark.parametrize("fault", [Kill, Zombie, Race, BrokerFault, OffsetsExpire, TopicRecreated])
 def test_each_fault_happens_to_sinks(fault: type) -> None:
-    steps = [step for seed in range(100) for step in schedule(seed, SINK_FAILPOINTS, sink=True, nodes=1)]
+    steps = [step for seed in range(100) for step in schedule(str(seed), SINK_FAILPOINTS, sink=True, nodes=1)]
     assert any(isinstance(step.fault, fault) for step in steps)
 
 
 def test_sources_have_no_group_whose_offsets_expire() -> None:
-    steps = [step for seed in range(100) for step in schedule(seed, SOURCE_FAILPOINTS, sink=False, nodes=1)]
+    steps = [step for seed in range(100) for step in schedule(str(seed), SOURCE_FAILPOINTS, sink=False, nodes=1)]
     assert not any(isinstance(step.fault, OffsetsExpire | TopicRecreated) for step in steps)
 
 
 def test_every_second_fault_of_a_cluster_is_a_brokers() -> None:
-    steps = [step for seed in range(200) for step in schedule(seed, SOURCE_FAILPOINTS, sink=False, nodes=3)]
+    steps = [step for seed in range(200) for step in schedule(str(seed), SOURCE_FAILPOINTS, sink=False, nodes=3)]
     share = sum(isinstance(step.fault, BrokerFault) for step in steps) / len(steps)
     assert 0.4 < share < 0.7
 

@@ -26,7 +26,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 @pytest.mark.parametrize(
     ("kind", "seed"),
     [
-        ("directory sink", 15),  # kills and a race, at named points
+        ("directory sink", 5),  # a kill, a zombie and expired offsets, at named points
         pytest.param("file source", 1, marks=pytest.mark.exhaustive),
         pytest.param("Python source", 1, marks=pytest.mark.exhaustive),
         pytest.param("JDBC sink, SQLite", 1, marks=pytest.mark.exhaustive),
