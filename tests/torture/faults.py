@@ -107,7 +107,6 @@ def schedule(seed: str, failpoints: Sequence[str], *, sink: bool, nodes: int) ->
     """Three to five steps, for a sink perhaps one more.
 
     :param seed: of all choices.
-
     :param failpoints: those that runs of the connector reach.
     :param nodes: brokers of the cluster; with more than one of them, every second fault is a broker's.
     """
