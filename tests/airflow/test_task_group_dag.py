@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 
+@pytest.mark.exhaustive
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
 def test_the_sink_runs_when_there_are_records_and_is_skipped_when_there_are_none(

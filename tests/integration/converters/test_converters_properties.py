@@ -128,7 +128,7 @@ EXTREMES: dict[PrimitiveConverter, list[Any]] = dict(
     )
 )
 few_jobs = settings(
-    max_examples=3, phases=[Phase.generate], deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    max_examples=2, phases=[Phase.generate], deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 
 

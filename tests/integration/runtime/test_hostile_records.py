@@ -166,6 +166,7 @@ def test_many_tolerant_sinks_move_each_record(
     _is_moved(bootstrap, run_here, tmp_path, batch, chain)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.timeout(120)
 def test_what_a_plan_can_just_hold(bootstrap: str, run_here: Run, tmp_path: Path) -> None:
     kinds = [enveloped(nested(15, kind), None) for kind in ("array", "map", "struct")]

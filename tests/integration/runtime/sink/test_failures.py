@@ -81,6 +81,7 @@ def test_older_of_two_runs_leaves_the_newer_ones_files(
     assert sorted(_written(sink)) == sorted(f"record-{n}" for n in range(_RECORDS))
 
 
+@pytest.mark.exhaustive
 def test_older_run_that_has_not_begun_removes_nothing_of_the_newer_one(
     topic: Callable[..., str], bootstrap: str, worker_props: dict[str, str], tmp_path: Path
 ) -> None:

@@ -92,7 +92,8 @@ def test_killed_run_leaves_every_row_once(
     assert counts(database) == (_RECORDS + 50, _RECORDS + 50)
 
 
-@pytest.mark.parametrize("point", ["mid-write", pytest.param("after-last-write", marks=pytest.mark.exhaustive)])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("point", ["mid-write", "after-last-write"])
 def test_killed_run_loses_no_record_that_the_database_refuses(
     point: str,
     sink_without_jvm: dict[str, str],

@@ -30,7 +30,7 @@ _KILL_POINTS = [
     ("before-final-commit", "block", 0.0, _INCREMENTING),
     ("during-final-commit", "touch", 0.0, _TIMESTAMP),
 ]
-_ALWAYS = (_KILL_POINTS[1], _KILL_POINTS[5])
+_ALWAYS = (_KILL_POINTS[1],)
 _RANDOM = random.Random(7)
 _KILL_POINTS += [("mid-produce", "touch", _RANDOM.uniform(0, 2), mode) for mode in (_INCREMENTING, _TIMESTAMP) * 7]
 
