@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -119,6 +120,18 @@ def test_the_example_connector_polls_from_its_offset_until_it_has_caught_up(
     assert task.poll() is None
     task.stop()
     assert {shape.schema for shape in connector.shapes().values} == {notes["ROW"]}
+
+
+def test_the_example_connector_passes_its_test(
+    notes: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (block,) = [block for block in _of("python") if "from notes_connector import" in block.text]
+    module = ModuleType("notes_connector")
+    vars(module).update(notes)
+    monkeypatch.setitem(sys.modules, "notes_connector", module)
+    checks: dict[str, Any] = {}
+    exec(block.text, checks)  # noqa: S102 - our own documentation
+    checks["test_resumes_after_the_committed_row"](tmp_path)
 
 
 def test_the_example_sink_task_may_be_given_records_again(tmp_path: Path) -> None:
