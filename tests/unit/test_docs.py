@@ -78,6 +78,17 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert [str(page) for page in PAGES if page not in found] == [], "link it in docs/index.md"
 
 
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_file_that_a_map_of_the_code_names_exists(page: str) -> None:
+    """By the end of its path; `<name>` and the like stand for others."""
+    folders = [REPOSITORY / name for name in ("airflow_kconnect", "dags", "docs", "jobs", "tests")]
+    files = [path for folder in folders for path in (folder, *folder.rglob("*"))]
+    ends = [f"/{path.relative_to(REPOSITORY)}" + "/" * path.is_dir() for path in files]
+    named = set(re.findall(r"`([\w/]+(?:/|\.py|\.jsonl|\.md))`", (REPOSITORY / page).read_text(encoding="utf-8")))
+    assert len(named) > 20
+    assert [name for name in sorted(named) if not any(end.endswith(f"/{name}") for end in ends)] == []
+
+
 @pytest.mark.parametrize("block", _of("python"), ids=str)
 def test_every_python_block_compiles(block: Block) -> None:
     compile(block.text, str(block), "exec")

@@ -184,6 +184,7 @@ class TestSdist:
         "name",
         [
             *("provider.yaml", "SECURITY.md", "NOTICE", "Makefile", "constraints.txt", "constraints-lowest.txt"),
+            "CONTRIBUTING.md",
             *("docker/compose.yaml", "dags/example_file_pipeline.py", "tests/conftest.py", "tests/golden/smt.jsonl"),
         ],
     )
