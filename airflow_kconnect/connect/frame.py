@@ -1,4 +1,4 @@
-"""The record frame: a Spark DataFrame whose rows are Connect records (DESIGN, section 3).
+"""The record frame: a Spark DataFrame whose rows are Connect records (docs/concepts.md).
 
 It lies in the model because connectors make frames and transformations rewrite them; Spark is only named here,
 never imported.

@@ -1,4 +1,4 @@
-"""What happens to records that fail: ``errors.*`` (KIP-298), in the tasks. See `connect.md` for what Connect does.
+"""What happens to records that fail: ``errors.*`` (KIP-298), in the tasks. See docs/architecture.md for when.
 
 Differences from Connect: sources have dead letters too, in the transaction of the good records; a dead letter that
 cannot be written fails the run, Connect only logs that.

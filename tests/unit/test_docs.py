@@ -89,6 +89,12 @@ def test_every_file_that_a_map_of_the_code_names_exists(page: str) -> None:
     assert [name for name in sorted(named) if not any(end.endswith(f"/{name}") for end in ends)] == []
 
 
+def test_every_page_that_the_code_cites_exists() -> None:
+    code = (path.read_text(encoding="utf-8") for path in (REPOSITORY / "airflow_kconnect").rglob("*.py"))
+    cited = {page for text in code for page in re.findall(r"\bdocs/[\w/-]+\.md", text)}
+    assert [page for page in sorted(cited) if not (REPOSITORY / page).exists()] == []
+
+
 @pytest.mark.parametrize("block", _of("python"), ids=str)
 def test_every_python_block_compiles(block: Block) -> None:
     compile(block.text, str(block), "exec")

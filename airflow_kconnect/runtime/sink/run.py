@@ -1,4 +1,4 @@
-"""A sink run: rounds of bounded ranges from the group's offsets to the read_committed end (DESIGN 5)."""
+"""A sink run: rounds of bounded ranges from the group's offsets to the read_committed end (docs/architecture.md)."""
 
 from __future__ import annotations
 

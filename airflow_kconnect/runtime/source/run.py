@@ -1,4 +1,4 @@
-"""A source run, exactly once: the driver's side of the protocol (DESIGN 4, KIP-618)."""
+"""A source run, exactly once: the driver's side of the protocol (KIP-618). See docs/architecture.md."""
 
 from __future__ import annotations
 

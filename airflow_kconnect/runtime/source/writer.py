@@ -113,7 +113,7 @@ def split_writer(settings: WriterSettings) -> Callable[[Iterator[pa.RecordBatch]
 
 
 def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterator[pa.RecordBatch]) -> None:
-    """Steps 5 to 7 of the protocol (DESIGN 4).
+    """Steps 5 to 7 of the protocol in docs/architecture.md.
 
     5 take the split's transactional id: this aborts or completes what an older holder left
     6 only then look how far the split is, and whether the run is still the current one
