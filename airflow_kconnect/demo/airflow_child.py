@@ -81,7 +81,7 @@ def _follow_log(tell: Tell) -> None:
     import structlog
 
     package = Path(__file__).parents[1]
-    own = {path.name for folder in ("hooks", "operators") for path in (package / folder).glob("*.py")}
+    own = {path.name for folder in ("hooks", "operators") for path in (package / folder).rglob("*.py")}
 
     def follow(logger: Any, method: str, event: Any) -> Any:
         if method == "info" and str(event.get("loc", "")).partition(":")[0] in own:
