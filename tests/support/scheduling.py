@@ -15,7 +15,14 @@ _SHARED = {
 }
 _UNIT = "tests/unit/"
 # What takes long begins, so that the processes end at the same time.
-_ORDER = ("tests/newcomer/test_pages", "tests/airflow/standalone", "tests/airflow", "tests/newcomer", "tests/torture")
+_ORDER = (
+    "tests/newcomer/test_pages",
+    "tests/airflow/standalone",
+    "tests/airflow",
+    "tests/newcomer",
+    "tests/torture",
+    "tests/integration/transforms/test_transforms_golden",
+)
 
 
 def scope(nodeid: str) -> str:
