@@ -25,6 +25,7 @@ from airflow_kconnect.runtime.bad_records import (
 from airflow_kconnect.runtime.conversion.decoding import unknown_sample
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
+from airflow_kconnect.runtime.process.whole_input import whole
 from airflow_kconnect.runtime.sink.bad_records import DeadLetters, RefusedRecords
 from airflow_kconnect.runtime.sink.poll import TaskWriter
 from airflow_kconnect.runtime.sink.task_reporter import BatchReporter
@@ -117,7 +118,7 @@ def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBat
                     consumer = settings.consumer_config
                     refused = RefusedRecords(dead_letters, split, consumer, settings.replayed_topics)
                 progress = ProgressSender(settings.progress, index)
-                _write_split(split, writer, report, batches, progress, dead_letters, refused)
+                _write_split(split, writer, report, whole(batches), progress, dead_letters, refused)
         except ConnectError as error:
             report.error, report.result = pack_error(error), None
         except OSError as error:

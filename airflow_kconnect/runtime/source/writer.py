@@ -33,6 +33,7 @@ from airflow_kconnect.runtime.bad_records import (
 )
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
+from airflow_kconnect.runtime.process.whole_input import whole
 from airflow_kconnect.runtime.settings import TopicCreation
 from airflow_kconnect.runtime.source.acknowledgements import AckWriter
 from airflow_kconnect.runtime.source.commit_clock import CommitClock
@@ -103,7 +104,7 @@ def split_writer(settings: WriterSettings) -> Callable[[Iterator[pa.RecordBatch]
         split = settings.splits[context.partitionId()]
         report = SplitReport(split)
         try:
-            _write_split(settings, report, batches)
+            _write_split(settings, report, whole(batches))
         except ConnectError as error:
             report.error = pack_error(error)
         text = json.dumps(vars(report))
