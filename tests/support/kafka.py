@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, TopicMetadata
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.support import unique
 
-MARKERS_S = 2.0
+MARKERS_S = 6.0  # on a slow machine
 Headers = list[tuple[str, bytes | None]]
 
 
