@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.identifiers import quote
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.source.columns import Kind, kind_of
+from airflow_kconnect.connectors.jdbc.source.late_commits import LateCommits
 from airflow_kconnect.connectors.jdbc.source.offsets import to_instant
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
@@ -136,6 +137,14 @@ class Dialect:
             except DataError as error:
                 problem = problem or error
         raise problem or DataError("no clock")
+
+    def late_commits(self, db: Database, wait_ms: int) -> LateCommits | None:
+        """What knows which rows open transactions can still add; None: the database does not show them.
+
+        :param db: a connection that holds no snapshot.
+        :param wait_ms: `late.commits.wait.ms`.
+        """
+        return None
 
     def zones_of_writers(self, db: Database) -> list[str]:
         """Zones other than UTC in which sessions write, as far as the database says."""

@@ -9,12 +9,11 @@ from typing import Any
 
 from airflow_kconnect.connect.connector import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connectors.jdbc.databases.postgresql.late_commits import Holder, Horizon, LateCommits
-from airflow_kconnect.connectors.jdbc.databases.postgresql.reading import PostgreSql
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
+from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits
 from airflow_kconnect.connectors.jdbc.source.offsets import position_of, settled_wall, to_instant, to_wall
 from airflow_kconnect.connectors.jdbc.source.planning import Window, whole
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
@@ -120,8 +119,8 @@ class WindowFinder:
         self._end: int | None = None
         self._late: LateCommits | None = None
         self._delay = values["timestamp.delay.interval.ms"] * _MS
-        if isinstance(dialect, PostgreSql) and values["late.commits"] == "wait" and not settings.mode.bulk:
-            self._late = LateCommits(db, dialect, values["late.commits.wait.ms"])
+        if values["late.commits"] == "wait" and not settings.mode.bulk:
+            self._late = dialect.late_commits(db, values["late.commits.wait.ms"])
 
     def find(self, sources: Sequence[Source], starts: dict[str, Start], end_ms: int | None = None) -> Windows:
         """The windows; a snapshot that is taken after this has all of their rows.

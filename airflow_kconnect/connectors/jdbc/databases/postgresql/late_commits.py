@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from airflow_kconnect.connectors.jdbc.databases.postgresql.reading import READER, PostgreSql
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
+from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
+from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits
+
+READER = "kconnect reader"
+"""Name of the sessions that only read: nobody needs to wait for them."""
 
 _POLL_S = 0.05
 # A transaction shows its beginning a moment after it has taken it: a long one where processors are short.
@@ -87,53 +90,21 @@ _BLIND = {
 }
 
 
-@dataclass(frozen=True)
-class Holder:
-    """A transaction that is waited for.
-
-    :param pid: its session; None if it is a prepared transaction.
-    :param since: when it began, or the name of a prepared one; None if the user may not know.
-    """
-
-    transaction: str
-    pid: int | None
-    since: str | None
-
-    def __str__(self) -> str:
-        if self.pid is None:
-            return f"prepared transaction {self.since or self.transaction}"
-        return f"the transaction of session {self.pid}" + (f", open since {self.since}" if self.since else "")
-
-
-@dataclass(frozen=True)
-class Horizon:
-    """Until when timestamps can be read.
-
-    :param instant: nanoseconds since the epoch; rows before it are complete.
-    :param held_by: the transaction that keeps it from being now, if there is one.
-    """
-
-    instant: int
-    held_by: Holder | None = None
-
-
-class LateCommits:
+class PostgresLateCommits(LateCommits):
     """Asks through a connection that holds no snapshot.
 
     :param wait_ms: `late.commits.wait.ms`.
     """
 
-    def __init__(self, db: Database, dialect: PostgreSql, wait_ms: int) -> None:
+    def __init__(self, db: Database, dialect: Dialect, wait_ms: int) -> None:
         self._db, self._wait_s = db, wait_ms / 1000
         # At the beginning of the run, so that nobody needs to wait later.
         self._clock, self._asked_at = dialect.now(db, None), time.monotonic()
 
     def is_replica(self) -> bool:
-        """Whether the transactions that write are somewhere else."""
         return self._db.row("SELECT pg_is_in_recovery()")[0] == "t"
 
     def blind_spots(self, sources: Sequence[Source]) -> list[str]:
-        """What else writes to the tables, in an order that the transactions of this database do not show."""
         found: dict[str, list[str]] = {}
         for source in sources:
             relations = self._relations(source)
@@ -142,11 +113,6 @@ class LateCommits:
         return [_BLIND[kind].format(tables=", ".join(dict.fromkeys(tables))) for kind, tables in found.items()]
 
     def wait_for_writers(self, sources: Sequence[Source], *, prepared_only: bool = False) -> dict[str, Holder]:
-        """Wait until the transactions that have written to the tables by now are over.
-
-        :param prepared_only: only prepared transactions, which do not say when they began.
-        :returns: by table, one that is still open; nothing may be read of that table yet.
-        """
         relations = {source.text: self._relations(source) for source in sources}
         waiting = {table: self._writers(oids) for table, oids in relations.items()}
         if prepared_only:
@@ -170,11 +136,6 @@ class LateCommits:
         }
 
     def horizon(self, delay_ns: int) -> Horizon | Holder:
-        """Until when timestamps are complete.
-
-        :param delay_ns: `timestamp.delay.interval.ms`, for timestamps that other clocks than the database's make.
-        :returns: a transaction, if one is open whose beginning the user may not know, and it did not end in time.
-        """
         # The clock was asked first: a transaction that is not seen below has begun after that.
         time.sleep(max(0.0, self._asked_at + _SHOWN_S - time.monotonic()))
         rows = self._db.rows(_TRANSACTIONS)

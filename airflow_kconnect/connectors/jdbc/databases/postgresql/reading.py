@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from airflow_kconnect.connectors.jdbc.databases.postgresql.late_commits import READER, PostgresLateCommits
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import Kind, numeric_kind
 from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, Scope, iso
+from airflow_kconnect.connectors.jdbc.source.late_commits import LateCommits
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
-
-READER = "kconnect reader"
-"""Name of the sessions that only read, see `late_commits`."""
 
 _RELATIONS = {
     "TABLE": "r",
@@ -176,6 +175,9 @@ class PostgreSql(MicrosecondDialect):
 
     def now(self, db: Database, zone: ZoneInfo | None) -> int:
         return int(db.row(f"SELECT {self.micros('clock_timestamp()')}")[0] or 0) * 1000
+
+    def late_commits(self, db: Database, wait_ms: int) -> LateCommits:
+        return PostgresLateCommits(db, self, wait_ms)
 
     def zones_of_writers(self, db: Database) -> list[str]:
         return [str(zone) for (zone,) in db.rows(_ZONES)]
