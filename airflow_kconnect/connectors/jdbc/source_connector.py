@@ -18,7 +18,7 @@ from airflow_kconnect.connect.connector import (
 from airflow_kconnect.connect.datasets import Dataset
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connectors.jdbc.databases.dialects import dialect_of
+from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.connection import unreadable
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import ALLOWED, PROPERTY_PREFIX, forbidden_drivers

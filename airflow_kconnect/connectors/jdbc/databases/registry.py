@@ -1,21 +1,46 @@
-"""From the name of a database in URLs to its target; drivers are imported only when one is used."""
+"""The table of databases: the only place that knows which there are.
+
+A further database is a room, a package beside this module whose `facts` say what it is, and its entry below.
+"""
 
 from __future__ import annotations
 
-from airflow_kconnect.connectors.jdbc.databases.mysql.writing import MySqlTarget
-from airflow_kconnect.connectors.jdbc.databases.postgresql.writing import PostgresTarget
-from airflow_kconnect.connectors.jdbc.databases.sqlite.writing import SqliteTarget
-from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
-from airflow_kconnect.connectors.jdbc.sink.target import Target
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
-_TARGETS: dict[str, type[Target]] = {
-    "mariadb": MySqlTarget,
-    "mysql": MySqlTarget,
-    "postgresql": PostgresTarget,
-    "sqlite": SqliteTarget,
-}
+from airflow_kconnect.connectors.jdbc.databases.entry import Database
+from airflow_kconnect.connectors.jdbc.databases.mysql.facts import MARIADB, MYSQL
+from airflow_kconnect.connectors.jdbc.databases.plain.facts import DERBY, H2, HSQLDB, SQLSERVER
+from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
+from airflow_kconnect.connectors.jdbc.databases.sqlite.facts import SQLITE
+
+if TYPE_CHECKING:
+    from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+    from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
+    from airflow_kconnect.connectors.jdbc.sink.target import Target
+    from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
+
+DATABASES = (POSTGRESQL, MYSQL, MARIADB, SQLITE, DERBY, H2, HSQLDB, SQLSERVER)
+_BY_NAME = {database.name: database for database in DATABASES}
+
+
+def database_of(subprotocol: str) -> Database:
+    """The entry of a database; one that is not in the table is known by its JDBC driver only.
+
+    :param subprotocol: of a URL, lower case.
+    """
+    return _BY_NAME.get(subprotocol) or Database(subprotocol)
+
+
+def dialect_of(url: JdbcUrl) -> Dialect:
+    """How the database of a URL is read."""
+    dialect: type[Dialect] = resolve_name(database_of(url.subprotocol).reader)
+    return dialect(url)
 
 
 def target_of(settings: SinkSettings) -> Target:
-    """The target of a valid configuration."""
-    return _TARGETS[settings.url.subprotocol](settings)
+    """The target of a valid configuration, whose database can be written to."""
+    writer = database_of(settings.url.subprotocol).writer
+    assert writer is not None
+    target: type[Target] = resolve_name(writer)
+    return target(settings)

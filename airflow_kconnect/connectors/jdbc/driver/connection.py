@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_number, by_result, by_state
+from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_state
 
 Row = tuple[str | None, ...]
 
@@ -115,7 +116,7 @@ def database_error(place: str, what: str, exception: Any, subprotocol: str) -> C
     if found is None:
         return DataError(f"{place}: {what} failed: {message}")
     state = str(found.getSQLState() or "")
-    match _condition(subprotocol, int(found.getErrorCode()), message) or by_state(state):
+    match database_of(subprotocol).condition(int(found.getErrorCode()), message) or by_state(state):
         case Condition.LOGIN:
             return ConfigError({"connection.password": [f"{place} refuses `connection.user` with it: {message}"]})
         case Condition.DATABASE:
@@ -127,13 +128,6 @@ def database_error(place: str, what: str, exception: Any, subprotocol: str) -> C
                 return ConfigError({"connection.url": [f"{place}: {problem}"]})
             return RetriableError(f"{place}: {what} failed, the database is unavailable or busy: {message}")
     return DataError(f"{place}: {what} failed: {message}" + (f" (SQL state {state})" if state else ""))
-
-
-def _condition(subprotocol: str, number: int, message: str) -> Condition | None:
-    """By the database's own numbers or names; None: it has none, or they say nothing."""
-    if subprotocol in ("mysql", "mariadb"):
-        return by_number(number)
-    return by_result(message) if subprotocol == "sqlite" else None
 
 
 _NAN = re.compile(r"Bad value for type (?:BigDecimal|long|int) : (NaN|-?Infinity)")

@@ -3,29 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from airflow_kconnect.connect.datasets import Dataset
+from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
-
-
-class _Naming(NamedTuple):
-    """How tables of a kind of database are named.
-
-    :param schema: the schema of a table that is named without one; None where databases have no schemas.
-    """
-
-    scheme: str
-    port: int
-    schema: str | None
-
-
-_NAMINGS = {
-    "postgresql": _Naming("postgres", 5432, "public"),
-    "mysql": _Naming("mysql", 3306, None),
-    "mariadb": _Naming("mariadb", 3306, None),
-    "sqlserver": _Naming("mssql", 1433, "dbo"),
-}
 
 
 def datasets_of(url: str, tables: Iterable[str]) -> list[Dataset]:
@@ -35,13 +16,14 @@ def datasets_of(url: str, tables: Iterable[str]) -> list[Dataset]:
     :param tables: ``table``, ``schema.table`` or ``catalog.schema.table``.
     """
     parsed = JdbcUrl.parse(url)
-    naming = _NAMINGS.get(parsed.subprotocol)
-    if naming is None:
+    database = database_of(parsed.subprotocol)
+    lineage = database.lineage
+    if lineage is None:
         where = f"{parsed.host}:{parsed.port}" if parsed.port else parsed.host or parsed.database or ""
         within = [parsed.database] if parsed.host and parsed.database else []
         return [Dataset(f"{parsed.subprotocol}://{where}", ".".join([*within, table])) for table in tables]
-    namespace = f"{naming.scheme}://{parsed.host}:{parsed.port or naming.port}"
-    around = [part for part in (parsed.database, naming.schema) if part]
+    namespace = f"{lineage.scheme}://{parsed.host}:{parsed.port or database.port}"
+    around = [part for part in (parsed.database, lineage.schema) if part]
     return [Dataset(namespace, _full_name(table.split("."), around)) for table in tables]
 
 

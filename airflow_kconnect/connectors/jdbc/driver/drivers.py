@@ -12,6 +12,7 @@ from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidat
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES
 from airflow_kconnect.connectors.jdbc.driver.class_path import (
     ADDED,
     add_jar,
@@ -24,7 +25,7 @@ from airflow_kconnect.connectors.jdbc.driver.parameters import (
     is_refused,
     is_remote_store,
 )
-from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of
 from airflow_kconnect.machine.ivy import resolve
 from airflow_kconnect.machine.java import find_java
 
@@ -49,7 +50,7 @@ class Driver:
     :param class_name: the class that implements `java.sql.Driver`.
     :param coordinates: Maven coordinates; empty if the driver is a file or in Spark's jars.
     :param path: a jar; None if there are coordinates or the driver is in Spark's jars.
-    :param with_dependencies: whether it needs the artifacts that it names; the drivers below do without them.
+    :param with_dependencies: whether it needs the artifacts that it names; those of `DRIVERS` do without them.
     """
 
     class_name: str
@@ -59,13 +60,11 @@ class Driver:
 
 
 DRIVERS: Mapping[str, Driver] = {
-    "postgresql": Driver("org.postgresql.Driver", ("org.postgresql:postgresql:42.7.8",)),
-    "mysql": Driver("com.mysql.cj.jdbc.Driver", ("com.mysql:mysql-connector-j:9.5.0",)),
-    "mariadb": Driver("org.mariadb.jdbc.Driver", ("org.mariadb.jdbc:mariadb-java-client:3.5.6",)),
-    "sqlite": Driver("org.sqlite.JDBC", ("org.xerial:sqlite-jdbc:3.51.0.0",)),
-    "derby": Driver("org.apache.derby.iapi.jdbc.AutoloadedDriver"),
+    database.name: Driver(database.driver_class, database.coordinates)
+    for database in DATABASES
+    if database.driver_class
 }
-"""Driver of a subprotocol; Spark has Derby's in its own jars."""
+"""The drivers that are known, by subprotocol."""
 
 
 def define_driver_keys(definition: ConfigDef) -> ConfigDef:
@@ -154,7 +153,7 @@ def driver_properties(props: Mapping[str, str], known: Collection[str]) -> dict[
     given = {key: text for key, text in props.items() if key.startswith(PROPERTY_PREFIX) and key not in known}
     found = {key.removeprefix(PROPERTY_PREFIX): text for key, text in given.items()}
     # A URL that is a variable yet, or wrong, has an error of its own: until then any database's rules hold.
-    subprotocol = props.get("connection.url", "").lower().removeprefix("jdbc:").partition(":")[0].partition("+")[0]
+    subprotocol = subprotocol_of(props.get("connection.url", ""))
     problems = {PROPERTY_PREFIX + name: _problem(subprotocol, name, text) for name, text in found.items()}
     if errors := {key: [problem] for key, problem in problems.items() if problem}:
         raise ConfigError(errors)

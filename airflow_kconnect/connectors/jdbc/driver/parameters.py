@@ -1,10 +1,10 @@
 """Which parameters of JDBC drivers are possible: none that load code, write files, or unpack Java objects.
 
 A connector's configuration may come from someone who may not run programs on the machines that Spark runs on. Many
-drivers have parameters that name a class to load, a script to run or a file to write. For the databases that are known
-here the harmless ones are listed, and no others are possible. For the drivers of other databases there is only a list
-of what is known to be harmful, in any of them: nothing is lost by refusing H2's parameters to MySQL, and drivers borrow
-from each other.
+drivers have parameters that name a class to load, a script to run or a file to write. Of most databases that are known
+here the registry lists the harmless ones, and no others are possible. For the drivers of other databases there is only
+a list of what is known to be harmful, in any of them: nothing is lost by refusing H2's parameters to MySQL, and drivers
+borrow from each other.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from urllib.parse import unquote_plus
+
+from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 
 _REFUSED = {
     "PostgreSQL": (
@@ -57,108 +59,6 @@ _CLASSES = re.compile(
 )
 """Ends of the names of parameters whose value is, in one driver or another, the name of a class to load."""
 
-_ALLOWED = {
-    "postgresql": """
-        adaptiveFetch adaptiveFetchMaximum adaptiveFetchMinimum ApplicationName assumeMinServerVersion autosave
-        binaryTransfer binaryTransferDisable binaryTransferEnable cancelSignalTimeout channelBinding cleanupSavepoints
-        connectTimeout convertBooleanToNumeric currentSchema databaseMetadataCacheFields databaseMetadataCacheFieldsMiB
-        defaultRowFetchSize disableColumnSanitiser escapeSyntaxCallMode groupStartupParameters gssEncMode gsslib
-        gssResponseTimeout gssUseDefaultCreds hideUnprivilegedObjects hostRecheckSeconds jaasApplicationName jaasLogin
-        kerberosServerName loadBalanceHosts localSocketAddress loggerLevel loginTimeout logServerErrorDetail
-        logUnclosedConnections maxResultBuffer maxSendBufferSize options preferQueryMode preparedStatementCacheQueries
-        preparedStatementCacheSizeMiB prepareThreshold protocolVersion quoteReturningIdentifiers readOnly readOnlyMode
-        receiveBufferSize replication reWriteBatchedInserts sendBufferSize socketTimeout ssl sslcert sslcrl sslkey
-        sslmode sslNegotiation sslpassword sslResponseTimeout sslrootcert sspiServiceClass stringtype targetServerType
-        tcpKeepAlive tcpNoDelay unknownLength user useSpnego
-    """,
-    "mysql": """
-        address host port priority protocol type user
-        allowMultiQueries allowNanAndInf allowPublicKeyRetrieval allowReplicaDownConnections allowSourceDownConnections
-        alwaysSendSetIsolation autoClosePStmtStreams autoReconnect autoReconnectForPools autoSlowLog blobsAreStrings
-        blobSendChunkSize cacheCallableStmts cacheDefaultTimeZone cachePrepStmts cacheResultSetMetadata
-        cacheServerConfiguration callableStmtCacheSize characterEncoding characterSetResults
-        clientCertificateKeyStorePassword clientCertificateKeyStoreType clientCertificateKeyStoreUrl
-        clobberStreamingResults clobCharacterEncoding compensateOnDuplicateKeyUpdateCounts connectionAttributes
-        connectionCollation connectionTimeZone connectTimeout continueBatchOnError createDatabaseIfNotExist
-        customCharsetMapping databaseTerm defaultFetchSize disconnectOnExpiredPasswords dnsSrv
-        dontCheckOnDuplicateKeyUpdateInSQL dontTrackOpenResources dumpQueriesOnException elideSetAutoCommits
-        emptyStringsConvertToZero emulateLocators emulateUnsupportedPstmts enabledSSLCipherSuites enabledTLSProtocols
-        enableEscapeProcessing enablePacketDebug enableQueryTimeouts explainSlowQueries failOverReadOnly
-        fallbackToSystemKeyStore fallbackToSystemTrustStore fipsCompliantJsse forceConnectionTimeZoneToSession
-        functionsNeverReturnBlobs gatherPerfMetrics generateSimpleParameterMetadata getProceduresReturnsFunctions
-        holdResultsOpenOverStatementClose ignoreNonTxTables includeInnodbStatusInDeadlockExceptions
-        includeThreadDumpInDeadlockExceptions includeThreadNamesAsStatementComment initialTimeout interactiveClient
-        jdbcCompliantTruncation largeRowSizeThreshold loadBalanceAutoCommitStatementThreshold
-        loadBalanceBlocklistTimeout loadBalanceConnectionGroup loadBalanceHostRemovalGracePeriod loadBalancePingTimeout
-        loadBalanceSQLStateFailover loadBalanceValidateConnectionOnSwapServer localSocketAddress locatorFetchBufferSize
-        logSlowQueries logXaCommands maintainTimeStats maxAllowedPacket maxByteArrayAsHex maxQuerySizeToLog
-        maxReconnects maxRows metadataCacheSize netTimeoutForStreamingResults noAccessToProcedureBodies
-        noDatetimeStringSync nullCatalogMeansCurrent nullDatabaseMeansCurrent openTelemetry
-        overrideSupportsIntegrityEnhancementFacility packetDebugBufferSize padCharsWithSpace paranoid
-        passwordCharacterEncoding pedantic pinGlobalTxToPhysicalConnection populateInsertRowWithDefaultValues
-        prepStmtCacheSize prepStmtCacheSqlLimit preserveInstants processEscapeCodesForPrepStmts profileSQL
-        queriesBeforeRetrySource queryTimeoutKillsConnection readFromSourceWhenNoReplicas readOnlyPropagatesToServer
-        reconnectAtTxEnd replicationConnectionGroup reportMetricsIntervalMillis requireSSL resourceId
-        resultSetSizeThreshold retriesAllDown rewriteBatchedStatements rollbackOnPooledClose scrollTolerantForwardOnly
-        secondsBeforeRetrySource selfDestructOnPingMaxOperations selfDestructOnPingSecondsLifetime
-        sendFractionalSeconds sendFractionalSecondsForTime serverAffinityOrder serverRSAPublicKeyFile serverSslCert
-        serverTimezone sessionVariables slowQueryThresholdMillis slowQueryThresholdNanos socketTimeout socksProxyHost
-        socksProxyPort socksProxyRemoteDns sslCa sslMode strictUpdates tcpKeepAlive tcpNoDelay tcpRcvBuf tcpSndBuf
-        tcpTrafficClass tinyInt1isBit tlsCiphersuites tlsVersions traceProtocol trackSessionState
-        transformedBitIsBoolean treatMysqlDatetimeAsTimestamp treatUtilDateAsTimestamp
-        trustCertificateKeyStorePassword trustCertificateKeyStoreType trustCertificateKeyStoreUrl useAffectedRows
-        useColumnNamesInFindColumn useCompression useCursorFetch useHostsInPrivileges useInformationSchema
-        useLegacyDatetimeCode useLocalSessionState useLocalTransactionState useNanosForElapsedTime
-        useOldAliasMetadataBehavior useOnlyServerErrorMessages useReadAheadInput useServerPrepStmts useSSL
-        useStreamLengthsInPrepStmts useUnbufferedInput useUnicode useUsageAdvisor verifyServerCertificate
-        yearIsDateType zeroDateTimeBehavior
-    """,
-    "mariadb": """
-        address host port type user
-        allowMultiQueries allowPublicKeyRetrieval autocommit autoReconnect blankTableNameMeta cachePrepStmts
-        characterEncoding connectionAttributes connectionCollation connectionTimeZone connectTimeout
-        createDatabaseIfNotExist defaultFetchSize disablePipeline disableSslHostnameVerification
-        disconnectOnExpiredPasswords dumpQueriesOnException enabledSslCipherSuites enabledSslProtocolSuites
-        fallbackToSystemKeyStore fallbackToSystemTrustStore forceConnectionTimeZoneToSession galeraAllowedState
-        geometryDefaultType includeInnodbStatusInDeadlockExceptions includeThreadDumpInDeadlockExceptions
-        jdbcCompliantTruncation keyPassword keyStore keyStorePassword keyStoreType localSocket localSocketAddress
-        maxAllowedPacket maxIdleTime maxPoolSize maxQuerySizeToLog minPoolSize nullDatabaseMeansCurrent
-        oldModeNoPrecisionTimestamp permitNoResults permitRedirect pinGlobalTxToPhysicalConnection pipe pool poolName
-        poolValidMinDelay prepStmtCacheSize preserveInstants registerJmxPool restrictedAuth retriesAllDown
-        returnMultiValuesGeneratedIds rewriteBatchedStatements serverRsaPublicKeyFile serverSslCert serverTimezone
-        servicePrincipalName sessionVariables socketTimeout sslCa sslMode tcpAbortiveClose tcpKeepAlive tcpKeepCount
-        tcpKeepIdle tcpKeepInterval timezone tinyInt1isBit tlsSocketType transactionIsolation transactionReplay
-        transactionReplaySize transformedBitIsBoolean trustServerCertificate trustStore trustStorePassword
-        trustStoreType useAffectedRows useBulkStmts useBulkStmtsForInserts useCatalogTerm useCompression
-        useLegacyDatetimeCode useLocalSessionState useMysqlMetadata useReadAheadInput useResetConnection
-        useServerPrepStmts useSSL useUnicode uuidAsString yearIsDateType zeroDateTimeBehavior
-    """,
-    "sqlite": """
-        analysis_limit application_id busy_timeout cache cache_size case_sensitive_like date_precision
-        date_string_format default_cache_size defer_foreign_keys encoding foreign_keys fullsync hexkey_mode immutable
-        incremental_vacuum jdbc.explicit_readonly jdbc.get_generated_keys journal_mode journal_size_limit
-        legacy_alter_table legacy_file_format limit_attached limit_column limit_compound_select limit_expr_depth
-        limit_function_arg limit_length limit_like_pattern_length limit_page_count limit_sql_length
-        limit_trigger_depth limit_variable_number limit_vdbe_op limit_worker_threads locking_mode max_page_count
-        mmap_size mode nolock open_mode page_size psow read_uncommitted recursive_triggers reverse_unordered_selects
-        secure_delete shared_cache short_column_names synchronous temp_store transaction_mode user_version
-    """,
-    "derby": """
-        bootPassword collation create databaseName dataEncryption encryptionAlgorithm encryptionKey
-        encryptionKeyLength retrieveMessageText securityMechanism ssl territory upgrade user
-    """,
-    "h2": """
-        access_mode_data allow_literals auto_reconnect auto_server cache_size cache_type case_insensitive_identifiers
-        cipher collation compress database_to_lower database_to_upper db_close_delay db_close_on_exit
-        default_lock_timeout default_null_ordering file_lock forbid_creation ifexists ignorecase
-        ignore_unknown_settings lazy_query_execution lock_timeout mode mv_store non_keywords old_information_schema
-        page_size query_cache_size query_timeout retention_time schema schema_search_path throttle timezone
-        user variable_binary write_delay zero_based_enums
-    """,
-}
-"""By subprotocol: parameters of the drivers (and of the sinks, which read the same URLs) that do no harm."""
-
-_NAMES_ALLOWED = {subprotocol: frozenset(text.lower().split()) for subprotocol, text in _ALLOWED.items()}
 _STORES = re.compile(r"(?:keystore|truststore)(?:url)?$")
 _LOCAL = re.compile(r"file:(?!//[^/]).*|(?![a-z][a-z0-9+.-]+:).*", re.IGNORECASE | re.DOTALL)
 """A file, as URL or as path."""
@@ -191,7 +91,7 @@ def is_allowed(subprotocol: str, name: str) -> bool:
 
     :param subprotocol: of the URL, lower case.
     """
-    known = _NAMES_ALLOWED.get(subprotocol)
+    known = database_of(subprotocol).parameters
     return not is_refused(name) and (known is None or _plain(name) in known)
 
 

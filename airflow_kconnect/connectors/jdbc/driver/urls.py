@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.parameters import (
     decoded,
     is_allowed,
@@ -26,7 +27,6 @@ _ORACLE = re.compile(
     r"(?:thin|oci8?):(?P<user>[^@]*)@(?:tcps?:)?(?://)?(?P<host>[^:/(]+)(?::(?P<port>\d+))?(?:[:/](?P<name>.*))?"
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_FILES = ("sqlite", "derby", "h2", "hsqldb")
 _LOADS = re.compile(r":resource:|\b(?:ldaps?|rmi|iiop|corbaname|dns)://|config-[a-z]+://|^(?:cfg|classpath|jar|res):")
 """Where drivers look for a database, or for its address, in places that may bring code along (after `jdbc:x:`)."""
 
@@ -73,6 +73,11 @@ class JdbcUrl:
         host, port, database, params = _parts(subprotocol, rest)
         _refuse_others(subprotocol, params)
         return cls(text.strip(), subprotocol, host, port, database, params)
+
+
+def subprotocol_of(text: str) -> str:
+    """What a text has in the place of the subprotocol; it may be a wrong URL, or a variable that stands for one."""
+    return text.lower().removeprefix("jdbc:").partition(":")[0].partition("+")[0]
 
 
 def encryption_problem(message: str) -> str | None:
@@ -145,15 +150,16 @@ def _parts(subprotocol: str, rest: str) -> Parts:
         return host or given.get("host"), port or _port(given.get("port")), database, params
     if subprotocol == "oracle" and (match := _ORACLE.match(rest)) is not None:
         return match["host"], _port(match["port"]), match["name"], params
-    path = re.split(r"\?" if subprotocol == "sqlite" else "[?;]", rest, maxsplit=1)[0]
+    known = database_of(subprotocol)
+    path = re.split(known.path_ends, rest, maxsplit=1)[0]
     # pgjdbc also takes jdbc:postgresql:database, on this host.
-    return None if subprotocol in _FILES else "localhost", None, path or None, params
+    return None if known.in_files else "localhost", None, path or None, params
 
 
 def _params(subprotocol: str, rest: str) -> dict[str, str]:
-    found = dict(_KEYS.findall(rest.partition("?")[0])) if subprotocol in ("mysql", "mariadb") else {}
-    separator = "[?&]" if subprotocol in ("postgresql", "mysql", "mariadb", "sqlite") else "[?&;]"
-    for text in re.split(separator, rest)[1:]:
+    known = database_of(subprotocol)
+    found = dict(_KEYS.findall(rest.partition("?")[0])) if known.hosts_have_keys else {}
+    for text in re.split(known.separators, rest)[1:]:
         name, _, value = text.partition("=")
         if name.strip():
             found[name.strip()] = value

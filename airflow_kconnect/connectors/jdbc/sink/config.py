@@ -19,6 +19,7 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
 from airflow_kconnect.connectors.jdbc.sink.naming import Naming, table_name
 
@@ -26,8 +27,7 @@ INSERT, UPSERT, UPDATE = "insert", "upsert", "update"
 NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"
 
 KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
-SUPPORTED = ("postgresql", "mysql", "mariadb", "sqlite")
-"""Databases that can be written to, as their URLs name them."""
+_WRITABLE = tuple(database for database in DATABASES if database.writer)
 
 _WITHOUT_EFFECT = {
     "batch.size": "rows are written in large batches, and a run commits once per topic-partition and round",
@@ -89,8 +89,8 @@ def common_keys() -> ConfigDef:
     high, medium, low = Importance
     config = ConfigDef()
     config.define("connection.url", Type.STRING, importance=high, validator=_check_url,
-                  documentation="JDBC URL of the database: jdbc:postgresql://host:port/database, jdbc:mysql://..., "
-                  "jdbc:mariadb://..., jdbc:sqlite:/absolute/path. Without user and password.")  # fmt: skip
+                  documentation=f"JDBC URL of the database: {', '.join(database.example for database in _WRITABLE)}. "
+                  "Without user and password.")  # fmt: skip
     config.define("connection.user", Type.STRING, None, high, "User of the database.")
     config.define("connection.password", Type.PASSWORD, None, high, "Password of the user.")
     config.define("connection.attempts", Type.INT, 3, low, "How often to try to connect.", validator=Range.at_least(1))
@@ -202,6 +202,7 @@ def settings_of(connector: str, values: Mapping[str, Any]) -> SinkSettings:
     mode = values["insert.mode"].lower()
     quoted = values.get("quote.sql.identifiers", "always").lower() == "always"
     url = JdbcUrl.parse(values["connection.url"])
+    database = database_of(url.subprotocol)
     password: Password | None = values["connection.password"]
     in_utc = values["date.timezone"].upper() == "UTC"
     return SinkSettings(
@@ -220,8 +221,8 @@ def settings_of(connector: str, values: Mapping[str, Any]) -> SinkSettings:
             format=values["table.name.format"],
             tables=_mapping(values.get("topics.to.tables.mapping", [])),
             normalize=values.get("table.name.normalize", False),
-            fold=not (quoted and values.get("sql.quote.identifiers", True)) and url.subprotocol == "postgresql",
-            mark="`" if url.subprotocol in ("mysql", "mariadb") else '"',
+            fold=not (quoted and values.get("sql.quote.identifiers", True)) and database.folds_names,
+            mark=database.mark,
         ),
         time_zone=values["db.timezone"],
         date_zone="UTC" if in_utc else values["db.timezone"],
@@ -266,8 +267,9 @@ def _check_url(name: str, value: Any) -> None:
         return
     url_validator(name, value)
     found = JdbcUrl.parse(value).subprotocol
-    if found not in SUPPORTED:
-        raise ConfigError({name: [f"{found} cannot be written to; the sink writes to {', '.join(SUPPORTED)}"]})
+    if not database_of(found).writer:
+        known = ", ".join(database.name for database in _WRITABLE)
+        raise ConfigError({name: [f"{found} cannot be written to; the sink writes to {known}"]})
 
 
 def _zone_problem(name: str, value: Any) -> str | None:

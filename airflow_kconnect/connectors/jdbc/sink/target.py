@@ -85,7 +85,6 @@ class Target(ABC):
 
     driver: ClassVar[str]
     """Module of the Python driver."""
-    mark: ClassVar[str] = '"'
     placeholder: ClassVar[str] = "%s"
     types: ClassVar[Mapping[str, str]]
     """Column types by the names of Connect's types, plain and logical."""
@@ -196,10 +195,10 @@ class Target(ABC):
     # SQL that databases share.
 
     def quoted(self, table: Table) -> str:
-        return quoted(table, self.mark)
+        return quoted(table, self.settings.naming.mark)
 
     def quote(self, name: str) -> str:
-        return quote(name, self.mark)
+        return quote(name, self.settings.naming.mark)
 
     def listed(self, names: Sequence[str], prefix: str = "") -> str:
         """Names of columns, separated by commas."""

@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.identifiers import quote
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
@@ -36,7 +37,6 @@ class Scope:
 class Dialect:
     """Reading from a database that is known by its JDBC driver only. Holds no connection."""
 
-    mark = '"'
     row_progress = False
     """Whether Spark sees timestamps as exactly as they are compared: else no row is a place to go on."""
     read_options: dict[str, str] = {"preferTimestampNTZ": "true"}
@@ -45,15 +45,13 @@ class Dialect:
     """For the JDBC driver, in the driver and in Spark."""
     large_rows = 5_000_000
     """Counting so many rows takes a second: beyond, a table is cut by the database's statistics."""
-    has_snapshots = False
-    """Whether connections can share one view of the database."""
 
     def __init__(self, url: JdbcUrl) -> None:
-        self.url = url
+        self.url, self._mark = url, database_of(url.subprotocol).mark
 
     def quote(self, name: str) -> str:
         """A quoted identifier."""
-        return quote(name, self.mark)
+        return quote(name, self._mark)
 
     def relation(self, table: TableName) -> str:
         """A table's quoted name."""
@@ -72,7 +70,7 @@ class Dialect:
 
         :returns: the statement that their transactions begin with.
         """
-        raise AssertionError("only dialects with has_snapshots are asked")
+        raise AssertionError("only databases with has_snapshots are asked")
 
     def blocks(self, db: Database, table: Table) -> tuple[int, int] | None:
         """Number of blocks and rows of a table that can be read in ranges of blocks; None if it cannot."""

@@ -8,8 +8,10 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connectors.jdbc.databases.entry import Database
+from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import driver_of, driver_properties
-from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of
 from airflow_kconnect.connectors.jdbc.source.config import Mode
 
 
@@ -81,25 +83,20 @@ def config_warnings(props: Mapping[str, str]) -> list[str]:
     """
     if has_reference(props.get("connection.url", "")):
         return []
-    return _isolation_warnings(props) + _late_commit_warnings(props)
+    database = database_of(subprotocol_of(props.get("connection.url", "")))
+    return _isolation_warnings(props, database) + _late_commit_warnings(props, database)
 
 
-def _isolation_warnings(props: Mapping[str, str]) -> list[str]:
+def _isolation_warnings(props: Mapping[str, str], database: Database) -> list[str]:
     key = "transaction.isolation.mode"
-    if _is(props, "postgresql") or props.get(key, "DEFAULT") == "DEFAULT":
+    if database.has_snapshots or props.get(key, "DEFAULT") == "DEFAULT":
         return []
     return [f"`{key}` has no effect: a split is one statement, with the isolation that the database gives it"]
 
 
-def _is(props: Mapping[str, str], *databases: str) -> bool:
-    return props.get("connection.url", "").lower().startswith(tuple(f"jdbc:{name}:" for name in databases))
-
-
-def _late_commit_warnings(props: Mapping[str, str]) -> list[str]:
-    """Only PostgreSQL says which transactions are open; SQLite has one writer."""
-    safe = _is(props, "postgresql", "sqlite")
+def _late_commit_warnings(props: Mapping[str, str], database: Database) -> list[str]:
     delayed = props.get("timestamp.delay.interval.ms", "0").strip() != "0"
-    if safe or delayed or props.get("mode") == "bulk":
+    if not database.misses_late_commits or delayed or props.get("mode") == "bulk":
         return []
     cure = "set `timestamp.delay.interval.ms` to longer than transactions take"
     if "timestamp" not in props.get("mode", ""):

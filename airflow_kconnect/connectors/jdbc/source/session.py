@@ -14,6 +14,7 @@ from airflow_kconnect.connect.connector import Offset, PlanContext, Progress, So
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.drivers import use_driver
 from airflow_kconnect.connectors.jdbc.driver.gateway import connect
@@ -149,7 +150,7 @@ class ReadingSession:
         """The connection to plan with; where the database can, its view is that of all that is read."""
         if self._settings.values["transaction.isolation.mode"] not in ("DEFAULT", "REPEATABLE_READ", "SERIALIZABLE"):
             return self._db
-        if not self._dialect.has_snapshots:
+        if not database_of(self._settings.url.subprotocol).has_snapshots:
             return self._db
         db = self._connected()
         self._session_start = self._dialect.export_snapshot(db)

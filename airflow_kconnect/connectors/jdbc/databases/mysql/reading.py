@@ -51,7 +51,6 @@ WHERE CONVERT_TZ('2026-01-15 00:00:00', '+00:00', @@global.time_zone) <> '2026-0
 class MySql(MicrosecondDialect):
     """MySQL 8 or newer, MariaDB 10.3 or newer."""
 
-    mark = "`"
     has_windows = True
     read_options: dict[str, str] = {}
 

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connectors.jdbc.databases.mysql.conditions import DUPLICATE, MISFIT, NULL, by_number
+from airflow_kconnect.connectors.jdbc.databases.mysql.facts import MYSQL
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.sink.config import UTC
 from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsLoader, RowsTarget, first_line
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader
-from airflow_kconnect.connectors.jdbc.source.conditions import DUPLICATE, MISFIT, NULL, Condition, by_number
+from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,7 +61,6 @@ class MySqlTarget(RowsTarget):
     """MySQL 8 and MariaDB 10.5, and later ones."""
 
     driver = "pymysql"
-    mark = "`"
     key_text = "VARCHAR(256)"
     max_name_bytes = 64
     max_parts = 2
@@ -95,7 +96,7 @@ class MySqlTarget(RowsTarget):
         settings, url = self.settings, self.settings.url
         connection = pymysql.connect(
             host=url.host or "localhost",
-            port=url.port or 3306,
+            port=url.port or MYSQL.port,
             database=url.database or None,
             user=settings.user,
             password=settings.password or "",

@@ -94,7 +94,6 @@ class PostgreSql(MicrosecondDialect):
     """PostgreSQL 12 or newer."""
 
     has_windows = True
-    has_snapshots = True
     read_options: dict[str, str] = {}
 
     def export_snapshot(self, db: Database) -> str:

@@ -10,6 +10,7 @@ from airflow_kconnect.connect.connector import BatchRenderer
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Shape
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connectors.jdbc.databases.postgresql.errors import translated
+from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
 from airflow_kconnect.connectors.jdbc.databases.postgresql.loader import LOCK_TIMEOUT, PostgresLoader
 from airflow_kconnect.connectors.jdbc.databases.postgresql.plain_rows import plain_rows
 from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
@@ -78,7 +79,7 @@ class PostgresTarget(Target):
             ssl.setdefault("sslmode", "verify-full")
         connection = psycopg.connect(
             host=url.host or "localhost",
-            port=url.port or 5432,
+            port=url.port or POSTGRESQL.port,
             dbname=url.database or settings.user,
             user=settings.user,
             password=settings.password,

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connectors.jdbc.databases.sqlite.conditions import by_result
 from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table
 from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsTarget, first_line
 from airflow_kconnect.connectors.jdbc.sink.target import Connection
-from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_result
+from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector import PlanContext, Split
-from airflow_kconnect.connectors.jdbc.databases.dialects import dialect_of
+from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source

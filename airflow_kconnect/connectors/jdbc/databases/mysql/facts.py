@@ -1,0 +1,41 @@
+"""What MySQL and MariaDB are: two drivers, one way to read and to write."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from airflow_kconnect.connectors.jdbc.databases.entry import Database, Lineage, names
+from airflow_kconnect.connectors.jdbc.databases.mysql import parameters
+from airflow_kconnect.connectors.jdbc.databases.mysql.conditions import by_number
+from airflow_kconnect.connectors.jdbc.source.conditions import Condition
+
+
+def _condition(number: int, message: str) -> Condition | None:
+    return by_number(number)
+
+
+MYSQL = Database(
+    name="mysql",
+    example="jdbc:mysql://...",
+    port=3306,
+    hosts_have_keys=True,
+    separators="[?&]",
+    parameters=names(parameters.MYSQL),
+    mark="`",
+    driver_class="com.mysql.cj.jdbc.Driver",
+    coordinates=("com.mysql:mysql-connector-j:9.5.0",),
+    lineage=Lineage("mysql", None),
+    condition=_condition,
+    reader="airflow_kconnect.connectors.jdbc.databases.mysql.reading:MySql",
+    writer="airflow_kconnect.connectors.jdbc.databases.mysql.writing:MySqlTarget",
+)
+
+MARIADB = replace(
+    MYSQL,
+    name="mariadb",
+    example="jdbc:mariadb://...",
+    parameters=names(parameters.MARIADB),
+    driver_class="org.mariadb.jdbc.Driver",
+    coordinates=("org.mariadb.jdbc:mariadb-java-client:3.5.6",),
+    lineage=Lineage("mariadb", None),
+)

@@ -1,0 +1,67 @@
+"""Parameters of the URLs of MySQL and MariaDB that do no harm."""
+
+from __future__ import annotations
+
+MYSQL = """
+    address host port priority protocol type user
+    allowMultiQueries allowNanAndInf allowPublicKeyRetrieval allowReplicaDownConnections allowSourceDownConnections
+    alwaysSendSetIsolation autoClosePStmtStreams autoReconnect autoReconnectForPools autoSlowLog blobsAreStrings
+    blobSendChunkSize cacheCallableStmts cacheDefaultTimeZone cachePrepStmts cacheResultSetMetadata
+    cacheServerConfiguration callableStmtCacheSize characterEncoding characterSetResults
+    clientCertificateKeyStorePassword clientCertificateKeyStoreType clientCertificateKeyStoreUrl
+    clobberStreamingResults clobCharacterEncoding compensateOnDuplicateKeyUpdateCounts connectionAttributes
+    connectionCollation connectionTimeZone connectTimeout continueBatchOnError createDatabaseIfNotExist
+    customCharsetMapping databaseTerm defaultFetchSize disconnectOnExpiredPasswords dnsSrv
+    dontCheckOnDuplicateKeyUpdateInSQL dontTrackOpenResources dumpQueriesOnException elideSetAutoCommits
+    emptyStringsConvertToZero emulateLocators emulateUnsupportedPstmts enabledSSLCipherSuites enabledTLSProtocols
+    enableEscapeProcessing enablePacketDebug enableQueryTimeouts explainSlowQueries failOverReadOnly
+    fallbackToSystemKeyStore fallbackToSystemTrustStore fipsCompliantJsse forceConnectionTimeZoneToSession
+    functionsNeverReturnBlobs gatherPerfMetrics generateSimpleParameterMetadata getProceduresReturnsFunctions
+    holdResultsOpenOverStatementClose ignoreNonTxTables includeInnodbStatusInDeadlockExceptions
+    includeThreadDumpInDeadlockExceptions includeThreadNamesAsStatementComment initialTimeout interactiveClient
+    jdbcCompliantTruncation largeRowSizeThreshold loadBalanceAutoCommitStatementThreshold
+    loadBalanceBlocklistTimeout loadBalanceConnectionGroup loadBalanceHostRemovalGracePeriod loadBalancePingTimeout
+    loadBalanceSQLStateFailover loadBalanceValidateConnectionOnSwapServer localSocketAddress locatorFetchBufferSize
+    logSlowQueries logXaCommands maintainTimeStats maxAllowedPacket maxByteArrayAsHex maxQuerySizeToLog
+    maxReconnects maxRows metadataCacheSize netTimeoutForStreamingResults noAccessToProcedureBodies
+    noDatetimeStringSync nullCatalogMeansCurrent nullDatabaseMeansCurrent openTelemetry
+    overrideSupportsIntegrityEnhancementFacility packetDebugBufferSize padCharsWithSpace paranoid
+    passwordCharacterEncoding pedantic pinGlobalTxToPhysicalConnection populateInsertRowWithDefaultValues
+    prepStmtCacheSize prepStmtCacheSqlLimit preserveInstants processEscapeCodesForPrepStmts profileSQL
+    queriesBeforeRetrySource queryTimeoutKillsConnection readFromSourceWhenNoReplicas readOnlyPropagatesToServer
+    reconnectAtTxEnd replicationConnectionGroup reportMetricsIntervalMillis requireSSL resourceId
+    resultSetSizeThreshold retriesAllDown rewriteBatchedStatements rollbackOnPooledClose scrollTolerantForwardOnly
+    secondsBeforeRetrySource selfDestructOnPingMaxOperations selfDestructOnPingSecondsLifetime
+    sendFractionalSeconds sendFractionalSecondsForTime serverAffinityOrder serverRSAPublicKeyFile serverSslCert
+    serverTimezone sessionVariables slowQueryThresholdMillis slowQueryThresholdNanos socketTimeout socksProxyHost
+    socksProxyPort socksProxyRemoteDns sslCa sslMode strictUpdates tcpKeepAlive tcpNoDelay tcpRcvBuf tcpSndBuf
+    tcpTrafficClass tinyInt1isBit tlsCiphersuites tlsVersions traceProtocol trackSessionState
+    transformedBitIsBoolean treatMysqlDatetimeAsTimestamp treatUtilDateAsTimestamp
+    trustCertificateKeyStorePassword trustCertificateKeyStoreType trustCertificateKeyStoreUrl useAffectedRows
+    useColumnNamesInFindColumn useCompression useCursorFetch useHostsInPrivileges useInformationSchema
+    useLegacyDatetimeCode useLocalSessionState useLocalTransactionState useNanosForElapsedTime
+    useOldAliasMetadataBehavior useOnlyServerErrorMessages useReadAheadInput useServerPrepStmts useSSL
+    useStreamLengthsInPrepStmts useUnbufferedInput useUnicode useUsageAdvisor verifyServerCertificate
+    yearIsDateType zeroDateTimeBehavior
+"""
+
+MARIADB = """
+    address host port type user
+    allowMultiQueries allowPublicKeyRetrieval autocommit autoReconnect blankTableNameMeta cachePrepStmts
+    characterEncoding connectionAttributes connectionCollation connectionTimeZone connectTimeout
+    createDatabaseIfNotExist defaultFetchSize disablePipeline disableSslHostnameVerification
+    disconnectOnExpiredPasswords dumpQueriesOnException enabledSslCipherSuites enabledSslProtocolSuites
+    fallbackToSystemKeyStore fallbackToSystemTrustStore forceConnectionTimeZoneToSession galeraAllowedState
+    geometryDefaultType includeInnodbStatusInDeadlockExceptions includeThreadDumpInDeadlockExceptions
+    jdbcCompliantTruncation keyPassword keyStore keyStorePassword keyStoreType localSocket localSocketAddress
+    maxAllowedPacket maxIdleTime maxPoolSize maxQuerySizeToLog minPoolSize nullDatabaseMeansCurrent
+    oldModeNoPrecisionTimestamp permitNoResults permitRedirect pinGlobalTxToPhysicalConnection pipe pool poolName
+    poolValidMinDelay prepStmtCacheSize preserveInstants registerJmxPool restrictedAuth retriesAllDown
+    returnMultiValuesGeneratedIds rewriteBatchedStatements serverRsaPublicKeyFile serverSslCert serverTimezone
+    servicePrincipalName sessionVariables socketTimeout sslCa sslMode tcpAbortiveClose tcpKeepAlive tcpKeepCount
+    tcpKeepIdle tcpKeepInterval timezone tinyInt1isBit tlsSocketType transactionIsolation transactionReplay
+    transactionReplaySize transformedBitIsBoolean trustServerCertificate trustStore trustStorePassword
+    trustStoreType useAffectedRows useBulkStmts useBulkStmtsForInserts useCatalogTerm useCompression
+    useLegacyDatetimeCode useLocalSessionState useMysqlMetadata useReadAheadInput useResetConnection
+    useServerPrepStmts useSSL useUnicode uuidAsString yearIsDateType zeroDateTimeBehavior
+"""

@@ -1,0 +1,1 @@
+"""Databases that are read by what JDBC says of them, and not written to."""

@@ -1,0 +1,61 @@
+"""The table of databases: what it names is there, and is imported only when it is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pkgutil import resolve_name
+
+import pytest
+
+from airflow_kconnect.connectors.jdbc.databases.entry import Database
+from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of, dialect_of
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.connectors.jdbc.sink.target import Target
+from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
+
+each = pytest.mark.parametrize("database", DATABASES, ids=lambda database: database.name)
+
+IMPORTED = """
+import sys
+from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+
+def imported():
+    return sorted(name for name in sys.modules if name.endswith((".reading", ".writing")) or name in DRIVERS)
+
+DRIVERS = ("pyspark", "psycopg", "pymysql", "sqlite3")
+url = JdbcUrl.parse("jdbc:sqlite:/a.db")
+print(*imported())
+dialect_of(url)
+print(*imported())
+"""
+
+
+@each
+def test_a_url_finds_its_entry(database: Database) -> None:
+    assert database_of(database.name) is database
+    assert database.name == database.name.lower()
+
+
+@each
+def test_reader_and_writer_are_there(database: Database) -> None:
+    assert issubclass(resolve_name(database.reader), Dialect)
+    if database.writer:
+        assert issubclass(resolve_name(database.writer), Target)
+        assert database.example.startswith(f"jdbc:{database.name}:")
+
+
+@each
+def test_tables_of_servers_are_named_with_a_port(database: Database) -> None:
+    assert (database.lineage is None) == (database.port is None)
+
+
+def test_a_database_that_is_not_in_the_table_is_read_by_plain_jdbc() -> None:
+    assert type(dialect_of(JdbcUrl.parse("jdbc:other://host/db"))) is Dialect
+    assert database_of("other").writer is None
+
+
+def test_rooms_are_entered_only_by_those_who_use_them() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTED], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["", "airflow_kconnect.connectors.jdbc.databases.sqlite.reading"]
