@@ -1,1 +1,1 @@
-"""A thin layer over confluent-kafka: client configs, the compacted log, transactions, admin."""
+"""A thin layer over confluent-kafka: client configurations, the compacted log, transactions, admin requests."""

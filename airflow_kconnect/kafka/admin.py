@@ -1,4 +1,4 @@
-"""Admin requests: is the broker there, topics, their settings and their ends."""
+"""Admin requests: whether the broker is reachable, topics, their settings and their end offsets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KEY_OF = {
     KafkaError.INVALID_REPLICATION_FACTOR: "replication.factor",
     KafkaError.INVALID_PARTITIONS: "partitions",
 }
-# Not every broker knows a topic of a moment ago, and a new one makes its group topic at the first request.
+# Not every broker knows a topic created a moment ago, and a new broker creates its group topic on the first request.
 _UNSETTLED = (
     KafkaError.UNKNOWN_TOPIC_OR_PART,
     KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -56,7 +56,7 @@ class GroupState(NamedTuple):
     """A consumer group.
 
     :param name: ``EMPTY``, ``STABLE``, ``DEAD`` ...
-    :param simple: nobody has ever joined it, so that each of its offsets expires on its own.
+    :param simple: no consumer has ever joined it, so each of its offsets expires on its own.
     """
 
     name: str
@@ -67,7 +67,7 @@ class GroupState(NamedTuple):
 class Bounds(NamedTuple):
     """A topic-partition.
 
-    :param end: where it ends for read_committed readers. :param log_end: with the open transactions.
+    :param end: end offset for read_committed readers. :param log_end: end offset including open transactions.
     """
 
     begin: int
@@ -78,7 +78,7 @@ class Bounds(NamedTuple):
 class Topic(NamedTuple):
     """A topic.
 
-    :param id: another one if the topic is created again; None: brokers older than 2.8 have none.
+    :param id: changes when the topic is recreated; None with brokers older than 2.8, which have no topic ids.
     """
 
     partitions: int
@@ -86,20 +86,20 @@ class Topic(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """What a consumer group has committed for a topic-partition: the offset, and the text that came with it."""
+    """What a consumer group has committed for a topic-partition: the offset and the metadata stored with it."""
 
     offset: int
     metadata: str
 
 
 def admin_client(config: Mapping[str, Any]) -> AdminClient:
-    """A client of confluent_kafka; connects on the first request.
+    """A confluent_kafka admin client; connects on the first request.
 
     :param config: librdkafka configuration.
-    :raises ConfigError: the client refuses it.
+    :raises ConfigError: the client rejects the configuration.
     """
     try:
-        # The broker would create topics that are only described, with settings that no one has chosen.
+        # The broker would otherwise create topics that are only described, with settings that no one has chosen.
         return AdminClient({**config, "allow.auto.create.topics": False})
     except KafkaException as error:
         text = f"the Kafka client refuses its configuration: {error_of(error).str()}"
@@ -110,7 +110,7 @@ class KafkaAdmin:
     """Admin requests against one cluster; connects on the first request.
 
     :param config: librdkafka configuration.
-    :param timeout_s: how long one request may take, and how long an unreachable broker is waited for.
+    :param timeout_s: time limit of one request, and how long to wait for an unreachable broker.
     """
 
     def __init__(self, config: Mapping[str, Any], timeout_s: float = 20.0) -> None:
@@ -122,7 +122,7 @@ class KafkaAdmin:
     def check_reachable(self) -> dict[str, int]:
         """Wait until a broker answers; returns every topic with its number of partitions.
 
-        :raises ConfigError: authentication or encryption failed, in a way that does not pass.
+        :raises ConfigError: authentication or encryption failed permanently.
         :raises RetriableError: no broker answered in time; the text says why.
         """
         deadline = time.monotonic() + self._timeout_s
@@ -148,7 +148,7 @@ class KafkaAdmin:
         )
 
     def cluster(self) -> tuple[str, int]:
-        """The cluster's id and how many brokers it has."""
+        """The cluster's id and its number of brokers."""
 
         def ask() -> tuple[str, int]:
             found = self._client.describe_cluster(request_timeout=self._timeout_s).result()
@@ -158,7 +158,7 @@ class KafkaAdmin:
         return cluster
 
     def partitions(self, topic: str) -> int:
-        """How many partitions a topic has; 0 if it does not exist."""
+        """Number of partitions of a topic; 0 if it does not exist."""
         metadata = self._call(f"looking up topic {topic}", lambda: self._client.list_topics(topic, self._timeout_s))
         found = metadata.topics.get(topic)
         if found is None or (found.error and found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART):
@@ -173,7 +173,7 @@ class KafkaAdmin:
         return _sizes(metadata)
 
     def described(self, topics: Iterable[str]) -> dict[str, Topic]:
-        """Those of the topics that exist; one request for all."""
+        """Describe the topics, leaving out those that do not exist; a single request."""
         names = list(topics)
         if not names:
             return {}
@@ -200,10 +200,10 @@ class KafkaAdmin:
         *,
         prefix: str | None = None,
     ) -> bool:
-        """Create a topic; -1 means the broker's default. Returns False if another process had created it.
+        """Create a topic; -1 means the broker's default. Returns False if another process has already created it.
 
-        :param prefix: of the configuration keys to name if the broker refuses; None: `topic.creation`.
-        :raises ConfigError: when the broker refuses the settings, with its answer.
+        :param prefix: of the configuration keys to name if the broker rejects them; None: `topic.creation`.
+        :raises ConfigError: the broker rejects the settings; the text contains its answer.
         """
         new = NewTopic(topic, partitions, replication, config=dict(settings or {}))
         try:
@@ -236,7 +236,7 @@ class KafkaAdmin:
         return str(found[name].value)
 
     def longest_transaction_ms(self) -> int:
-        """The brokers' ``transaction.max.timeout.ms``; Kafka's default where this principal may not ask."""
+        """The brokers' ``transaction.max.timeout.ms``; Kafka's default where this principal may not query it."""
         try:
             brokers = self._client.describe_cluster(request_timeout=self._timeout_s).result().nodes
             resource = ConfigResource(ResourceType.BROKER, str(brokers[0].id))
@@ -247,26 +247,26 @@ class KafkaAdmin:
         return int(found["transaction.max.timeout.ms"].value)
 
     def end_offsets(self, topic: str, partitions: Iterable[int], *, committed: bool) -> dict[int, int]:
-        """Where each partition ends: for read_committed readers, or with open transactions."""
+        """End offset of each partition: for read_committed readers, or including open transactions."""
         level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
         return self._offsets(topic, partitions, OffsetSpec.latest(), isolation_level=level)
 
     def begin_offsets(self, topic: str, partitions: Iterable[int]) -> dict[int, int]:
-        """Where each partition begins."""
+        """Begin offset of each partition."""
         return self._offsets(topic, partitions, OffsetSpec.earliest())
 
     def offsets_at(self, topic: str, partitions: Iterable[int], timestamp_ms: int) -> dict[int, int]:
-        """The first offset of each partition whose record has this timestamp or a later one; -1 if none has."""
+        """The first offset of each partition whose record has this timestamp or a later one; -1 if there is none."""
         return self._offsets(topic, partitions, OffsetSpec.for_timestamp(timestamp_ms))
 
     def committed_ends(self, places: Iterable[Place]) -> dict[Place, int]:
-        """Where partitions of any topics end for read_committed readers; one request for all."""
+        """The end offsets of partitions of any topics for read_committed readers; a single request."""
         level = IsolationLevel.READ_COMMITTED
         return self._listed("reading the ends of topics", places, OffsetSpec.latest(), isolation_level=level)
 
     def bounds(self, places: Collection[Place]) -> dict[Place, Bounds]:
-        """Begins and ends of partitions, of any number of topics in three requests."""
-        # The log's end first: what is written meanwhile must not look like an open transaction.
+        """Begin and end offsets of partitions, for any number of topics in three requests."""
+        # The log end first: records written in between must not look like an open transaction.
         log_ends = self._listed(
             "reading the ends of topics", places, OffsetSpec.latest(), isolation_level=IsolationLevel.READ_UNCOMMITTED
         )
@@ -294,7 +294,7 @@ class KafkaAdmin:
         return offsets
 
     def group_state(self, group: str) -> GroupState:
-        """What a consumer group is like; one that does not exist is dead."""
+        """The state of a consumer group; one that does not exist is dead."""
 
         def ask() -> GroupState:
             try:
@@ -309,9 +309,9 @@ class KafkaAdmin:
         return state
 
     def committed(self, group: str, places: Collection[Place]) -> dict[Place, Committed]:
-        """What a consumer group has committed of these partitions, none if there is no such group.
+        """What a consumer group has committed for these partitions; empty if there is no such group.
 
-        Transactions that have offsets for them are waited for.
+        Waits for open transactions that hold offsets for them.
         """
         if not places:
             return {}
@@ -319,7 +319,7 @@ class KafkaAdmin:
         return self._committed(ConsumerGroupTopicPartitions(group, wanted), require_stable=True)
 
     def committed_offsets(self, group: str) -> dict[Place, int]:
-        """All offsets that a consumer group has committed, for onlookers: nothing is waited for."""
+        """All offsets that a consumer group has committed, for monitoring: does not wait for open transactions."""
         found = self._committed(ConsumerGroupTopicPartitions(group), require_stable=False)
         return {place: committed.offset for place, committed in found.items()}
 
@@ -343,7 +343,7 @@ class KafkaAdmin:
         return offsets
 
     def _settled(self, doing: str, request: Callable[[], Any]) -> Any:
-        """The answer to a request, asked again while the cluster is still taking in what is new."""
+        """The answer to a request, retried while the cluster is still propagating what is new."""
         deadline = time.monotonic() + self._timeout_s
         while True:
             try:
@@ -361,7 +361,7 @@ class KafkaAdmin:
 
 
 def _shown(topic_id: Any) -> str | None:
-    """A topic id as Kafka's own tools show it: librdkafka writes base64 with other characters."""
+    """A topic id as Kafka's own tools show it: librdkafka writes base64 with different characters."""
     text = str(topic_id).replace("+", "-").replace("/", "_")
     return None if text == _NO_ID else text
 
@@ -391,9 +391,9 @@ def ensure_compacted(
     """Make sure that an internal topic exists and is compacted; returns its number of partitions.
 
     :param key: the worker key that names the topic, for error texts.
-    :param replication: called for the replication factor of a topic that is created; -1 is the broker's default.
-    :raises ConfigError: when it exists with another ``cleanup.policy`` (as Connect, which refuses to start), or
-        cannot be created.
+    :param replication: called to get the replication factor if the topic has to be created; -1 is the broker's default.
+    :raises ConfigError: it exists with another ``cleanup.policy`` (Connect refuses to start, too), or cannot be
+        created.
     """
     existing = admin.partitions(topic)
     if existing == 0:

@@ -1,4 +1,4 @@
-"""Calls of the Kafka client that might never return."""
+"""Time limits for calls of the Kafka client that might never return."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 def bounded(call: Callable[[], T], limit_s: float) -> T:
-    """What a call returns or raises.
+    """Return what a call returns, or raise what it raises.
 
-    :raises TimeoutError: it has done neither within `limit_s` seconds. The thread in which it runs is left behind: it
-        does not keep the process from ending.
+    :raises TimeoutError: the call has done neither within `limit_s` seconds. Its thread is abandoned: it does not keep
+        the process from exiting.
     """
     answers: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 

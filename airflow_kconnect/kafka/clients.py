@@ -17,13 +17,13 @@ Config = dict[str, Any]
 
 
 class ClientConfigs:
-    """The clients' configurations of one connector. Whoever connects for a connector gets them here, and so no
-    override that the worker does not allow reaches a client.
+    """The client configurations of one connector. Every client opened for a connector gets its configuration here, so
+    no override that the worker forbids reaches a client.
 
     :param worker: worker keys, variables resolved.
     :param overrides: the connector's configuration (its ``*.override.*`` keys count).
     :param name: connector name, for the client ids.
-    :raises ConfigError: overrides that the worker does not allow or that cannot be honoured, all at once.
+    :raises ConfigError: overrides that the worker forbids or that are not supported, all at once.
     """
 
     def __init__(self, worker: Mapping[str, str], overrides: Mapping[str, str] | None = None, name: str = "") -> None:
@@ -39,9 +39,9 @@ class ClientConfigs:
         return _quiet(self._client("admin", defaults))
 
     def producer(self, transactional_id: str | None) -> Config:
-        """For a producer; exactly-once when it has a transactional id.
+        """For a producer; exactly-once if it has a transactional id.
 
-        The queue is capped: librdkafka's default of 1 GiB would be taken by every Spark core.
+        The queue is capped: otherwise each Spark core would take librdkafka's default of 1 GiB.
         """
         defaults: Config = {
             "client.id": f"connector-producer-{self._name}",
@@ -67,14 +67,14 @@ class ClientConfigs:
     def consumer(self, group: str, *, bulk: bool = False) -> Config:
         """For a consumer that is assigned its partitions and never commits by itself.
 
-        :param bulk: tuned for reading many records of few partitions.
+        :param bulk: tuned for reading many records from few partitions.
         """
         defaults: Config = {
             "client.id": f"connector-consumer-{self._name}",
             "auto.offset.reset": "error",
             "fetch.wait.max.ms": 50 if bulk else 10,
             "fetch.queue.backoff.ms": 5,
-            # More in the queue is no quicker, and each reader would hold hundreds of megabytes (measured).
+            # A longer queue is no faster, and each reader would hold hundreds of megabytes (measured).
             "queued.min.messages": 100_000,
             "queued.max.messages.kbytes": 16_384,
         }
@@ -103,10 +103,10 @@ class ClientConfigs:
 
     @property
     def patience_s(self) -> float:
-        """Within how many seconds the transaction of a killed producer is over: brokers look every 10 s."""
+        """Seconds within which the transaction of a killed producer is aborted: brokers check every 10 s."""
         return self.transaction_timeout_ms / 1000 + 15
 
 
 def _quiet(config: Config) -> Config:
-    # Connection refusals and the like are reported by our own errors, once, instead of on stderr for ever.
+    # Connection failures and the like are reported once by our own errors, instead of on stderr forever.
     return {"log_level": 2} | config

@@ -1,4 +1,4 @@
-"""What a Kafka error means for a run: fenced, wrong configuration, bad data, or try again later."""
+"""What a Kafka error means for a run: fenced, wrong configuration, bad data, or retry later."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _REFUSED = {
 }
 _BAD_VALUE = {KafkaError._INVALID_ARG, KafkaError.INVALID_CONFIG, KafkaError.INVALID_TRANSACTION_TIMEOUT}
 
-# Where librdkafka gets no token it says why, or shows what the server has answered, which may be a secret.
+# If librdkafka gets no token, it either says why or shows the server's answer, which may contain a secret.
 _TOKEN = re.compile(r"(Failed to acquire SASL OAUTHBEARER token: )(.*)", re.DOTALL)
 _WHY = re.compile(r"(Failed to connect|Could not (resolve|connect)|Expected JSON|(Connection|Operation) timed)[^\n]*")
-# What a broker says that could not ask its own server of passwords (Kafka's PlainSaslServer): nobody was refused.
+# What a broker says if it could not reach its own password server (Kafka's PlainSaslServer): no login was rejected.
 _NOBODY_REFUSED = "could not be verified"
-# A broker that stops or starts breaks off handshakes, too.
+# A broker that is stopping or starting breaks off handshakes, too.
 _BROKEN_OFF = re.compile(r"Disconnected|reset by peer|timed? ?out|Broken pipe", re.IGNORECASE)
 
 
@@ -44,7 +44,7 @@ def error_of(exception: KafkaException) -> KafkaError:
 
 
 def text_of(error: KafkaError) -> str:
-    """What a client says of an error, without what a token server has answered."""
+    """The client's text for an error, without what a token server has answered."""
     return _TOKEN.sub(_without_answer, error.str() or error.name())
 
 
@@ -54,12 +54,12 @@ def _without_answer(match: re.Match[str]) -> str:
 
 
 def will_not_pass(error: KafkaError) -> bool:
-    """Whether a client that reports this while it connects would report it again and again."""
+    """Whether a client that reports this error while connecting would report it again and again."""
     return isinstance(_of_connection(error, ""), ConfigError)
 
 
 def _of_connection(error: KafkaError, text: str) -> ConnectError | None:
-    """The error of a connection that is not made: who is refused, or not understood; None if it is another error."""
+    """The error for a failed connection: login rejected, or protocol mismatch; None if it is another kind of error."""
     code, said = error.code(), error.str() or ""
     if code in _AUTHENTICATION:
         if _TOKEN.search(said):
@@ -76,9 +76,9 @@ def _of_connection(error: KafkaError, text: str) -> ConnectError | None:
 
 
 def translate(error: KafkaError, doing: str) -> ConnectError:
-    """The error of airflow_kconnect for a Kafka error.
+    """The airflow_kconnect error for a Kafka error.
 
-    :param doing: what was attempted, e.g. ``reading connect-offsets``; begins the text.
+    :param doing: what was attempted, e.g. ``reading connect-offsets``; the text starts with it.
     """
     code = error.code()
     text = f"{doing}: {text_of(error)}"

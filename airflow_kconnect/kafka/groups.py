@@ -16,9 +16,9 @@ class GroupAdmin(KafkaAdmin):
     """A `KafkaAdmin` that also alters and deletes what consumer groups have committed."""
 
     def alter_group_offsets(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
-        """Put other offsets in the place of those that a group has; all in one request.
+        """Replace a group's offsets, all in one request.
 
-        :raises RetriableError: the group has members, or the broker is away.
+        :raises RetriableError: the group has members, or the broker is unavailable.
         """
         places = [KafkaPartition(place.topic, place.partition, offset) for place, offset in offsets.items()]
         request = [ConsumerGroupTopicPartitions(group, places)]
@@ -32,9 +32,9 @@ class GroupAdmin(KafkaAdmin):
         self._settled(f"altering the offsets of group {group}", ask)
 
     def delete_group(self, group: str) -> None:
-        """Delete a group with all that it has committed; one that does not exist is no error.
+        """Delete a group with all its offsets; it is not an error if it does not exist.
 
-        :raises RetriableError: the group has members, or the broker is away.
+        :raises RetriableError: the group has members, or the broker is unavailable.
         """
 
         def ask() -> None:

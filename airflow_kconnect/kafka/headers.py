@@ -1,4 +1,4 @@
-"""Headers of messages, also of those whose names are not UTF-8."""
+"""Message headers, including those whose names are not UTF-8."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from airflow_kconnect.connect.errors import DataError
 
 UNREADABLE = "A header's name is not UTF-8: the headers of this record cannot be read, nor kept in a dead letter"
 
-# Where a name is not UTF-8, the client both returns a list and sets an exception, and the names in that list are null
-# pointers. Python's specialised call of a method, which a function gets after some calls, does not look for the
-# exception: the process would crash as it reads them. A call by way of `methodcaller` does look.
+# If a name is not UTF-8, the client both returns a list and sets an exception, and the names in that list are null
+# pointers. Python's specialised method call, which a function switches to after some calls, does not check for the
+# exception: the process would crash reading the list. A call through `methodcaller` does check.
 _client_headers = methodcaller("headers")
 
 
 def headers_of(message: Message) -> list[tuple[str, bytes | None]]:
-    """Name and value of each header; asked once for each message, because the client forgets what it could not read.
+    """Name and value of each header. Call it only once for each message, because the client forgets what it could not
+    read.
 
-    :raises DataError: a name is not UTF-8. The client gives none of the message's headers then.
+    :raises DataError: a name is not UTF-8. The client then returns none of the message's headers.
     """
     try:
         return [(name, value) for name, value in _client_headers(message) or ()]

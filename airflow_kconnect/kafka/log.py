@@ -33,17 +33,17 @@ class LogRecord:
 
 
 class OpenTransactionError(RetriableError):
-    """An open transaction blocked the end of a topic for longer than the reader's patience."""
+    """An open transaction blocked the end of a topic for longer than the reader is willing to wait."""
 
 
 class CompactedLog:
     """Reads partitions of one topic from where it last stopped up to the *uncommitted* end.
 
-    The end comes from the admin client under read_uncommitted, and it counts as reached only when the read_committed
-    fetch position has passed it (a partition-EOF event): so an open transaction is waited for, never missed.
+    The end comes from the admin client under read_uncommitted, and it counts as reached only once the read_committed
+    fetch position has passed it (a partition-EOF event): the reader waits for open transactions and never misses one.
 
     :param consumer_config: from `ClientConfigs.consumer`.
-    :param patience_s: how long an open transaction of somebody else is waited for, see `ClientConfigs.patience_s`.
+    :param patience_s: how long to wait for another producer's open transaction, see `ClientConfigs.patience_s`.
     """
 
     def __init__(
@@ -60,8 +60,9 @@ class CompactedLog:
     ) -> None:
         """Deliver what is new since the last call, in order per partition.
 
-        :param committed: for onlookers: only up to the first open transaction, which is not waited for then.
-        :raises OpenTransactionError: an open transaction blocks the end for too long. What is before it was delivered.
+        :param committed: for monitoring: read only up to the first open transaction, without waiting for it.
+        :raises OpenTransactionError: an open transaction blocks the end for too long. Everything before it was
+            delivered.
         :raises RetriableError: the broker is unavailable.
         """
         wanted = list(partitions)
@@ -107,7 +108,7 @@ class CompactedLog:
             key, value = message.key(), message.value()
             on_record(LogRecord(self.topic, partition, offset, message.timestamp()[1], key, value))
         elif error.code() == KafkaError._PARTITION_EOF:
-            # Control markers occupy offsets but are never delivered: only this event tells the true position.
+            # Control markers occupy offsets but are never delivered: only this event gives the true position.
             self.positions[partition] = offset
         else:
             raise translate(error, f"reading {self.topic}-{partition}")

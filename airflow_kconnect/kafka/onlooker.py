@@ -1,4 +1,4 @@
-"""Admin requests of those who look at connectors again and again: few requests, and nothing is made by asking."""
+"""Admin requests for polling connectors: few requests, none of which creates anything."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from airflow_kconnect.kafka.admin import KafkaAdmin
 
 
 class OnlookerAdmin(KafkaAdmin):
-    """A `KafkaAdmin` that lives long and asks about many topics at a time."""
+    """A long-lived `KafkaAdmin` that queries many topics at a time."""
 
     def partitions_of(self, topics: Iterable[str]) -> dict[str, int]:
-        """Those of the topics that exist, with their partitions; one request for all."""
+        """Those of the topics that exist, with their partitions; a single request."""
         return {name: found.partitions for name, found in self.described(topics).items()}
 
     def groups(self) -> list[str]:
@@ -23,6 +23,6 @@ class OnlookerAdmin(KafkaAdmin):
         return sorted(group.group_id for group in found.valid)
 
     def forget_errors(self) -> None:
-        """Take in, and keep no more than the last of, what the client has noted; for clients that live long."""
+        """Process the errors that the client has recorded and keep only the last one; for long-lived clients."""
         self._client.poll(0)
         del self._errors[:-10]

@@ -1,4 +1,4 @@
-"""The partition in which Java's clients put a key: murmur2, which older versions of confluent-kafka do not offer."""
+"""The partition to which Java's clients assign a key: murmur2, which older versions of confluent-kafka do not offer."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ _SEED, _M, _MASK = 0x9747B28C, 0x5BD1E995, 0xFFFFFFFF
 
 
 def partition_of(key: bytes, partitions: int) -> int:
-    """Where the partitioner `murmur2_random` puts a key.
+    """The partition to which the partitioner `murmur2_random` assigns a key.
 
-    :param partitions: how many the topic has; at least 1.
+    :param partitions: number of partitions of the topic; at least 1.
     """
     return (_murmur2(key) & 0x7FFFFFFF) % partitions
 

@@ -1,8 +1,8 @@
 """Producers that commit: in Kafka transactions (exactly once), or by flushing (at least once).
 
-librdkafka speaks the transaction protocol without KIP-890's epoch bump. Therefore a commit is never retried with the
-same producer after anything doubtful: the caller closes it, opens a new one (a new epoch, which aborts or completes
-what was pending), reads the offsets again and decides from what they say.
+librdkafka speaks the transaction protocol without KIP-890's epoch bump. Therefore a commit whose outcome is in doubt is
+never retried with the same producer: the caller closes it, opens a new one (a new epoch, which aborts or completes what
+was pending), reads the offsets again and decides based on them.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from airflow_kconnect.kafka.errors import error_of, translate
 
 Produce = Callable[..., None]
 
-# What a client that is broken answers to every call; only once it says what has broken it.
+# A broken client answers every call with this; what broke it is reported only once.
 _BROKEN = {KafkaError._FATAL, KafkaError._STATE}
 _TRANSACTION_TIMEOUT_MS = 60_000  # the clients' default
-# librdkafka does not keep all of the time limits that it is given: after a broker was restarted at the wrong moment,
-# `send_offsets_to_transaction` never returns (librdkafka's issues 5456 and 5511).
+# librdkafka does not honour all of the timeouts it is given: if a broker was restarted at the wrong moment,
+# `send_offsets_to_transaction` never returns (librdkafka issues 5456 and 5511).
 _GRACE_S = 15.0
 _CALL_S = 30.0
 
@@ -36,10 +36,10 @@ class TransactionTimedOut(RetriableError):
 
 
 class CommittingProducer(ABC):
-    """A producer whose records become visible with a commit, at least; from `begin` to `commit` or `abort`.
+    """A producer whose records become visible with a commit at the latest; used from `begin` to `commit` or `abort`.
 
-    `produce` is confluent-kafka's, for its speed: ``topic, value, key, partition, callback, on_delivery, timestamp,
-    headers``, all by position. Its errors are `BufferError`, a full queue, and `KafkaException`: see `failure`.
+    `produce` is confluent-kafka's own, for speed: ``topic, value, key, partition, callback, on_delivery, timestamp,
+    headers``, all positional. It raises `BufferError` if the queue is full, and `KafkaException`: see `failure`.
     """
 
     def __init__(self, config: Mapping[str, Any], doing: str) -> None:
@@ -61,7 +61,7 @@ class CommittingProducer(ABC):
             self._remember(error, self._doing)
 
     def _remember(self, error: KafkaError, doing: str) -> None:
-        """The first error counts, but not if it only says that there was another one."""
+        """Keep the first error, unless it only says that there was another one."""
         if self._failed is None or self._failed[0].code() in _BROKEN:
             self._failed = (error, doing)
 
@@ -70,14 +70,16 @@ class CommittingProducer(ABC):
             raise self._meaning(*self._failed)
 
     def poll(self, timeout_s: float) -> int:
-        """Serve delivery reports; to be called when the queue is full.
+        """Serve delivery reports; call it when the queue is full.
 
-        :raises ConnectError: the client is broken: it was fenced, for instance.
+        :raises ConnectError: the client is broken, for example because it was fenced.
         """
         return self._serving(lambda: self._producer.poll(timeout_s))
 
     def _serving(self, call: Callable[[], int]) -> int:
-        """A call that serves callbacks: in it confluent-kafka raises fatal errors instead of calling `error_cb`."""
+        """Make a call that serves callbacks: in such calls confluent-kafka raises fatal errors instead of calling
+        `error_cb`.
+        """
         try:
             return call()
         except KafkaException as error:
@@ -87,7 +89,7 @@ class CommittingProducer(ABC):
             raise self.failure(KafkaException(KafkaError(KafkaError._FATAL)), "") from error
 
     def failure(self, exception: KafkaException, doing: str) -> ConnectError:
-        """What an error of `produce` means: often it is the consequence of something that happened before.
+        """What an error of `produce` means: often it is the consequence of an earlier failure.
 
         :param doing: what was attempted, for the text; may be empty.
         """
@@ -95,22 +97,22 @@ class CommittingProducer(ABC):
         if error.code() not in _BROKEN:
             return self._meaning(error, where)
         with suppress(KafkaException, SystemError):
-            self._producer.poll(0)  # a report that waits may say what was refused
+            self._producer.poll(0)  # a pending delivery report may say what was rejected
         if self._failed is not None and self._failed[0].code() not in _BROKEN:
             return self._meaning(*self._failed)
         return self._meaning(self._cause() or error, where)
 
     def _cause(self) -> KafkaError | None:
-        """What the client itself says has broken it, if it does."""
+        """The client's own account of what broke it, if there is one."""
         return None
 
     def _meaning(self, error: KafkaError, doing: str) -> ConnectError:
         return translate(error, doing)
 
     def produce_patiently(self, *record: Any) -> None:
-        """`produce` that waits while the queue is full; slower by a call, for records that are few.
+        """`produce` that waits while the queue is full; one call slower, so only for small numbers of records.
 
-        :raises DataError: the record is too large. :raises ConnectError: the client refuses it otherwise.
+        :raises DataError: the record is too large. :raises ConnectError: the client rejects it for another reason.
         """
         while True:
             try:
@@ -126,25 +128,25 @@ class CommittingProducer(ABC):
 
     @abstractmethod
     def settle(self) -> None:
-        """Call it between records and their progress: nobody may ever find the progress without the records.
+        """Call this between the records and their progress: a reader must never see the progress without the records.
 
-        :raises ConnectError: records were not taken.
+        :raises ConnectError: records were rejected.
         """
 
     @abstractmethod
     def commit(self) -> None:
-        """Make everything since `begin` visible, or raise: then its outcome may be unknown."""
+        """Make everything since `begin` visible, or raise: the outcome may then be unknown."""
 
     @abstractmethod
     def abort(self) -> None:
         """Drop everything since `begin`, as far as possible."""
 
     def close(self) -> None:
-        """Purge what is queued and free the producer's threads."""
-        # A fenced producer says so once more.
+        """Purge the queue and free the producer's threads."""
+        # A fenced producer reports the fencing once more.
         with suppress(KafkaException), warnings.catch_warnings(action="ignore", category=RuntimeWarning):
             self._producer.purge(in_queue=True, in_flight=True, blocking=False)
-            # confluent-kafka below 2.13 has no close: it frees a producer that is not referenced any more.
+            # confluent-kafka below 2.13 has no close: it frees a producer once it is no longer referenced.
             getattr(self._producer, "close", self._producer.flush)(1.0)
 
 
@@ -152,8 +154,8 @@ class TransactionalProducer(CommittingProducer):
     """A producer with a transactional id: opening it fences every older producer with that id.
 
     :param config: from `ClientConfigs.producer` with a transactional id.
-    :param doing: what it is for; begins error texts.
-    :raises ConfigError, RetriableError, FencedError: when the id cannot be taken.
+    :param doing: what it is for; error texts start with it.
+    :raises ConfigError, RetriableError, FencedError: the id cannot be acquired.
     """
 
     def __init__(self, config: Mapping[str, Any], doing: str, init_timeout_s: float = 60.0) -> None:
@@ -162,9 +164,9 @@ class TransactionalProducer(CommittingProducer):
         self._began_s: float | None = None
         self._stuck = False
         try:
-            # Asked before there is any connection, librdkafka looks for the coordinator again only 500 ms later.
-            with suppress(KafkaException):  # what is wrong is said by the next call
-                # confluent-kafka below 2.16 has no cluster_id; the metadata of all topics cost a little more.
+            # If called before there is a connection, librdkafka looks for the coordinator again only after 500 ms.
+            with suppress(KafkaException):  # the next call reports what is wrong
+                # confluent-kafka below 2.16 has no cluster_id; fetching the metadata of all topics costs a little more.
                 connect = getattr(self._producer, "cluster_id", self._producer.list_topics)
                 connect(timeout=min(init_timeout_s, 5.0))
             self._retried(lambda: self._producer.init_transactions(init_timeout_s), init_timeout_s, attempts=3)
@@ -184,8 +186,8 @@ class TransactionalProducer(CommittingProducer):
 
     def commit(self) -> None:
         try:
-            # Retriable here means the same call again by the same producer (KIP-98 clients' contract), no new commit.
-            # After its timeout the transaction is aborted, so there is nothing left to wait for.
+            # Retriable here means the same call again by the same producer (KIP-98 clients' contract), not a new
+            # commit. After its timeout the transaction is aborted, so there is nothing left to wait for.
             self._retried(self._producer.commit_transaction, self._timeout_ms / 1000, attempts=5)
         except Exception:
             self._raise_if_failed()
@@ -220,14 +222,14 @@ class TransactionalProducer(CommittingProducer):
             self._producer.purge()
 
     def close(self) -> None:
-        """Purge what is queued and free the producer's threads; those of a client that hangs end with the process."""
+        """Purge the queue and free the producer's threads; the threads of a hung client end with the process."""
         if not self._stuck:
             super().close()
 
     def _answered(self, call: Callable[[], Any], limit_s: float) -> None:
-        """Make a call of the client that has a time limit, and end it where the client does not.
+        """Make a client call that has a time limit, and enforce the limit if the client does not.
 
-        :raises RetriableError: no answer came. The producer cannot be used any more.
+        :raises RetriableError: the call did not return. The producer can no longer be used.
         """
         try:
             bounded(call, limit_s + _GRACE_S)
@@ -248,7 +250,8 @@ class TransactionalProducer(CommittingProducer):
                     raise self._meaning(error_of(error), self._doing) from error
 
     def _cause(self) -> KafkaError | None:
-        # Within a transaction a second one is always refused, and the refusal says what is wrong with the first.
+        # Within a transaction a second attempt is always rejected, and the rejection says what was wrong with the
+        # first.
         try:
             self._producer.begin_transaction()
         except KafkaException as error:
@@ -301,6 +304,6 @@ def new_producer(config: Mapping[str, Any], doing: str) -> CommittingProducer:
 def fence(config: Mapping[str, Any], doing: str) -> None:
     """Fence every producer with the transactional id of `config`; its open transaction is aborted.
 
-    librdkafka has no ``fenceProducers`` request: a short-lived producer with the id does the same.
+    librdkafka has no ``fenceProducers`` request: a short-lived producer with the id has the same effect.
     """
     TransactionalProducer(config, doing).close()

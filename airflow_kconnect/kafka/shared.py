@@ -1,7 +1,7 @@
-"""Kafka clients that all sensors and triggers of a process share: looking again costs requests, not connections.
+"""Kafka clients shared by all sensors and triggers of a process: polling costs requests, not connections.
 
 A triggerer waits for hundreds of connectors at a time. They share one admin client per client configuration, one copy
-of each compacted topic, and what was once read of records that never change. All of it is thread-safe and bounded.
+of each compacted topic, and a cache of records that never change. All of it is thread-safe and bounded.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.onlooker import OnlookerAdmin
 
 TIMEOUT_S = 10.0
-# While a cluster is away, everybody else is told so at once instead of waiting in turn.
+# While a cluster is unavailable, all other callers fail at once instead of waiting in turn.
 AWAY_S = 10.0
 MOST_CLUSTERS = 16
 _MOST_TIMESTAMPS = 10_000
 _CLIENT_ID = "kconnect-onlooker"
-# One record is wanted, not a queue of them.
+# One record is wanted, not a whole queue.
 _ONE_RECORD = {"queued.min.messages": 1, "queued.max.messages.kbytes": 1024, "fetch.message.max.bytes": 65_536}
 
 Group = Callable[[bytes], str | None]
 
 
 class TopicTable:
-    """A compacted topic in memory: the newest record of each key, up to the first open transaction.
+    """An in-memory copy of a compacted topic: the newest record of each key, up to the first open transaction.
 
-    :param group: which keys belong together; keys for which it gives None are not kept.
+    :param group: maps a key to its group; keys mapped to None are dropped.
     """
 
     def __init__(self, log: CompactedLog, admin: OnlookerAdmin, topic: str, group: Group) -> None:
@@ -48,9 +48,9 @@ class TopicTable:
         self._records: dict[str, dict[tuple[bytes, int], LogRecord]] = {}
 
     def records(self, group: str) -> list[LogRecord]:
-        """The records of a group as of now; none if there is no such topic.
+        """The current records of a group; none if there is no such topic.
 
-        :raises RetriableError: the broker is away.
+        :raises RetriableError: the broker is unavailable.
         """
         with self._lock:
             partitions = self._admin.partitions_of([self._topic]).get(self._topic, 0)
@@ -71,7 +71,7 @@ class TopicTable:
 class SharedKafka:
     """The clients of one configuration; get it from `shared_kafka`.
 
-    :param consumer_config: for reading single records and compacted topics; it joins no group.
+    :param consumer_config: for reading single records and compacted topics; it does not join a group.
     """
 
     def __init__(self, admin_config: Mapping[str, Any], consumer_config: Mapping[str, Any]) -> None:
@@ -84,9 +84,9 @@ class SharedKafka:
 
     @contextmanager
     def admin(self) -> Iterator[OnlookerAdmin]:
-        """The admin client, connected. Should a request find the cluster away, the next user connects anew.
+        """The admin client, connected. If a request finds the cluster unavailable, the next caller reconnects.
 
-        :raises RetriableError: no broker answers; for the next `AWAY_S` seconds this is said at once.
+        :raises RetriableError: no broker answers; for the next `AWAY_S` seconds this is raised at once.
         """
         admin = self._connected()
         admin.forget_errors()
@@ -115,7 +115,7 @@ class SharedKafka:
             return self._admin
 
     def table(self, topic: str, group: Group) -> TopicTable:
-        """The copy of a compacted topic; to be used inside `admin`."""
+        """The copy of a compacted topic; use it inside `admin`."""
         admin = self._connected()
         with self._lock:
             if topic not in self._tables:
@@ -127,7 +127,7 @@ class SharedKafka:
         """Timestamps (ms) of the first record at or after each offset, open transactions included; partitions without
         one are left out.
 
-        :raises RetriableError: the broker is away.
+        :raises RetriableError: the broker is unavailable.
         """
         with self._lock:
             found = {p: self._timestamps[p, at] for p, at in starts.items() if (p, at) in self._timestamps}
@@ -147,10 +147,10 @@ _clusters_lock = threading.Lock()
 
 
 def shared_kafka(clients: ClientConfigs, group: str) -> SharedKafka:
-    """This process's clients for a configuration; those that were not used for longest give way to new ones.
+    """This process's clients for a configuration; the least recently used ones are evicted.
 
-    :param group: a group name that the principal may use; nothing is committed, and nobody joins it.
-    :raises ConfigError: a client setting cannot be honoured.
+    :param group: a group name that the principal may use; nothing is committed, and no consumer joins it.
+    :raises ConfigError: a client setting is not supported.
     """
     admin = clients.admin() | {"client.id": _CLIENT_ID}
     consumer = clients.consumer(group) | {"client.id": _CLIENT_ID}

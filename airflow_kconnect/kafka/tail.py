@@ -1,4 +1,4 @@
-"""Reads records of a topic to be shown: the first or the last ones, up to the read_committed end."""
+"""Reads the records of a topic for display: the first or the last ones, up to the read_committed end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from airflow_kconnect.kafka.errors import translate
 from airflow_kconnect.kafka.headers import headers_of
 
 _PATIENCE_S = 30.0
-# Marks of transactions take offsets too.
+# Transaction markers occupy offsets, too.
 _MARKS_EACH = 2
 
 
@@ -36,7 +36,7 @@ class SeenRecord:
 class TopicTail:
     """Shows records of one topic.
 
-    :param consumer_config: from `ClientConfigs.consumer`: read_committed, with the event of a partition's end.
+    :param consumer_config: from `ClientConfigs.consumer`: read_committed, with partition-EOF events enabled.
     :raises ConfigError: there is no such topic.
     :raises RetriableError: the broker is unavailable.
     """
@@ -53,7 +53,7 @@ class TopicTail:
         self._ends = admin.end_offsets(topic, partitions, committed=True)
 
     def first(self, most: int | None) -> Iterator[SeenRecord]:
-        """The records from the beginning, partition by partition; as many as there are if `most` is None."""
+        """The records from the beginning, partition by partition; all of them if `most` is None."""
         return islice(self._read(self._begins), most)
 
     def last(self, most: int) -> list[SeenRecord]:
