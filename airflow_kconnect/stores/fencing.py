@@ -1,4 +1,4 @@
-"""Taking over a source connector: afterwards nobody else can commit anything for it."""
+"""Taking over a source connector: afterwards no other run can commit anything for it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from airflow_kconnect.stores.offset_topic.records import Claim, claim_key
 
 
 class View(Protocol):
-    """What somebody knows of a connector from the offset topic."""
+    """What the caller reads about a connector from the offset topic."""
 
     @property
     def tasks(self) -> int:
         """How many transactional ids an unfinished plan may have in use."""
 
     def add(self, record: LogRecord) -> None:
-        """Take in one record of the topic."""
+        """Process one record of the topic."""
 
 
 class SourceFence:
-    """Takes the transactional ids of a source connector: its driver's, and those of its tasks, each of them once.
+    """Acquires the transactional ids of a source connector: its driver's and those of its tasks, each of them once.
 
-    Without exactly-once nobody has ids, and nobody is fenced; tasks that have not started yet see the claim there too.
+    Without exactly-once there are no ids and no fencing; there, too, tasks that have not started yet see the claim.
 
     :param group_id: the worker's ``group.id``.
     :param name: of the connector, or of a replay of it.
@@ -41,10 +41,10 @@ class SourceFence:
 
     @contextmanager
     def driver(self, doing: str) -> Iterator[CommittingProducer]:
-        """The producer of whoever alters offsets from now on.
+        """The producer for altering offsets; it fences any earlier holder of the driver's id.
 
-        :param doing: begins error texts.
-        :raises ConfigError, RetriableError, FencedError: the id cannot be taken.
+        :param doing: error texts start with it.
+        :raises ConfigError, RetriableError, FencedError: the id cannot be acquired.
         """
         driver_id = transactional_ids.driver_id(self._group_id, self._name) if self._exactly_once else None
         producer = new_producer(self._clients.producer(driver_id), f"{doing} of connector {self._name}")
@@ -62,16 +62,18 @@ class SourceFence:
         run_id: str,
         tasks: int,
     ) -> Claim:
-        """Claim the connector, fence its tasks, read: then `view` holds all that was and will be committed by others.
+        """Claim the connector, fence its tasks and read the topic: `view` then holds all that others have committed and
+        can commit.
 
-        The claim comes first. A task of an older run that takes its id after us sees the claim and ends; one that
-        took it before is fenced. Whoever is not the holder of the driver's id any more fails at the claim, and fences
-        nobody.
+        The claim comes first. A task of an older run that acquires its id after us sees the claim and ends; one that
+        acquired it before is fenced. A process that no longer holds the driver's id fails at the claim and fences no
+        task.
 
         :param producer: from `driver`.
-        :param partitions: how many the offset topic has.
+        :param partitions: number of partitions of the offset topic.
         :param tasks: ids that are fenced in any case: ``tasks.max``.
-        :raises ConfigError, RetriableError, FencedError: an id cannot be taken, or the topic not be read to its end.
+        :raises ConfigError, RetriableError, FencedError: an id cannot be acquired, or the topic cannot be read to its
+            end.
         """
         claim = Claim(uuid.uuid4().hex, run_id)
         key = claim_key(self._name)
@@ -79,17 +81,17 @@ class SourceFence:
         producer.produce_patiently(topic_log.topic, claim.encode(), key, partition_of(key, partitions))
         producer.commit()
         everything = range(partitions)
-        # The open transactions of a killed run would be waited for until they time out; its plan, which says whose
-        # they are, was committed before them.
+        # The reader would otherwise wait for the open transactions of a killed run until they time out; the run's plan,
+        # which says whose they are, was committed before them.
         topic_log.read(everything, view.add, committed=True)
         self._fence_tasks(max(tasks, view.tasks))
         topic_log.read(everything, view.add)
-        while self._fence_tasks(view.tasks):  # somebody else's open transaction had hidden the plan
+        while self._fence_tasks(view.tasks):  # another run's open transaction had hidden the plan
             topic_log.read(everything, view.add)
         return claim
 
     def _fence_tasks(self, count: int) -> bool:
-        """Fence the first tasks; whether there were any that had not been fenced yet."""
+        """Fence the first tasks; returns whether there were any that had not been fenced yet."""
         new = range(self._taken, count) if self._exactly_once else range(0)
         for task in new:
             config = self._clients.producer(transactional_ids.task_id(self._group_id, self._name, task))

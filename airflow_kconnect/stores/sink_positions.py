@@ -1,8 +1,8 @@
-"""Where a sink is: in its consumer group and in the offset topic, which are written in one transaction.
+"""A sink's positions: in its consumer group and in the offset topic, which are written in one transaction.
 
-The group is what everybody sees and may alter: where it has an offset, that counts. But Kafka forgets a group's offsets
-some time after they were committed, and those of a topic that is deleted at once. Then the offset topic still knows
-them, and of which topic they were. See decision 0010.
+The group is what other tools see and may alter: where it has an offset, that one wins. But Kafka expires a group's
+offsets some time after they were committed, and drops those of a deleted topic at once. The offset topic still has them
+then, with the id of the topic they belonged to. See decision 0010.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _MARK = re.compile(r"kconnect cluster=(\S+) topic_id=(\S+)")
 
 
 def mark(cluster: str, topic_id: str) -> str:
-    """What is committed with an offset: of which topic it is. Whoever else alters the offset leaves that out.
+    """The metadata committed with an offset: which topic it belongs to. Other tools that alter the offset do not write
+    it.
 
     :param cluster: its id: tools that copy groups to other clusters copy this text, too.
     """
@@ -41,18 +42,18 @@ def mark(cluster: str, topic_id: str) -> str:
 
 
 def marked_topic(metadata: str, cluster: str) -> str | None:
-    """The topic id of a `mark`; None if it was not made in this cluster, or is something else."""
+    """The topic id of a `mark`; None if it was written in another cluster, or is something else."""
     found = _MARK.fullmatch(metadata)
     return found[2] if found and found[1] == cluster else None
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where a sink is in a topic-partition.
+    """A sink's position in a topic-partition.
 
     :param offset: of the next record to read.
     :param topic_id: of the topic that the offset belongs to; None: not known.
-    :param lost: the consumer group has it no longer.
+    :param lost: the consumer group no longer has it.
     """
 
     offset: int
@@ -61,9 +62,9 @@ class Position:
 
 
 class SinkRecords:
-    """What the offset topic says of one consumer group: by topic, its newest record.
+    """What the offset topic holds for one consumer group: the newest record for each topic.
 
-    A key can lie in two partitions of a topic to which some were added: there the newer record counts.
+    A key can be in two partitions of an offset topic to which partitions were added; then the newer record wins.
     """
 
     def __init__(self, group: str) -> None:
@@ -71,13 +72,13 @@ class SinkRecords:
         self._records: dict[str, dict[int, LogRecord]] = {}
 
     def add(self, record: LogRecord) -> None:
-        """Take in one record of the offset topic."""
+        """Process one record of the offset topic."""
         found = sink_of(record.key or b"null")
         if found is not None and found[0] == self._group:
             self._records.setdefault(found[1], {})[record.partition] = record
 
     def read(self) -> dict[str, TopicRead]:
-        """Topic -> what was read of it. :raises DataError: a record cannot be read."""
+        """Topic -> its record. :raises DataError: a record cannot be read."""
         newest = {
             topic: max(records.values(), key=lambda record: (record.timestamp_ms, record.offset))
             for topic, records in self._records.items()
@@ -85,7 +86,7 @@ class SinkRecords:
         return {topic: _decoded(record) for topic, record in newest.items() if record.value is not None}
 
     def offsets(self) -> dict[TopicPartition, int]:
-        """All offsets, whatever has become of the topics."""
+        """All offsets, including those of topics that no longer exist."""
         return {
             TopicPartition(topic, p): offset
             for topic, record in self.read().items()
@@ -112,7 +113,7 @@ def _decoded(record: LogRecord) -> TopicRead:
 class SinkPositions:
     """Reads and writes the positions of one consumer group.
 
-    :param kept: in the offset topic, too; the positions of a replay are not.
+    :param kept: also in the offset topic; not for the positions of a replay.
     """
 
     def __init__(
@@ -126,12 +127,12 @@ class SinkPositions:
         self._written: dict[str, TopicRead] = {}
 
     def ensure_topic(self) -> None:
-        """Make sure of the offset topic. :raises ConfigError: it is not compacted, or cannot be created."""
+        """Make sure that the offset topic exists. :raises ConfigError: it is not compacted, or cannot be created."""
         if self._kept:
             ensure_offset_topic(self._admin, self._worker, self._offset_topic)
 
     def look_up(self, topics: Iterable[str]) -> list[TopicPartition]:
-        """Choose the topics that all other calls are about; returns their partitions."""
+        """Select the topics for all other calls; returns their partitions."""
         self._cluster = self._cluster or self._admin.cluster()[0]
         self._topics = self._admin.described(topics)
         return self._places()
@@ -140,18 +141,18 @@ class SinkPositions:
         return [TopicPartition(name, p) for name, topic in self._topics.items() for p in range(topic.partitions)]
 
     def read(self, in_target: Offsets | None = None) -> dict[TopicPartition, Position]:
-        """Where the sink is in each partition; those where it never was are left out.
+        """The position in each partition; partitions without one are left out.
 
-        A partition that a topic has got since the sink was there begins at 0.
+        A partition that was added to a topic since the last run begins at 0.
 
-        :param in_target: what the target keeps with its data. Where that is further, it counts.
+        :param in_target: the offsets that the target stores with its data. Where they are further ahead, they win.
         :raises DataError: a record of the offset topic cannot be read.
         """
         in_target = in_target or {}
         found = self._in_group()
         places = self._places()
         missing = {place for place in places if place not in found}
-        # An offset that somebody else has committed does not say of which topic the target's is.
+        # An offset that another tool has committed does not say to which topic the target's offset belongs.
         unsure = {
             p for p in places if p in found and found[p].topic_id is None and in_target.get(p, -1) > found[p].offset
         }
@@ -166,7 +167,7 @@ class SinkPositions:
         return found
 
     def all(self) -> dict[TopicPartition, int]:
-        """What the group has, and what it has lost, for people. Nothing is waited for."""
+        """What the group has, and what it has lost, for display. Does not wait for open transactions."""
         found = self._admin.committed_offsets(self._group)
         records = self._records(committed=True).read()
         topics = self._admin.described(records)
@@ -179,14 +180,14 @@ class SinkPositions:
         return found
 
     def created_again(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
-        """Topics that are not those any more of which these are the positions."""
+        """Topics that were recreated since these positions were committed."""
         known = {(place.topic, position.topic_id) for place, position in positions.items() if position.topic_id}
         return sorted({topic for topic, topic_id in known if topic_id != self._topics[topic].id})
 
     def send(self, producer: TransactionalProducer, positions: Offsets) -> None:
         """Add positions to the producer's open transaction.
 
-        :param positions: of a topic all that there are: what is kept of it is replaced.
+        :param positions: complete for each of their topics: the topic's record is replaced.
         """
         if not positions:
             return
@@ -208,10 +209,11 @@ class SinkPositions:
             producer.commit()
 
     def settle(self, producer: TransactionalProducer, positions: Offsets) -> str | None:
-        """Commit where a run begins, before it writes anything: so no run begins elsewhere, and no offset grows old.
+        """Commit the starting positions before anything is written: no run starts elsewhere, and no offset gets too
+        old.
 
-        The offsets of a group that has had members expire together, counted from when it lost the last one, whatever
-        was committed since. So such a group is deleted and made again; meanwhile the offset topic has its offsets.
+        The offsets of a group that once had members expire together, counted from when it lost the last one, regardless
+        of later commits. Such a group is deleted and recreated; meanwhile the offset topic has its offsets.
 
         :param positions: of all partitions.
         :returns: a warning if that is not permitted.
@@ -235,14 +237,14 @@ class SinkPositions:
         return None
 
     def alter(self, producer: TransactionalProducer, wanted: Offsets) -> None:
-        """Put other positions in the place of some, in one transaction; the other partitions keep theirs."""
+        """Replace some positions in one transaction; the other partitions keep theirs."""
         found = self.read()
         gone = self.created_again(found)
         kept = {place: position.offset for place, position in found.items() if place.topic not in gone}
         self.commit(producer, {**kept, **wanted})
 
     def forget(self, producer: TransactionalProducer) -> None:
-        """Remove all positions: first those in the offset topic, which do not count while the group has some."""
+        """Remove all positions: first those in the offset topic, which are ignored while the group has some."""
         if places := list(self._records().places()):
             producer.begin()
             for key, partition in places:
@@ -264,7 +266,7 @@ class SinkPositions:
             place: Position(offset, marked_topic(metadata, self._cluster))
             for place, (offset, metadata) in committed.items()
         }
-        # Both are written together: where the group's offsets have our mark, the offset topic has them too.
+        # Both are written together: where the group's offsets carry our mark, the offset topic has them too.
         foreign = {place.topic for place, position in found.items() if position.topic_id is None}
         gone = self.created_again(found)
         records = self._as_records({place: position.offset for place, position in found.items()})

@@ -22,7 +22,7 @@ _KEY_PREFIX = "target-state-"
 
 
 class TargetState(Enum):
-    """What somebody wants of a connector; what a run of it does is another matter."""
+    """What a user wants of a connector; what a run of it is doing is another matter."""
 
     STARTED = "STARTED"
     PAUSED = "PAUSED"
@@ -41,9 +41,9 @@ def encode_target_state(state: TargetState) -> bytes:
 
 
 def decode_target_state(value: bytes) -> TargetState:
-    """The state in a record's value, also in one of an older worker.
+    """The state in a record's value, including one written by an older worker.
 
-    :raises ValueError: it holds none.
+    :raises ValueError: there is none.
     """
     fields: Any = json.loads(value)
     if not isinstance(fields, dict):
@@ -53,10 +53,10 @@ def decode_target_state(value: bytes) -> TargetState:
 
 
 class TargetStates:
-    """Reads and writes target states. Asked again, it reads only what is new.
+    """Reads and writes target states. Later calls read only what is new.
 
-    :param worker: whose ``config.storage.topic`` it is.
-    :raises ConfigError: the worker's client configuration cannot be honoured.
+    :param worker: the worker whose ``config.storage.topic`` is used.
+    :raises ConfigError: a setting in the worker's client configuration is not supported.
     """
 
     def __init__(self, worker: WorkerConfig) -> None:
@@ -69,15 +69,15 @@ class TargetStates:
         self._found = False
 
     def read(self, connector: str) -> TargetState:
-        """The state of a connector, STARTED if nobody has said anything, as in Connect.
+        """The state of a connector; STARTED if none is recorded, as in Connect.
 
-        :raises ConfigError: the topic has several partitions, or may not be read.
-        :raises RetriableError: the broker is away.
+        :raises ConfigError: the topic has several partitions, or reading it is not permitted.
+        :raises RetriableError: the broker is unavailable.
         """
         return self.read_all().get(connector, TargetState.STARTED)
 
     def read_all(self) -> dict[str, TargetState]:
-        """The states of all connectors that have one. Without a topic, which is not created, this is one request.
+        """All recorded states. If there is no topic, which is not created then, this takes one request.
 
         :raises ConfigError, RetriableError: as `read`.
         """
@@ -88,10 +88,10 @@ class TargetStates:
         return dict(self._states)
 
     def write(self, connector: str, state: TargetState) -> None:
-        """Set the state of a connector; returns when it is safe. The topic is created if it is missing.
+        """Set the state of a connector; returns once it is durable. The topic is created if it is missing.
 
-        :raises ConfigError: the topic is not what Connect needs, or may not be written.
-        :raises RetriableError: the broker is away.
+        :raises ConfigError: the topic is not what Connect needs, or writing it is not permitted.
+        :raises RetriableError: the broker is unavailable.
         """
         self._admin.check_reachable()
         self._is_there(ensure_config_topic(self._admin, self._worker))
@@ -113,7 +113,7 @@ class TargetStates:
         return partitions == 1
 
     def _take(self, record: LogRecord) -> None:
-        """Connect skips what it cannot read, and goes by the record before."""
+        """Connect skips what it cannot read and uses the previous record."""
         key = (record.key or b"").decode(errors="replace")
         if not key.startswith(_KEY_PREFIX):
             return

@@ -1,4 +1,4 @@
-"""The internal topics of a worker: made where they are missing, with the settings that the worker names."""
+"""The internal topics of a worker: created where they are missing, with the worker's settings for them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
 
-# What is no setting of the topic; Connect sets the clean-up policy itself.
+# What is not a topic setting; Connect sets the clean-up policy itself.
 _NO_SETTINGS = ("topic", "partitions", "replication.factor", "cleanup.policy", "file.filename")
 # Connect's default, for which a cluster needs as many brokers.
 _CONNECTS_DEFAULT = 3
@@ -16,7 +16,7 @@ _DEAD_LETTERS = "errors.deadletterqueue.topic"
 
 
 def ensure_offset_topic(admin: KafkaAdmin, worker: WorkerConfig, topic: str) -> int:
-    """Make sure of the offset topic; returns its number of partitions.
+    """Make sure that the offset topic exists; returns its number of partitions.
 
     :param topic: the worker's ``offset.storage.topic``, or the ``offsets.storage.topic`` of a connector.
     :raises ConfigError: it is not compacted, or cannot be created.
@@ -25,7 +25,7 @@ def ensure_offset_topic(admin: KafkaAdmin, worker: WorkerConfig, topic: str) -> 
 
 
 def ensure_config_topic(admin: KafkaAdmin, worker: WorkerConfig) -> int:
-    """Make sure of the worker's ``config.storage.topic``; returns its number of partitions.
+    """Make sure that the worker's ``config.storage.topic`` exists; returns its number of partitions.
 
     :raises ConfigError: it is not compacted, or cannot be created.
     """
@@ -33,7 +33,7 @@ def ensure_config_topic(admin: KafkaAdmin, worker: WorkerConfig) -> int:
 
 
 def replication_of(admin: KafkaAdmin, worker: WorkerConfig, store: str) -> int:
-    """Replication factor for a new internal topic: what the worker sets, else what suits the cluster.
+    """Replication factor for a new internal topic: the worker's setting, else what suits the cluster.
 
     :param store: `offset`, `config` or `status`.
     :returns: -1 is the brokers' default.
@@ -43,7 +43,7 @@ def replication_of(admin: KafkaAdmin, worker: WorkerConfig, store: str) -> int:
 
 
 def ensure_dead_letter_topic(admin: KafkaAdmin, topic: str | None, props: Mapping[str, str]) -> None:
-    """Make sure of a dead-letter topic; a new one has one partition, as in Connect.
+    """Make sure that a dead-letter topic exists; a new one has one partition, as in Connect.
 
     :param topic: None if the connector has none.
     :param props: of the connector.
@@ -54,13 +54,13 @@ def ensure_dead_letter_topic(admin: KafkaAdmin, topic: str | None, props: Mappin
 
 
 def dead_letter_replication(admin: KafkaAdmin, props: Mapping[str, str]) -> int:
-    """Replication factor for a new dead-letter topic: what the connector sets, else what suits the cluster."""
+    """Replication factor for a new dead-letter topic: the connector's setting, else what suits the cluster."""
     factor = props.get(f"{_DEAD_LETTERS}.replication.factor")
     return int(factor) if factor else _default_replication(admin)
 
 
 def _default_replication(admin: KafkaAdmin) -> int:
-    """Connect's default where there are brokers enough for it, else the brokers' own: Connect would fail there."""
+    """Connect's default if there are enough brokers for it, else the brokers' own: Connect would fail there."""
     _, brokers = admin.cluster()
     return _CONNECTS_DEFAULT if brokers >= _CONNECTS_DEFAULT else _BROKERS_DEFAULT
 

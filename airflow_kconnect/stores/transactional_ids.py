@@ -1,10 +1,10 @@
-"""Names of transactional ids: who takes one fences whoever had it before."""
+"""Names of transactional ids: acquiring one fences its previous holder."""
 
 from __future__ import annotations
 
 
 def task_id(group_id: str, connector: str, task: int) -> str:
-    """Connect's own id of a task: taking it fences a live Connect task too.
+    """Connect's own id of a task: acquiring it fences a live Connect task too.
 
     :param group_id: the worker's ``group.id``.
     :param connector: name of the connector, or of a replay of it.
@@ -13,5 +13,5 @@ def task_id(group_id: str, connector: str, task: int) -> str:
 
 
 def driver_id(group_id: str, connector: str) -> str:
-    """Id of the driver of a run; one at a time holds it."""
+    """Id of the driver of a run; only one run at a time holds it."""
     return f"{group_id}-{connector}-driver"

@@ -1,1 +1,1 @@
-"""Offsets of connectors, read, altered and reset between runs (KIP-875)."""
+"""Reading, altering and resetting the offsets of connectors between runs (KIP-875)."""

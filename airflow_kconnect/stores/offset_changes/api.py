@@ -1,4 +1,4 @@
-"""Offsets of connectors, read, altered and reset as by Connect's REST API (KIP-875), without a Connect cluster."""
+"""Reading, altering and resetting offsets as with Connect's REST API (KIP-875), without a Connect cluster."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ def read(config: ValidatedConfig, worker: WorkerConfig) -> list[dict[str, Any]]:
     """The committed offsets: `[{"partition": {...}, "offset": {...}}]`.
 
     :param config: the connector's configuration, variables resolved.
-    :raises DataError: an offset cannot be read. :raises RetriableError: the broker is away.
+    :raises DataError: an offset cannot be read. :raises RetriableError: the broker is unavailable.
     """
     return _offsets(config, worker).read()
 
 
 def read_named(name: str, worker: WorkerConfig) -> list[dict[str, Any]]:
-    """As `read`, of a connector of which only the name is known: from the worker's offset topic, else from its group.
+    """As `read`, for a connector of which only the name is known: from the worker's offset topic, else from its group.
 
-    A connector with an ``offsets.storage.topic`` or a consumer group of its own is not found so.
+    A connector with its own ``offsets.storage.topic`` or consumer group cannot be found by name.
     """
     known = ValidatedConfig(name, "", "", props={"name": name}, common={}, connector={})
     return SourceOffsets(known, worker).read() or SinkOffsets(known, worker).read()
 
 
 def alter(config: ValidatedConfig, worker: WorkerConfig, request: Any) -> str:
-    """Put other offsets in the place of those that are committed; returns Connect's message.
+    """Replace committed offsets; returns Connect's message.
 
     :param request: `{"offsets": [{"partition": {...}, "offset": {...} or null}]}`, or the list in it. Partitions that
-        it does not name keep theirs; an offset of null resets one.
+        it does not name keep their offsets; a null offset resets one.
     :raises ConfigError: the connector is not stopped, or the request is wrong.
     :raises DataError: a run of the connector has not finished its plan.
-    :raises RetriableError: the broker is away, or the sink's group is in use.
+    :raises RetriableError: the broker is unavailable, or the sink's group is in use.
     """
     offsets = _of_stopped(config, worker)
     return _message(offsets.alter(request), "altered")
 
 
 def reset(config: ValidatedConfig, worker: WorkerConfig) -> str:
-    """Forget all offsets, and an unfinished plan; returns Connect's message. The next run starts from the beginning.
+    """Delete all offsets and any unfinished plan; returns Connect's message. The next run starts from the beginning.
 
     :raises ConfigError: the connector is not stopped.
-    :raises RetriableError: the broker is away, or the sink's group is in use.
+    :raises RetriableError: the broker is unavailable, or the sink's group is in use.
     """
     offsets = _of_stopped(config, worker)
     return _message(offsets.reset(), "reset")

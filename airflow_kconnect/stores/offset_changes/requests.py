@@ -1,7 +1,7 @@
-"""Requests to alter offsets, in the shape of Connect's REST API (KIP-875): checked, with Connect's texts. No I/O.
+"""Validates requests to alter offsets, in the format of Connect's REST API (KIP-875) and with its error texts. No I/O.
 
-`{"offsets": [{"partition": {...}, "offset": {...} or null}]}`; null resets the partition. Of several entries for one
-partition the last counts.
+`{"offsets": [{"partition": {...}, "offset": {...} or null}]}`; null resets the partition. If there are several entries
+for one partition, the last one wins.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,19}")
 
 
 class _Errors:
-    """All that is wrong with a request."""
+    """All errors in a request."""
 
     def __init__(self, connector: str) -> None:
         self._connector, self._texts = connector, dict[str, None]()
@@ -38,7 +38,7 @@ class _Errors:
 
 
 def source_request(request: Any, connector: str) -> list[SourceOffset]:
-    """(source partition, offset) pairs; an offset of None is to be reset.
+    """(source partition, offset) pairs; an offset of None means reset.
 
     :param request: parsed JSON.
     :param connector: its name, for error texts.
@@ -59,7 +59,7 @@ def source_request(request: Any, connector: str) -> list[SourceOffset]:
 
 
 def sink_request(request: Any, connector: str) -> dict[TopicPartition, int | None]:
-    """Topic-partition -> offset; None is to be reset. Numbers may be texts, as in Connect.
+    """Topic-partition -> offset; None means reset. Numbers may be given as strings, as in Connect.
 
     :param request: parsed JSON.
     :param connector: its name, for error texts.
@@ -77,14 +77,14 @@ def sink_request(request: Any, connector: str) -> dict[TopicPartition, int | Non
 
 
 def _no_primitive(value: Any) -> str | None:
-    """What a value is that offsets cannot hold; None: they can."""
+    """What kind of value this is if offsets cannot hold it, else None."""
     if isinstance(value, float):
         return None if math.isfinite(value) else str(value)
     return None if value is None or isinstance(value, str | int) else type(value).__name__
 
 
 def _entries(request: Any, errors: _Errors) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any] | None]]:
-    """(partition, offset) of each entry that has the right shape."""
+    """(partition, offset) of each well-formed entry."""
     entries = request.get("offsets") if isinstance(request, Mapping) else request
     if entries is None or entries == []:
         errors.add("Partitions / offsets need to be provided for an alter offsets request")

@@ -1,4 +1,4 @@
-"""The offsets of a sink connector as somebody reads, alters and resets them between runs (KIP-875)."""
+"""Reading, altering and resetting the offsets of a sink connector between runs (KIP-875)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ Ends = Mapping[TopicPartition, tuple[int, int]]
 
 
 class SinkOffsets:
-    """The consumer group of one sink connector, its copy in the offset topic, and what the sink keeps with its data.
+    """The consumer group of one sink connector, its copy in the offset topic, and the offsets the sink stores with its
+    data.
 
     :param config: of the connector.
-    :raises ConfigError: a client's configuration cannot be honoured.
+    :raises ConfigError: a client setting is not supported.
     """
 
     def __init__(self, config: ValidatedConfig, worker: WorkerConfig) -> None:
@@ -39,7 +40,7 @@ class SinkOffsets:
         self._positions = SinkPositions(self._clients, worker, self._admin, self._group)
 
     def read(self) -> list[dict[str, Any]]:
-        """What the group has committed or has lost again, as Connect's REST API shows it."""
+        """What the group has committed, or has since lost, as Connect's REST API shows it."""
         self._admin.check_reachable()
         committed = self._positions.all()
         return [
@@ -51,18 +52,18 @@ class SinkOffsets:
         ]
 
     def alter(self, request: Any) -> bool:
-        """Put other offsets in the place of those that are committed.
+        """Replace committed offsets.
 
-        1 check the request, against the topics and by the connector, and that nobody is in the group
-        2 take the driver's transactional id: a run that still goes on can commit nothing any more
-        3 ask the connector, which alters what it keeps with its data
-        4 one transaction: the group's offsets, and what the offset topic knows of them
+        1 check the request, against the topics and by the connector, and that the group has no members
+        2 take the driver's transactional id: a run still in progress can no longer commit anything
+        3 call the connector, which alters what it stores with its data
+        4 one transaction: the group's offsets and their copy in the offset topic
 
         A partition that is reset gets the offset at which a run without one would start: Kafka's client can delete
         groups, but not single offsets.
 
-        :returns: what `SinkConnector.alter_offsets` said.
-        :raises ConfigError: the request is wrong. :raises RetriableError: somebody is in the group.
+        :returns: the result of `SinkConnector.alter_offsets`.
+        :raises ConfigError: the request is wrong. :raises RetriableError: the group has members.
         """
         wanted = sink_request(request, self._name)  # 1
         topics = self._admin.check_reachable()
@@ -78,11 +79,11 @@ class SinkOffsets:
         return external
 
     def reset(self) -> bool:
-        """Forget the offsets in the offset topic, delete the group, and have the connector forget what it keeps with
-        its data.
+        """Delete the offsets in the offset topic and the group, and have the connector delete those it stores with its
+        data.
 
-        :returns: what `SinkConnector.alter_offsets` said.
-        :raises ConfigError: the connector refuses it. :raises RetriableError: somebody is in the group.
+        :returns: the result of `SinkConnector.alter_offsets`.
+        :raises ConfigError: the connector rejects it. :raises RetriableError: the group has members.
         """
         topics = self._admin.check_reachable()
         ends = self._ends(TopicPartition(topic, p) for topic in self._topics(topics) for p in range(topics[topic]))
@@ -90,7 +91,7 @@ class SinkOffsets:
         self._check_group()
         with self._driver() as producer:
             places = dict.fromkeys(self._admin.committed_offsets(self._group), None)
-            # A sink may be further than the group, also in partitions of which the group knows nothing yet.
+            # A sink may be ahead of the group, even in partitions for which the group has no offset yet.
             places |= dict.fromkeys(ends, None)
             external = self._plugin().alter_offsets(self._config.props, places)
             self._positions.forget(producer)
@@ -120,13 +121,13 @@ class SinkOffsets:
         return ends
 
     def _check(self, wanted: Mapping[TopicPartition, int | None], ends: Ends) -> None:
-        """:raises ConfigError: with all places and offsets that a run could not start from."""
+        """:raises ConfigError: with all partitions and offsets from which a run could not start."""
         problems = [text for place, offset in wanted.items() if (text := _problem(place, offset, ends))]
         if problems:
             raise ConfigError({"offsets": problems}, self._name)
 
     def _check_starts(self, starts: Mapping[TopicPartition, int]) -> None:
-        """:raises ConfigError: with all that the connector says about them."""
+        """:raises ConfigError: with all of the connector's objections."""
         committed = self._admin.committed_offsets(self._group)
         if problems := self._plugin().start_problems(self._config.props, starts, committed):
             raise ConfigError({"offsets": problems}, self._name)
@@ -146,7 +147,7 @@ class SinkOffsets:
 
     @contextmanager
     def _driver(self) -> Iterator[TransactionalProducer]:
-        """The producer of whoever alters offsets from now on: runs that go on are fenced."""
+        """The producer for altering offsets: runs in progress are fenced."""
         self._positions.ensure_topic()
         driver_id = transactional_ids.driver_id(str(self._worker.get("group.id")), self._name)
         doing = f"altering the offsets of connector {self._name}"

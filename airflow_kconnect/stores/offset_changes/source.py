@@ -1,4 +1,4 @@
-"""The offsets of a source connector as somebody reads, alters and resets them between runs (KIP-875)."""
+"""Reading, altering and resetting the offsets of a source connector between runs (KIP-875)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _DOING = "altering the offsets"
 
 
 class SourceOffsets:
-    """The offset topic of one source connector. Use an object for one operation.
+    """The offset topic of one source connector. Use a new object for each operation.
 
     :param config: of the connector.
-    :raises ConfigError: a client's configuration cannot be honoured.
+    :raises ConfigError: a client setting is not supported.
     """
 
     def __init__(self, config: ValidatedConfig, worker: WorkerConfig) -> None:
@@ -46,10 +46,10 @@ class SourceOffsets:
         self._log = self._reader(self._clients.patience_s)
 
     def read(self) -> list[dict[str, Any]]:
-        """What is committed, as Connect's REST API shows it; nothing if there is no offset topic.
+        """What is committed, as Connect's REST API shows it; empty if there is no offset topic.
 
-        A run that has just ended may have a transaction whose end the broker still has to write, one that was killed
-        may leave one open for a minute: only the former is waited for.
+        A run that has just ended may have a transaction whose end the broker has yet to write; one that was killed may
+        leave one open for a minute. This waits only for the former.
 
         :raises DataError: an offset of the connector cannot be read.
         """
@@ -63,15 +63,15 @@ class SourceOffsets:
         return [{"partition": partition, "offset": offset} for partition, offset in view.committed()]
 
     def alter(self, request: Any) -> bool:
-        """Put other offsets in the place of those that are committed, all or none.
+        """Replace committed offsets, all or none.
 
         1 check the request, and that no run is unfinished
-        2 ask the connector
-        3 take over: whoever still runs can commit nothing any more
-        4 check for unfinished runs again, now that there can come none
-        5 one transaction: the offsets, and tombstones for what was remembered beside the old ones
+        2 call the connector
+        3 take over: a run still in progress can no longer commit anything
+        4 check for unfinished runs again, now that no new one can appear
+        5 one transaction: the offsets, and tombstones for the facts stored beside the old ones
 
-        :returns: what `SourceConnector.alter_offsets` said.
+        :returns: the result of `SourceConnector.alter_offsets`.
         :raises ConfigError: the request is wrong. :raises DataError: a run has not finished its plan.
         """
         wanted = source_request(request, self._name)  # 1
@@ -96,11 +96,11 @@ class SourceOffsets:
         return external
 
     def reset(self) -> bool:
-        """Remove everything that the offset topic knows of the connector, also what cannot be read.
+        """Remove every record of the connector from the offset topic, even unreadable ones.
 
-        An unfinished plan is given up: what its splits have written stays in the topics.
+        An unfinished plan is dropped: what its splits have written stays in the topics.
 
-        :returns: what `SourceConnector.alter_offsets` said.
+        :returns: the result of `SourceConnector.alter_offsets`.
         """
         records = _LiveRecords(self._name)
         partitions = self._partitions()
@@ -139,14 +139,14 @@ class SourceOffsets:
 
 
 class _LiveRecords:
-    """What the offset topic holds of a connector, by key and Kafka partition; it need not make sense."""
+    """The connector's records in the offset topic, by key and Kafka partition; they need not be readable."""
 
     def __init__(self, connector: str) -> None:
         self._connector = connector
         self._live: dict[tuple[bytes, int], tuple[list[Any], bytes]] = {}
 
     def add(self, record: LogRecord) -> None:
-        """Take in one record of the topic."""
+        """Process one record of the topic."""
         key = self._own_key(record.key)
         if key is None or record.key is None:
             return
@@ -167,7 +167,7 @@ class _LiveRecords:
         return None
 
     def places(self) -> list[tuple[bytes, int]]:
-        """(key, Kafka partition) pairs: a key that another partitioner has put elsewhere is removed there."""
+        """(key, Kafka partition) pairs: a key that another partitioner has written elsewhere is removed there."""
         return list(self._live)
 
     def source_partitions(self) -> list[dict[str, Any]]:

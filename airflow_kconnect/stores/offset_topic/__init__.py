@@ -1,1 +1,1 @@
-"""The offset topic: its bytes, what a run sees of it, and what a task asks of it."""
+"""The offset topic: its bytes, what a run sees of it, and what a task reads from it."""

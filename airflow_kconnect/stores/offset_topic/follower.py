@@ -1,4 +1,4 @@
-"""What a task asks of the offset topic: is the run that started me still the one, and how far is my split?"""
+"""What a task reads from the offset topic: is the run that started me still current, and how far is my split?"""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class PlanPointer:
     """Handed to each task: the run's claim and plan, and the offset-topic positions up to which the driver has read.
 
     :param positions: partition of the offset topic -> next offset to read.
-    :param markers: progress of unfinished splits as the driver has seen it.
-    :param patience_s: how long somebody else's open transaction is waited for.
+    :param markers: progress of unfinished splits as last seen by the driver.
+    :param patience_s: how long to wait for another producer's open transaction.
     """
 
     connector: str
@@ -34,7 +34,7 @@ class PlanPointer:
 
 
 class PlanFollower:
-    """Reads, in a task, what came after the driver's look: only the two partitions that can hold it."""
+    """Reads, in a task, what was written since the driver's read: only the two partitions that can hold it."""
 
     def __init__(self, pointer: PlanPointer, split: int, admin: KafkaAdmin, consumer_config: Mapping[str, Any]) -> None:
         self._pointer, self._split, self._admin = pointer, split, admin
@@ -47,9 +47,9 @@ class PlanFollower:
         self._view.markers = {k: m for k, m in pointer.markers.items() if k == split}
 
     def check_current(self) -> None:
-        """:raises FencedError: when another run has taken over the connector, or has finished the plan.
+        """:raises FencedError: another run has taken over the connector, or has finished the plan.
 
-        :raises RetriableError: the offset topic has got more partitions, so that others write elsewhere.
+        :raises RetriableError: partitions were added to the offset topic, so other runs write elsewhere.
         """
         name, mine = self._pointer.connector, self._pointer.claim
         found = self._admin.partitions(self._pointer.topic)

@@ -1,7 +1,7 @@
 """The bytes of the offset topic: Connect's offset records, and our plan and progress records beside them.
 
-Keys of our own records are lists of three or four strings, which Connect (it wants exactly two members, the second
-one a map) skips with a warning. Plans and markers exist only while a run is unfinished; what a sink has read of a topic
+Keys of our own records are lists of three or four strings, which Connect (it expects exactly two members, the second
+one a map) skips with a warning. Plans and markers exist only while a run is unfinished; a sink's record for a topic
 stays.
 """
 
@@ -29,7 +29,7 @@ def offset_value(offset: Mapping[str, Any]) -> bytes:
 
 
 def claim_key(connector: str) -> bytes:
-    """Key of the record that says who works on a connector."""
+    """Key of the record that says which run owns a connector."""
     return canonical_json([_OURS, "claim", connector]).encode()
 
 
@@ -44,15 +44,15 @@ def marker_key(connector: str, split: int) -> bytes:
 
 
 def facts_key(connector: str, identity: str) -> bytes:
-    """Key of what a connector remembers of a source partition beside its offset, e.g. a file's fingerprint.
+    """Key of the facts that a connector stores beside the offset of a source partition, e.g. a file's fingerprint.
 
-    It is a record of its own so that the offset keeps exactly the bytes that Connect would write.
+    They have a record of their own so that the offset keeps exactly the bytes that Connect would write.
     """
     return canonical_json([_OURS, "facts", connector, identity]).encode()
 
 
 def sink_key(group: str, topic: str) -> bytes:
-    """Key of what a sink has read of a topic, as its consumer group has it."""
+    """Key of a sink's offsets in a topic, a copy of those of its consumer group."""
     return canonical_json([_OURS, "sink", group, topic]).encode()
 
 
@@ -69,10 +69,10 @@ def sink_of(key: bytes) -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class TopicRead:
-    """What a sink has read of a topic.
+    """The offsets of a sink in a topic.
 
-    :param topic_id: of the topic that the offsets belong to; None on brokers that have none.
-    :param offsets: the next offset of each partition that the topic has; None where the sink has none.
+    :param topic_id: of the topic that the offsets belong to; None with brokers that have no topic ids.
+    :param offsets: the next offset for each partition of the topic; None where the sink has none.
     """
 
     topic_id: str | None
@@ -84,7 +84,7 @@ class TopicRead:
 
     @classmethod
     def decode(cls, value: bytes) -> TopicRead:
-        """:raises ValueError, TypeError, KeyError: when the bytes are no such record."""
+        """:raises ValueError, TypeError, KeyError: the bytes are not such a record."""
         fields = json.loads(value)
         if not isinstance(fields, dict) or fields.pop("version") != 1:
             raise ValueError("not what a sink has read, in version 1")
@@ -96,9 +96,9 @@ class TopicRead:
 
 @dataclass(frozen=True)
 class Claim:
-    """Who works on a connector: written before the tasks' ids are fenced, and looked at by each task that starts.
+    """Which run owns a connector: written before the tasks' ids are fenced, and checked by each task that starts.
 
-    :param claim_id: of one take-over; two attempts of a run may share a run id.
+    :param claim_id: of one takeover; two attempts of a run may share a run id.
     :param run_id: for messages.
     """
 
@@ -111,7 +111,7 @@ class Claim:
 
     @classmethod
     def decode(cls, value: bytes) -> Claim:
-        """:raises ValueError, TypeError: when the bytes are no claim."""
+        """:raises ValueError, TypeError: the bytes are not a claim."""
         return cls(**json.loads(value))
 
 
@@ -119,8 +119,8 @@ class Claim:
 class PlanRecord:
     """The write-ahead record of a run: what it reads.
 
-    :param plan_id: made with the plan.
-    :param run_id: the run that made it, for messages.
+    :param plan_id: created with the plan.
+    :param run_id: the run that created it, for messages.
     :param tasks: how many transactional ids (0 … tasks-1) may be in use.
     :param splits: the splits; empty for a poll source, whose tasks commit source offsets themselves.
     """
@@ -136,7 +136,7 @@ class PlanRecord:
 
     @classmethod
     def decode(cls, value: bytes) -> PlanRecord:
-        """:raises ValueError, TypeError, KeyError: when the bytes are no plan record."""
+        """:raises ValueError, TypeError, KeyError: the bytes are not a plan record."""
         fields = json.loads(value)
         if not isinstance(fields, dict) or fields.pop("version") != 1:
             raise ValueError("not a plan record of version 1")
@@ -150,7 +150,7 @@ class Marker:
 
     :param progress: resume point after the last committed row; None if no row was committed.
     :param records: rows committed so far.
-    :param topics: where to: a run that takes up the plan reports them.
+    :param topics: the target topics: a run that resumes the plan reports them.
     """
 
     plan_id: str
@@ -165,6 +165,6 @@ class Marker:
 
     @classmethod
     def decode(cls, value: bytes) -> Marker:
-        """:raises ValueError, TypeError: when the bytes are no marker."""
+        """:raises ValueError, TypeError: the bytes are not a marker."""
         found = cls(**json.loads(value))
         return replace(found, topics=tuple(found.topics))

@@ -20,11 +20,11 @@ _T = TypeVar("_T")
 
 
 class OffsetView:
-    """What the offset topic says of one connector.
+    """What the offset topic holds for one connector.
 
-    Of each key the last record counts. A record of this connector that counts and cannot be read is a `DataError`,
-    raised when it is asked for: a run that silently started from the beginning would double everything. Foreign
-    records that make no sense are skipped with a warning, as Connect does.
+    The last record of each key wins. If such a record of this connector cannot be read, a `DataError` is raised when it
+    is accessed: a run that silently started from the beginning would duplicate everything. Unreadable records of other
+    connectors are skipped with a warning, as in Connect.
     """
 
     def __init__(self, connector: str) -> None:
@@ -41,16 +41,16 @@ class OffsetView:
         self.facts: dict[str, dict[str, Any]] = {}
 
     def read(self, topic_log: CompactedLog, partitions: Iterable[int], *, committed: bool = False) -> None:
-        """Take in what is new in the topic.
+        """Read what is new in the topic.
 
         :param committed: see `CompactedLog.read`.
-        :raises DataError: a plan, marker, key or fact of this connector that counts cannot be read.
+        :raises DataError: a current plan, marker, key or fact of this connector cannot be read.
         """
         topic_log.read(partitions, self.add, committed=committed)
         self.check_readable()
 
     def add(self, record: LogRecord) -> None:
-        """Take in one record of the topic. What cannot be read of our own is said by `check_readable`."""
+        """Process one record of the topic. Unreadable records of our own are reported by `check_readable`."""
         place = (record.key, record.partition)
         self._unread.pop(place, None)
         try:
@@ -60,7 +60,7 @@ class OffsetView:
                 self._unread[place] = error
 
     def check_readable(self) -> None:
-        """:raises DataError: a plan, marker, key or fact of this connector that counts cannot be read."""
+        """:raises DataError: a current plan, marker, key or fact of this connector cannot be read."""
         for error in self._unread.values():
             raise error
 
@@ -86,7 +86,7 @@ class OffsetView:
             return None
 
     def _add_own(self, added: LogRecord, what: str, rest: list[Any]) -> None:
-        """Of a key that is in several Kafka partitions, because the topic has got more of them, the newest counts."""
+        """If a key is in several Kafka partitions because partitions were added to the topic, the newest wins."""
         assert added.key is not None
         twins = self._own.setdefault(added.key, {})
         twins[added.partition] = added
@@ -128,8 +128,8 @@ class OffsetView:
     def _current(self, identity: str) -> LogRecord | None:
         """The record that holds the partition's offset.
 
-        The same map can have several keys, with its members in another order, in several Kafka partitions; there only
-        time tells which is newest.
+        The same map can have several keys, with its members in a different order, in several Kafka partitions; then
+        only the timestamps tell which is newest.
 
         :raises DataError: one key has values in two Kafka partitions: they were written with different partitioners.
         """
@@ -167,7 +167,7 @@ class OffsetView:
         return self.plan.tasks if self.plan else 0
 
     def of_runs(self) -> list[tuple[bytes, int]]:
-        """(key, Kafka partition) of every claim, plan and marker that is there, wherever it lies."""
+        """(key, Kafka partition) of every existing claim, plan and marker, in whichever partition it is."""
         return [
             (key, partition)
             for key, twins in self._own.items()
@@ -184,8 +184,8 @@ class OffsetView:
     def offset_keys(self, source_partition: Mapping[str, Any]) -> tuple[bytes, list[bytes]]:
         """The key to write this partition's offset with, and the keys of older spellings to delete.
 
-        Connect compares keys byte for byte, and its member order is that of a Java map: a key that is there already
-        is used again as it is.
+        Connect compares keys byte for byte, and their member order is that of a Java map: an existing key is reused as
+        it is.
         """
         identity = partition_identity(source_partition)
         current = self._current(identity)
@@ -206,7 +206,7 @@ def _age(record: LogRecord) -> tuple[int, int]:
 
 
 def _flat_map(value: bytes) -> dict[str, Any] | None:
-    """A flat JSON object, or None for JSON null. :raises ValueError: it is something else."""
+    """A flat JSON object, or None for JSON null. :raises ValueError: it is neither."""
     data = json.loads(value)
     if data is None:
         return None

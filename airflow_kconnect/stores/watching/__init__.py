@@ -1,1 +1,1 @@
-"""Where connectors are, and what sensors and triggers wait for."""
+"""The positions of connectors, and what sensors and triggers wait for."""

@@ -1,4 +1,4 @@
-"""What sensors and triggers wait for, as data: each condition knows how to ask, and says what it found.
+"""What sensors and triggers wait for, as data: each condition can check itself and report what it saw.
 
 Importing this module loads no Kafka client: DAG files import it.
 """
@@ -22,14 +22,14 @@ from airflow_kconnect.stores.watching.offset_order import reached
 if TYPE_CHECKING:
     from airflow_kconnect.stores.watching.positions import ConnectorPositions, PartitionPosition, SinkPosition
 
-# Of so many topics or partitions it is told how they are: XCom is no place for thousands.
+# Details are reported for at most this many topics or partitions: XCom is not meant for thousands.
 _SHOWN = 20
 _STATES = ("STARTED", "PAUSED", "STOPPED")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a look at a connector gave.
+    """The result of one check of a connector.
 
     :param position: small, JSON: goes to XCom and into events.
     """
@@ -40,21 +40,22 @@ class Finding:
 
 @dataclass(frozen=True)
 class Condition(ABC):
-    """Something that is or is not so; its fields are plain JSON data."""
+    """A condition that is met or not; its fields are plain JSON data."""
 
     kind: ClassVar[str]
 
     @abstractmethod
     def look(self, connector: ConnectorPositions) -> Finding:
-        """Ask Kafka. Blocks; called from threads.
+        """Query Kafka. Blocks; called from threads.
 
-        :raises ConfigError: it can never become true. :raises RetriableError: the broker is away.
+        :raises ConfigError: the condition can never be met. :raises RetriableError: the broker is unavailable.
         """
 
 
 @dataclass(frozen=True)
 class LagCondition(Condition):
-    """A sink is at least so far behind (`min_*`: one of them suffices), or at most (`max_*`: all of them).
+    """A sink lags by at least this much (`min_*`: either one is enough), or by at most this much (`max_*`: all of
+    them).
 
     :param topic: count this topic alone; None: all topics of the sink.
     :raises ConfigError: no bound, bounds of both kinds, or a bound that is always met.
@@ -94,7 +95,7 @@ class LagCondition(Condition):
         return self.finding(connector, self.position(connector))
 
     def position(self, connector: ConnectorPositions) -> SinkPosition:
-        """Where the sink is, in the topics that count."""
+        """The sink's position in the topics that count."""
         position = connector.sink(timestamps=self._timed)
         if self.topic is None:
             return position
@@ -105,9 +106,9 @@ class LagCondition(Condition):
         return position.topic(self.topic)
 
     def finding(self, connector: ConnectorPositions, position: SinkPosition) -> Finding:
-        """Judge a position. A topic that is missing has no records yet; but nobody has caught up with it either.
+        """Evaluate a position. A missing topic has no records yet, but the sink has not caught up with it either.
 
-        Nor has anybody caught up with an open transaction, while a run could not read it yet.
+        Nor has it caught up with an open transaction that a run could not read yet.
         """
         if not self._is_minimum:
             _refuse_missing(connector, position)
@@ -126,7 +127,7 @@ class LagCondition(Condition):
 
 @dataclass(frozen=True)
 class SourceOffsetCondition(Condition):
-    """The committed offset of a source partition has reached another: each of its fields is there and as large.
+    """A source partition has reached an offset: each field of it is there and at least as large.
 
     :param partition: as in Connect, e.g. ``{"filename": "/data/in"}``. :param offset: e.g. ``{"position": 1000}``.
     """
@@ -148,7 +149,7 @@ class SourceOffsetCondition(Condition):
 class SinkOffsetCondition(Condition):
     """A sink has committed an offset of a topic-partition, or a later one.
 
-    :param offset: the next offset to read, as Kafka counts: all records before it are written.
+    :param offset: the next offset to read, as in Kafka: all records before it are written.
     """
 
     kind: ClassVar[str] = "sink_offset"
@@ -171,7 +172,7 @@ class SinkOffsetCondition(Condition):
 class TimestampCondition(Condition):
     """A sink has passed a point in time: it has written all records before the first one with this timestamp.
 
-    Where no record is that late, it must have caught up, and the time must have come.
+    In a partition without such a record, the sink must have caught up and the time must have passed.
 
     :param timestamp_ms: ms since the epoch.
     """
@@ -200,7 +201,7 @@ class TimestampCondition(Condition):
 
 @dataclass(frozen=True)
 class StateCondition(Condition):
-    """The target state of a connector is one of some.
+    """The target state of a connector is one of these.
 
     :raises ConfigError: no state, or an unknown one.
     """
@@ -228,7 +229,7 @@ _CONDITIONS: dict[str, type[Condition]] = {
 
 
 def current_lag(connector: ConnectorPositions) -> dict[str, Any]:
-    """What a sink has left to read: connector, records, seconds, topics.
+    """What a sink still has to read: connector, records, seconds, topics.
 
     :raises ConfigError: it is a source, or a topic does not exist. :raises RetriableError: the broker is unavailable.
     """
@@ -244,7 +245,7 @@ def condition_to_dict(condition: Condition) -> dict[str, Any]:
 
 
 def condition_from_dict(data: Mapping[str, Any]) -> Condition:
-    """The condition that `condition_to_dict` was given."""
+    """The condition that was passed to `condition_to_dict`."""
     fields = dict(data)
     return _CONDITIONS[fields.pop("kind")](**fields)
 

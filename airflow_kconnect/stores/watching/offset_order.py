@@ -1,4 +1,4 @@
-"""Whether a source offset has come as far as another. Pure rules, no I/O."""
+"""Whether a source offset has reached another. Pure rules, no I/O."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from airflow_kconnect.connect.errors import ConfigError
 
 
 def reached(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    """Whether each wanted field is there and at least as large; numbers may be given as text, as templates make them.
+    """Whether each wanted field is there and at least as large; numbers may be given as strings, as templates render
+    them.
 
-    :raises ConfigError: a field has no order with the committed one, such as a number with a text.
+    :raises ConfigError: a field cannot be compared with the committed one, such as a number with a string.
     """
     return all(_field_reached(key, found.get(key), value) for key, value in wanted.items())
 

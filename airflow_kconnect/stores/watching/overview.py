@@ -1,4 +1,4 @@
-"""All connectors that the offset topic, the config topic and the consumer groups know of: state, offsets, lag."""
+"""All connectors that appear in the offset topic, the config topic and the consumer groups: state, offsets, lag."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _GROUP = "connect-"
 
 @dataclass
 class ConnectorStatus:
-    """What is known of a connector.
+    """What is known about a connector.
 
     :param kind: `source`, `sink`, or None if it has no committed offsets.
-    :param offsets: in the shape of Connect's REST API.
-    :param lag: of a sink: records between its committed offsets and the ends of these partitions.
+    :param offsets: in the format of Connect's REST API.
+    :param lag: of a sink: number of records between its committed offsets and the ends of their partitions.
     """
 
     name: str
@@ -39,8 +39,8 @@ class ConnectorStatus:
 def overview(worker: WorkerConfig, groups: Mapping[str, str] | None = None) -> list[ConnectorStatus]:
     """The connectors, by name.
 
-    :param groups: only these connectors, with the consumer group of each; None: all that are found. Without a
-        configuration a connector that has an offset topic or a consumer group of its own is not found.
+    :param groups: only these connectors, with the consumer group of each; None: all that are found. A connector with an
+        offset topic or consumer group of its own cannot be found without its configuration.
     :raises RetriableError: the broker is unavailable.
     """
     clients = ClientConfigs(worker.props)
@@ -85,7 +85,7 @@ def _status(
 
 
 def _lag(admin: OnlookerAdmin, committed: Mapping[TopicPartition, int]) -> int:
-    """Partitions of topics that were deleted have none."""
+    """Partitions of deleted topics have no lag."""
     sizes = admin.partitions_of({place.topic for place in committed})
     ends = admin.committed_ends([place for place in committed if place.partition < sizes.get(place.topic, 0)])
     return sum(max(end - committed[place], 0) for place, end in ends.items())
@@ -94,7 +94,7 @@ def _lag(admin: OnlookerAdmin, committed: Mapping[TopicPartition, int]) -> int:
 def _offset_topic(
     admin: OnlookerAdmin, clients: ClientConfigs, topic: str, topics: Mapping[str, int]
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], dict[str, dict[TopicPartition, int]]]:
-    """Source -> source partition as text -> its entry, and group of a sink -> what it has read of existing topics."""
+    """For each source: source partition as text -> its entry; for each sink's group: its offsets in existing topics."""
     sources: dict[str, dict[str, dict[str, Any]]] = {}
     sinks: dict[str, SinkRecords] = {}
 
@@ -121,7 +121,7 @@ def _offset_topic(
 
 
 def _offsets(records: SinkRecords) -> dict[TopicPartition, int]:
-    """None for what cannot be read: a run would say so."""
+    """None for what cannot be read: a run would report it."""
     try:
         return records.offsets()
     except DataError:
@@ -129,7 +129,7 @@ def _offsets(records: SinkRecords) -> dict[TopicPartition, int]:
 
 
 def _parsed(text: bytes | None) -> Any:
-    """JSON; None for what is none: an overview leaves out what a run would refuse."""
+    """Parsed JSON; None for anything else: an overview leaves out what a run would reject."""
     try:
         return json.loads(text or b"null")
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
 """Where a connector is: a sink by the offsets of its consumer group, a source by the offset topic.
 
-To be asked again and again: clients and what was read before are shared by the whole process.
+Meant for polling: the whole process shares clients and what was read before.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ class PartitionPosition:
 
     :param committed: the group's offset; None if it has none.
     :param start: where a run would begin. :param end: where it would stop: the read_committed end.
-    :param log_end: where it really ends: an open transaction holds back what is between.
-    :param first_unread_ms: timestamp of the record that a run would read first; None without one, or if not asked for.
+    :param log_end: where it really ends: an open transaction holds back the records in between.
+    :param first_unread_ms: timestamp of the first record that a run would read; None if there is none, or if not
+        requested.
     """
 
     place: TopicPartition
@@ -51,21 +52,23 @@ class PartitionPosition:
 
     @property
     def records(self) -> int:
-        """What a run would read; as everywhere in Kafka these are offsets, so marks of transactions count."""
+        """How many records a run would read; counted in offsets, as everywhere in Kafka, so transaction markers are
+        included.
+        """
         return max(self.end - self.start, 0)
 
     @property
     def unread(self) -> int:
-        """Lag as Kafka's tools count it: also what an open transaction holds back."""
+        """Lag as Kafka's tools count it: includes what an open transaction holds back."""
         return max(self.log_end - self.start, 0)
 
 
 @dataclass(frozen=True)
 class SinkPosition:
-    """All topic-partitions of a sink at one moment.
+    """All topic-partitions of a sink at one point in time.
 
-    :param missing: topics that the connector names and that do not exist.
-    :param now_ms: when it was, ms since the epoch.
+    :param missing: topics that the connector names but that do not exist.
+    :param now_ms: that point in time, ms since the epoch.
     """
 
     partitions: tuple[PartitionPosition, ...]
@@ -73,11 +76,11 @@ class SinkPosition:
     now_ms: int
 
     def records(self) -> int:
-        """What a run would read of all partitions together."""
+        """How many records a run would read from all partitions together."""
         return sum(partition.records for partition in self.partitions)
 
     def with_open_transactions(self) -> SinkPosition:
-        """The same, as if what open transactions hold back could be read."""
+        """The same, as if what open transactions hold back were readable."""
         return replace(self, partitions=tuple(replace(p, end=p.log_end) for p in self.partitions))
 
     def seconds(self) -> float:
@@ -93,10 +96,10 @@ class SinkPosition:
 
 @dataclass
 class ConnectorPositions:
-    """Asks Kafka where one connector is. Its repr shows no values: they may be secrets.
+    """Queries the positions of one connector from Kafka. Its repr shows no values: they may be secrets.
 
-    :param config: the connector's configuration, variables resolved. Only its name, its topics and how it reaches
-        Kafka are of interest, so that connectors of a Connect cluster will do as well.
+    :param config: the connector's configuration, variables resolved. Only its name, topics and Kafka client settings
+        are used, so connectors of a Connect cluster work as well.
     :param worker: worker keys, variables resolved.
     :raises ConfigError: the connector has no name, or a key of the worker or of a client is wrong.
     """
@@ -120,10 +123,10 @@ class ConnectorPositions:
         return "topics" in self._props or "topics.regex" in self._props
 
     def sink(self, *, timestamps: bool = False) -> SinkPosition:
-        """Where a sink is.
+        """The positions of a sink.
 
-        :param timestamps: also read the first unread record of each partition, unless it is known already.
-        :raises ConfigError: it is a source. :raises RetriableError: the broker is away.
+        :param timestamps: also read the first unread record of each partition, unless its timestamp is already known.
+        :raises ConfigError: it is a source. :raises RetriableError: the broker is unavailable.
         """
         self._must_be_sink()
         with self._kafka.admin() as admin:
@@ -140,7 +143,7 @@ class ConnectorPositions:
     def first_offsets_at(self, position: SinkPosition, timestamp_ms: int) -> dict[TopicPartition, int]:
         """The first offset of each partition whose record has this timestamp or a later one; -1 if none has.
 
-        :raises RetriableError: the broker is away.
+        :raises RetriableError: the broker is unavailable.
         """
         places = [partition.place for partition in position.partitions]
         found: dict[TopicPartition, int] = {}
@@ -155,7 +158,7 @@ class ConnectorPositions:
         """Committed source offsets by `partition_identity`; none before the first run.
 
         :raises ConfigError: it is a sink. :raises DataError: an offset of this connector cannot be read.
-        :raises RetriableError: the broker is away.
+        :raises RetriableError: the broker is unavailable.
         """
         if self.is_sink:
             text = "makes it a sink, whose offsets are those of topics: ask for kafka_topic and kafka_partition"
@@ -168,9 +171,9 @@ class ConnectorPositions:
         return view.offsets
 
     def target_state(self) -> TargetState:
-        """What somebody wants of the connector; STARTED if nobody has said anything.
+        """The connector's target state; STARTED if none is recorded.
 
-        :raises RetriableError: the broker is away.
+        :raises RetriableError: the broker is unavailable.
         """
         topic = str(self._worker.get("config.storage.topic"))
         with self._kafka.admin():
@@ -191,7 +194,7 @@ class ConnectorPositions:
             raise ConfigError({"topics": [text]}, self.name)
 
     def _topics(self, admin: OnlookerAdmin) -> tuple[dict[str, int], tuple[str, ...]]:
-        """The topics that exist with their partitions, and those that do not."""
+        """The existing topics with their partitions, and those that do not exist."""
         if "topics.regex" not in self._props:
             named = named_topics(self._props)
             sizes = admin.partitions_of(named)
@@ -202,7 +205,7 @@ class ConnectorPositions:
         return {topic: existing[topic] for topic in chosen_topics(self._props, existing, internal)}, ()
 
     def _committed(self, admin: OnlookerAdmin, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
-        """The group's offsets; those that it has lost are in the offset topic."""
+        """The group's offsets; those that it has lost come from the offset topic."""
         found = admin.committed_offsets(self.group)
         if all(place in found for place in places):
             return found
@@ -213,7 +216,7 @@ class ConnectorPositions:
         return records.offsets() | found
 
     def _partition(self, place: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
-        """Where a run would begin. What a run would refuse counts as unread: so one is started, which says why."""
+        """Where a run would begin. What a run would reject counts as unread: so a run is started, which reports why."""
         start, (begin, end, log_end) = committed, bounds
         if start is None or not begin <= start <= log_end:
             start = end if self._props.get("consumer.override.auto.offset.reset") == "latest" else begin
@@ -233,12 +236,12 @@ def _texts(config: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _of_group(group: str) -> str:
-    """What no connector can be called."""
+    """A name that no connector can have."""
     return f"\0{group}"
 
 
 def _connector_of_offset(key: bytes) -> str | None:
-    """The connector of a key ``["<connector>",{...}]``, or the group of a sink; others are of no use here."""
+    """The connector of a key ``["<connector>",{...}]``, or the group of a sink; other keys are not needed here."""
     if (sink := sink_of(key)) is not None:
         return _of_group(sink[0])
     try:
