@@ -1,4 +1,4 @@
-"""What all sensors share: from a connector's JSON to looks at Kafka, in a worker or in the triggerer."""
+"""What all sensors share: from a connector's JSON to checks of Kafka, in a worker or in the triggerer."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ if TYPE_CHECKING:
 
 
 class ConnectorSensor(RendersConnector, BaseSensorOperator):
-    """Waits for something about a connector; nothing runs, and nothing is changed in Kafka.
+    """Waits for a condition on a connector; it runs nothing and changes nothing in Kafka.
 
     Use one of its subclasses. Besides the parameters below they take those of Airflow's sensors (`poke_interval`,
     `timeout`, `mode`, `soft_fail`, ...). The connector may also run in a Kafka Connect cluster. The task returns what
-    it saw last, a small dict.
+    it last saw, a small dict.
 
-    With `soft_fail` the task is skipped when its time is over. Errors (a wrong password, a broker that is away) fail it
+    With `soft_fail` the task is skipped when it times out. Errors (a wrong password, an unavailable broker) fail it
     even then: they must not look as if there had been nothing to do.
 
-    :param connector: as for the operators: Connect's JSON as a dict or a text, or the path of a file. (templated)
-    :param worker_config: worker keys; they win over those of the Kafka connection. Not templated.
-    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
+    :param connector: as for the operators: Connect's JSON as a dict or a string, or the path of a file. (templated)
+    :param worker_config: worker keys; they override those of the Kafka connection. Not templated.
+    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
         (templated)
-    :param deferrable: wait in the triggerer; default: `[operators] default_deferrable`. What the trigger is given lies
-        in Airflow's database: so there may be no literal secrets in `worker_config` and in client overrides then.
+    :param deferrable: wait in the triggerer; default: `[operators] default_deferrable`. The trigger's parameters are
+        stored in Airflow's database, so `worker_config` and client overrides must not contain literal secrets then.
     """
 
     template_fields: Sequence[str] = ("connector", "kafka_conn_id")
@@ -65,16 +65,16 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
 
     @abstractmethod
     def condition(self) -> Condition:
-        """What is waited for, from the rendered parameters.
+        """What to wait for, from the rendered parameters.
 
         :raises ConfigError: a parameter is wrong.
         """
 
     def execute(self, context: Context) -> Any:
-        """Wait; returns what was seen last.
+        """Wait; returns what was last seen.
 
         :raises ConnectorConfigError: configuration or parameters are wrong; a retry would not help.
-        :raises ConnectorRetriableError: the broker is away.
+        :raises ConnectorRetriableError: the broker is unavailable.
         """
         if not self.deferrable:
             return super().execute(context)
@@ -85,13 +85,13 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
         self.defer(trigger=trigger, method_name="execute_complete", timeout=timedelta(seconds=self.timeout))
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Any:
-        """The trigger's answer; parameters and errors as in `execute`."""
+        """Handle the trigger's event; parameters and errors as in `execute`."""
         if event["status"] == MET:
             return event["position"]
         raise self._failure(int(event["exit_code"]), str(event["message"]))
 
     def poke(self, context: Context) -> PokeReturnValue:
-        """Look once; errors as in `execute`."""
+        """Check once; errors as in `execute`."""
         try:
             finding = self.condition().look(self._positions)
         except ConnectError as error:
@@ -122,7 +122,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
 
     def _failure(self, exit_code: int, message: str) -> Exception:
         if self.soft_fail:
-            # Airflow would make a skip of its own exceptions.
+            # Airflow would turn its own exceptions into a skip.
             return _NOT_SKIPPED.get(exit_code, ConnectError)(message)
         return connector_error(exit_code, message)
 

@@ -1,4 +1,4 @@
-"""Sensors for where a connector is: its lag, its offsets."""
+"""Sensors for a connector's position: its lag, its offsets."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ N = TypeVar("N", int, float)
 
 
 class ConnectorLagSensor(ConnectorSensor):
-    """Waits until a sink has fallen behind so far, or until it has caught up.
+    """Waits until a sink has fallen behind by a given lag, or until it has caught up.
 
     .. code-block:: python
 
         ConnectorLagSensor(task_id="enough", connector=SINK, min_records=10_000, min_seconds=600)
         ConnectorLagSensor(task_id="caught_up", connector=SINK, max_records=0)
 
-    :param min_records: it has at least so many records to read; or
-    :param min_seconds: its oldest unread record is at least so old. One of both suffices.
-    :param max_records: it has at most so many records to read; and
-    :param max_seconds: its oldest unread record is at most so old. Both must hold if both are given.
+    :param min_records: it has at least this many records to read; or
+    :param min_seconds: its oldest unread record is at least this old. Either one is enough.
+    :param max_records: it has at most this many records to read; and
+    :param max_seconds: its oldest unread record is at most this old. If both are given, both must hold.
     :param topic: count this topic alone; default: all topics of the sink together.
     :raises ConfigError: bounds of both kinds, or none.
 
@@ -57,7 +57,7 @@ class ConnectorLagSensor(ConnectorSensor):
         self.max_records, self.max_seconds = max_records, max_seconds
         self.topic = topic
         if not any(isinstance(bound, str) for bound in (min_records, min_seconds, max_records, max_seconds)):
-            self.condition()  # so that wrong bounds show when the DAG is parsed
+            self.condition()  # so that wrong bounds are reported when the DAG is parsed
 
     def condition(self) -> Condition:
         """See `ConnectorSensor.condition`."""
@@ -71,7 +71,7 @@ class ConnectorLagSensor(ConnectorSensor):
 
 
 class ConnectorOffsetSensor(ConnectorSensor):
-    """Waits until a connector has come to an offset, or a sink to a point in time.
+    """Waits until a connector has reached an offset, or a sink a point in time.
 
     .. code-block:: python
 
@@ -86,14 +86,14 @@ class ConnectorOffsetSensor(ConnectorSensor):
         )
         ConnectorOffsetSensor(task_id="interval_written", connector=SINK, timestamp="{{ data_interval_end }}")
 
-    `partition` and `offset` are those of Connect's REST API. Of a source's offset each field must be there and at least
-    as large. A sink has passed a point in time when it has written all records before the first one with this
-    timestamp or a later one; where there is none, when it has caught up and the time has come.
+    `partition` and `offset` are those of Connect's REST API. For a source, each field of the offset must be there and
+    at least as large. A sink has passed a point in time when it has written all records before the first one with this
+    timestamp or a later one; where there is none, when it has caught up and the time has passed.
 
     :param partition: source partition, or `{"kafka_topic", "kafka_partition"}`. (templated)
     :param offset: source offset, or `{"kafka_offset"}`, the next offset to read. (templated)
-    :param timestamp: the point in time, instead of both: a `datetime` or ISO text, UTC without a zone. (templated)
-    :raises ConfigError: not exactly one of both ways.
+    :param timestamp: the point in time, instead of both: a `datetime` or ISO string, UTC if it has no zone. (templated)
+    :raises ConfigError: not exactly one of the two was given.
 
     Other parameters: see `ConnectorSensor`.
     """

@@ -1,4 +1,4 @@
-"""The sensor for what somebody wants of a connector: started, paused, stopped."""
+"""The sensor for a connector's target state: started, paused, stopped."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ from airflow_kconnect.stores.watching.conditions import Condition, StateConditio
 
 
 class ConnectorStateSensor(ConnectorSensor):
-    """Waits until the target state of a connector is one of some, for example until it is resumed.
+    """Waits until a connector is in one of the given target states, for example until it is resumed.
 
     .. code-block:: python
 
         ConnectorStateSensor(task_id="until_resumed", connector=SINK, states=["STARTED"])
 
-    The state is Connect's own, from the worker's config topic. A connector that nobody has paused or stopped is
-    STARTED.
+    The state is Connect's own, from the worker's config topic. A connector that was never paused or stopped is STARTED.
 
     :param states: of `STARTED`, `PAUSED` and `STOPPED`. (templated)
     :raises ConfigError: no state, or an unknown one.
@@ -32,7 +31,7 @@ class ConnectorStateSensor(ConnectorSensor):
         super().__init__(**kwargs)
         self.states = [str(state.value if isinstance(state, Enum) else state) for state in states]
         if "{" not in "".join(self.states):
-            self.condition()  # so that a wrong state shows when the DAG is parsed
+            self.condition()  # so that a wrong state is reported when the DAG is parsed
 
     def condition(self) -> Condition:
         """See `ConnectorSensor.condition`."""

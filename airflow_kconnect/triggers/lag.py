@@ -1,4 +1,4 @@
-"""The trigger for `AssetWatcher`: a DAG runs because a sink has fallen behind."""
+"""The trigger for `AssetWatcher`: starts a DAG run because a sink has fallen behind."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ConnectorLagTrigger(BaseEventTrigger):
-    """Fires when a sink has at least so many records to read, or records that are so old; for `AssetWatcher`.
+    """Fires when a sink has at least a given number of records to read, or records of a given age; for `AssetWatcher`.
 
     .. code-block:: python
 
@@ -32,23 +32,23 @@ class ConnectorLagTrigger(BaseEventTrigger):
 
     One event for each time that the sink falls behind: after an event the next one comes only when the sink has
     committed offsets since and is too far behind again, or when nothing was committed for `repeat_seconds`: the run may
-    have failed, or its event may have been lost. A triggerer that starts anew has forgotten its events and may fire
-    again; the run that follows then has little to do.
+    have failed, or its event may have been lost. A restarted triggerer has forgotten its events and may fire again; the
+    resulting run then has little to do.
 
     The event's payload is small: `{"connector", "records", "seconds", "topics": {topic: records}}`. It is in
-    `context["triggering_asset_events"]`. While Kafka is away the trigger logs it and goes on looking.
+    `context["triggering_asset_events"]`. While Kafka is unavailable, the trigger logs that and keeps polling.
 
-    All parameters are stored in Airflow's database: there may be no literal secrets in them.
+    All parameters are stored in Airflow's database: they must not contain literal secrets.
 
-    :param connector: Connect's JSON as a dict or a text, or the absolute path of a file, which is read when the DAG is
-        parsed.
-    :param min_records: lag in records. :param min_seconds: age of the oldest unread record. One of both suffices.
+    :param connector: Connect's JSON as a dict or a string, or the absolute path of a file, which is read when the DAG
+        is parsed.
+    :param min_records: lag in records. :param min_seconds: age of the oldest unread record. Either one is enough.
     :param topic: count this topic alone.
-    :param worker_config: worker keys; they win over those of the connection.
-    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
-    :param poke_interval: seconds between two looks.
+    :param worker_config: worker keys; they override those of the connection.
+    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
+    :param poke_interval: seconds between two checks.
     :param repeat_seconds: see above.
-    :raises ConfigError: a parameter is wrong, the connector is no sink, or a secret is among the parameters.
+    :raises ConfigError: a parameter is wrong, the connector is not a sink, or a secret is among the parameters.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ConnectorLagTrigger(BaseEventTrigger):
         }
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Look, fire where it is due, sleep; for ever."""
+        """Poll and fire when due, forever."""
         crossings = Crossings(self._repeat_seconds)
         connector: ConnectorPositions | None = None
         while True:
@@ -108,9 +108,9 @@ class ConnectorLagTrigger(BaseEventTrigger):
 
 
 class Crossings:
-    """Tells the looks that are events from those that only say again what an event has said.
+    """Distinguishes checks that are new events from those that only repeat an earlier event.
 
-    :param repeat_seconds: how long an event may remain without an effect.
+    :param repeat_seconds: how long an event may remain without effect.
     """
 
     def __init__(self, repeat_seconds: float) -> None:
@@ -118,9 +118,10 @@ class Crossings:
         self._last: tuple[Mapping[Hashable, int | None], float] | None = None
 
     def fires(self, met: bool, committed: Mapping[Any, int | None], now_s: float) -> bool:
-        """Whether this look is an event.
+        """Whether this check is an event.
 
-        :param met: the sink is too far behind. :param committed: its offsets. :param now_s: a clock's seconds.
+        :param met: the sink is too far behind. :param committed: its offsets. :param now_s: the current time in
+            seconds.
         """
         if not met:
             return False

@@ -1,4 +1,4 @@
-"""The trigger behind deferred sensors: looks at a connector until a condition is met."""
+"""The trigger behind deferred sensors: polls a connector until a condition is met."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MET, ERROR = "met", "error"
 
 
 class ConnectorPositionTrigger(BaseTrigger):
-    """Fires once: when the condition is met, or when a look fails. It changes nothing, and so may run twice.
+    """Fires once: when the condition is met, or when a check fails. It changes nothing, so it may run twice.
 
-    The event is `{"status": "met", "position": {...}}` or `{"status": "error", "message": ..., "exit_code": ...}`.
-    All parameters are stored by Airflow; `WatchedConnector.stored` makes sure that there is no secret among them.
+    The event is `{"status": "met", "position": {...}}` or `{"status": "error", "message": ..., "exit_code": ...}`. All
+    parameters are stored by Airflow; `WatchedConnector.stored` makes sure that none of them is a secret.
 
     :param connector, worker_config, kafka_conn_id: see `WatchedConnector`.
     :param condition: from `condition_to_dict`.
-    :param poke_interval: seconds between two looks.
+    :param poke_interval: seconds between two checks.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ConnectorPositionTrigger(BaseTrigger):
         return f"{__name__}.{type(self).__qualname__}", {**self._watched.stored(), **facts}
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Fire once, whatever happens."""
+        """Fire exactly once, whatever happens."""
         yield TriggerEvent(await self._event())  # type: ignore[no-untyped-call]
 
     async def _event(self) -> dict[str, Any]:

@@ -21,27 +21,29 @@ _MOST_FAILURES = 10
 
 
 class ClusterManager(Protocol):
-    """What a trigger needs of YARN or Kubernetes."""
+    """What a trigger needs from YARN or Kubernetes."""
 
     async def status(self, job_id: str) -> JobStatus:
-        """How the job is. :raises ClusterManagerAwayError: ask again later."""
+        """The job's status. :raises ClusterManagerAwayError: ask again later."""
 
     async def kill(self, job_id: str) -> None:
-        """End the job; one that has ended is no error. :raises ClusterManagerAwayError: it was not done."""
+        """End the job; it is not an error if it has already ended. :raises ClusterManagerAwayError: the job was not
+        ended.
+        """
 
 
 class SparkJobTrigger(BaseTrigger):
     """Polls a cluster manager until the job has ended, then fires once; runs in the triggerer's event loop.
 
     The event is `{"status", "job_id", "message", "exit_code", "log", "report", "error"}`. Its status is a value of
-    `Outcome`; or `timeout`: the job was ended because the task's time was over; or `away`: the manager has not
-    answered ten times in a row, and the job may go on.
+    `Outcome`; or `timeout`: the job was ended because the task timed out; or `away`: the manager has failed to answer
+    ten times in a row, and the job may still be running.
 
-    It may run twice at a time for one job, when triggerers change: it changes nothing before the deadline.
+    Two instances may run for one job when triggerers change: neither changes anything before the deadline.
 
-    :param job_id: the manager's name of the job.
-    :param poll_interval_s: seconds between two questions.
-    :param deadline_epoch_s: when the task's `execution_timeout` is over; None: never.
+    :param job_id: the manager's id of the job.
+    :param poll_interval_s: seconds between two requests.
+    :param deadline_epoch_s: when the task's `execution_timeout` ends; None: never.
     """
 
     def __init__(self, *, job_id: str, poll_interval_s: float, deadline_epoch_s: float | None = None) -> None:
@@ -51,7 +53,7 @@ class SparkJobTrigger(BaseTrigger):
         self.deadline_epoch_s = deadline_epoch_s
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Class and parameters; Airflow stores them, so there is no secret among them."""
+        """Class and parameters; Airflow stores them, so none of them is a secret."""
         cls = type(self)
         facts = {
             "job_id": self.job_id,
@@ -61,11 +63,11 @@ class SparkJobTrigger(BaseTrigger):
         return f"{cls.__module__}.{cls.__qualname__}", facts
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
-        """Fire once, whatever happens."""
+        """Fire exactly once, whatever happens."""
         yield TriggerEvent(await self._event())  # type: ignore[no-untyped-call]
 
     async def on_kill(self) -> None:
-        """End the job: somebody has marked or cleared the task. Airflow calls it for nothing else."""
+        """End the job: a user has marked or cleared the task. Airflow calls it for nothing else."""
         async with await self._manager() as manager:
             self.log.info("Ending job %s", self.job_id)
             await manager.kill(self.job_id)
@@ -117,9 +119,9 @@ class SparkJobTrigger(BaseTrigger):
 
 
 class YarnApplicationTrigger(SparkJobTrigger):
-    """Waits for an application of YARN, by the ResourceManager's REST API.
+    """Waits for a YARN application, through the ResourceManager's REST API.
 
-    :param conn_id: Spark connection, whose extra names the ResourceManager.
+    :param conn_id: Spark connection whose extra names the ResourceManager.
     """
 
     def __init__(self, *, conn_id: str, **kwargs: Any) -> None:
@@ -127,7 +129,7 @@ class YarnApplicationTrigger(SparkJobTrigger):
         self.conn_id = conn_id
 
     def serialize(self) -> tuple[str, dict[str, Any]]:
-        """Class and parameters, with the connection by its id."""
+        """Class and parameters, with the connection as its id."""
         path, facts = super().serialize()
         return path, {**facts, "conn_id": self.conn_id}
 
@@ -138,7 +140,7 @@ class YarnApplicationTrigger(SparkJobTrigger):
 class DriverPodTrigger(SparkJobTrigger):
     """Waits for a driver's pod on Kubernetes; `job_id` is `namespace:pod`.
 
-    :param token: what the job's events begin with; no secret to those who may read its log.
+    :param token: the prefix of the job's events; not a secret to users who may read its log.
     """
 
     def __init__(self, *, token: str | None = None, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""What sensors and triggers know of the connector that they wait for: enough to ask Kafka, and no secret."""
+"""What sensors and triggers know about the connector they wait for: enough to query Kafka, and no secret."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from airflow_kconnect.hooks.masking import is_secret_key
 if TYPE_CHECKING:
     from airflow_kconnect.stores.watching.positions import ConnectorPositions
 
-# All triggers of a triggerer together take no more threads than these, however slow Kafka is.
+# All triggers of a triggerer together use at most this many threads, however slow Kafka is.
 THREADS = 8
 
 _CONNECTOR_KEYS = ("name", "topics", "topics.regex", "offsets.storage.topic")
@@ -32,7 +32,7 @@ _threads = ThreadPoolExecutor(THREADS, thread_name_prefix="kconnect-onlooker")
 
 
 async def in_thread(function: Callable[..., _T], *arguments: Any) -> _T:
-    """Call a function that blocks without blocking the event loop.
+    """Call a blocking function without blocking the event loop.
 
     These threads are not those of `asyncio.to_thread`, which all other triggers need.
     """
@@ -41,10 +41,10 @@ async def in_thread(function: Callable[..., _T], *arguments: Any) -> _T:
 
 @dataclass(frozen=True)
 class WatchedConnector:
-    """A connector, and how its Kafka is reached: the keys that matter, as they were written.
+    """A connector and how to reach its Kafka: the keys that matter, as they were written.
 
     :param connector: its name, topics and client overrides; other keys are left out.
-    :param worker_config: the worker keys that the DAG gives, about Kafka's clients and the internal topics.
+    :param worker_config: the worker keys given by the DAG for Kafka's clients and the internal topics.
     :param kafka_conn_id: the Airflow connection.
     """
 
@@ -56,7 +56,7 @@ class WatchedConnector:
     def of(
         cls, config: Mapping[str, Any], worker_config: Mapping[str, Any] | None, kafka_conn_id: str | None
     ) -> WatchedConnector:
-        """Leave out of configurations what a look at the connector's positions does not need."""
+        """Keep only what a check of the connector's positions needs."""
         connector = {
             key: value
             for key, value in sorted(config.items())
@@ -75,7 +75,7 @@ class WatchedConnector:
         return str(self.connector.get("name", ""))
 
     def stored(self) -> dict[str, Any]:
-        """Parameters for a trigger, which Airflow keeps in its database.
+        """Parameters for a trigger, which Airflow stores in its database.
 
         :raises ConfigError: there are secrets among them; all are named.
         """
@@ -97,7 +97,7 @@ class WatchedConnector:
         }
 
     def positions(self) -> ConnectorPositions:
-        """Look up the connection and all variables. Blocks; called in a task, or in a thread of a trigger.
+        """Resolve the connection and all variables. Blocks; called in a task, or in a thread of a trigger.
 
         :raises ConfigError: the connection or a variable is missing, or a key is wrong.
         """
