@@ -1,1 +1,1 @@
-"""The model of Kafka Connect: configuration, plug-ins, schemas, records, errors. Standard library only."""
+"""The Kafka Connect model: configuration, plug-ins, schemas, records, errors. Standard library only."""

@@ -1,4 +1,4 @@
-"""The contract of connectors: what a connector is asked, by whom and when."""
+"""The connector contract: which methods are called, by whom and when."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ Progress = int | str
 
 
 class ExactlyOnceSupport(Enum):
-    """What a source connector answers for a configuration (KIP-618)."""
+    """A source connector's answer for a configuration (KIP-618)."""
 
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
 
 
 class Connector(ABC):
-    """Made once per run, in the job's driver. Class methods are also called where there is no Spark.
+    """Created once per run, in the job's driver. Class methods are also called where there is no Spark.
 
     :param props: the connector's whole configuration, validated, variables resolved.
     """
 
     kind: ClassVar[str]
     key_prefixes: ClassVar[tuple[str, ...]] = ()
-    """Beginnings of keys that it reads although `config` does not define them, such as properties of a driver."""
+    """Prefixes of keys that it reads although `config` does not define them, such as driver properties."""
 
     def __init__(self, props: Mapping[str, str]) -> None:
         self.props = dict(props)
@@ -62,22 +62,22 @@ class Connector(ABC):
 
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
-        """Errors beyond single keys: key -> messages. Called at validation; must not connect anywhere."""
+        """Errors beyond single keys: key -> messages. Called at validation; must not connect to anything."""
         return {}
 
     @classmethod
     def forbidden(cls, props: Mapping[str, str], worker: WorkerConfig) -> dict[str, list[str]]:
-        """What the worker does not let connectors do: key -> messages. Called at validation, in the job too."""
+        """What the worker forbids connectors to do: key -> messages. Called at validation, including in the job."""
         return {}
 
     @classmethod
     def warnings(cls, props: Mapping[str, str]) -> list[str]:
-        """What is allowed but will not do what the user may expect. Called at validation; must not connect anywhere."""
+        """What is allowed but may not do what the user expects. Called at validation; must not connect to anything."""
         return []
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
-        """Why an interval of time cannot be moved again with this configuration; None if it can.
+        """Why an interval of time cannot be replayed with this configuration; None if it can.
 
         Called before anything is started.
         """
@@ -86,17 +86,17 @@ class Connector(ABC):
     @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
         """What it reads (a source) or writes (a sink) outside Kafka, for lineage. Called in Airflow, so it must not
-        connect anywhere; what is not known is left out.
+        connect to anything; what is not known is left out.
 
         :param props: valid, but variables such as `${file:...}` are not resolved.
-        :param report: of a run that has ended: its offsets and notes may know more; None before a run.
+        :param report: of a finished run: its offsets and notes may contain more; None before a run.
         """
         return []
 
     def check(self) -> None:
-        """Look at the outside (a file, a database) where the job runs, before anything is planned.
+        """Check the external system (a file, a database) from where the job runs, before anything is planned.
 
-        :raises ConfigError: when the configuration names something that cannot work.
+        :raises ConfigError: the configuration names something that cannot work.
         """
 
 
@@ -121,7 +121,7 @@ class SourcePlan:
     """What one run reads.
 
     :param splits: in source order; those of one source partition are contiguous and adjacent.
-    :param notes: facts for the report, e.g. ``{"held_back_bytes": 17}``.
+    :param notes: details for the report, e.g. ``{"held_back_bytes": 17}``.
     """
 
     splits: tuple[Split, ...]
@@ -130,17 +130,17 @@ class SourcePlan:
 
 @dataclass(frozen=True)
 class PlanContext:
-    """What a connector may ask while planning.
+    """What a connector can use while planning.
 
     :param offsets: source partition (`partition_identity`) -> committed offset; read after fencing.
-    :param facts: what `NativeSourceConnector.facts` said when that offset was committed.
-    :param max_records: at most so many records in this run; None is no bound.
-    :param splits_max: at most so many splits per source partition; None lets the connector choose.
-    :param plan_splits: how many splits a plan has room for; None is no bound. A connector that stops there notes
-        ``more``, and is asked again within the run, when those are done.
-    :param parallelism: how many splits Spark can run at once; asks Spark's configuration.
+    :param facts: what `NativeSourceConnector.facts` returned when that offset was committed.
+    :param max_records: at most this many records in this run; None means no limit.
+    :param splits_max: at most this many splits per source partition; None lets the connector choose.
+    :param plan_splits: at most this many splits in a plan; None means no limit. A connector that stops there notes
+        ``more``, and is called again within the run once those are done.
+    :param parallelism: how many splits Spark can run at once; reads Spark's configuration.
     :param spark: starts the Spark session on first use: a run with nothing to do should not call it.
-    :param replay: plan what belongs to this interval, whatever the offsets say; None: go on from them.
+    :param replay: plan what belongs to this interval, regardless of the offsets; None: resume from the offsets.
     """
 
     offsets: Mapping[str, Offset]
@@ -157,18 +157,18 @@ class PlanContext:
         return self.offsets.get(partition_identity(source_partition))
 
     def facts_of(self, source_partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """What was remembered beside that offset, or None."""
+        """The facts stored beside that offset, or None."""
         return self.facts.get(partition_identity(source_partition))
 
 
 class SourceConnector(Connector):
-    """Common to both kinds of source connector; do not subclass it directly."""
+    """Base class of both kinds of source connector; do not subclass it directly."""
 
     kind = "source"
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
-        """A source must know which of its data belong to an interval; most do not."""
+        """A source must be able to tell which of its data belong to an interval; most cannot."""
         return "does not know which of its data belong to an interval of time: it can only resume from its offsets"
 
     @classmethod
@@ -185,13 +185,14 @@ class SourceConnector(Connector):
     def alter_offsets(
         cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
     ) -> bool:
-        """Called before committed offsets are altered or reset, where no run goes on; there may be no Spark.
+        """Called before committed offsets are altered or reset, while no run is in progress; there may be no Spark.
 
-        Look at what is to be committed, and alter what the connector itself remembers elsewhere.
+        Check what is to be committed, and alter any state that the connector itself stores elsewhere.
 
-        :param offsets: (source partition, new offset) pairs; None removes the offset. Let garbage be removed.
-        :returns: False if the connector knows nothing about its offsets, so that the user may have more to alter.
-        :raises ConfigError: keyed by ``offsets``, with all that no run could start from.
+        :param offsets: (source partition, new offset) pairs; None removes the offset. Allow invalid offsets to be
+            removed.
+        :returns: False if the connector does not manage its own offsets, so the user may have more to alter.
+        :raises ConfigError: keyed by ``offsets``, with all offsets from which no run could start.
         """
         return False
 
@@ -201,7 +202,7 @@ class SourceConnector(Connector):
         offsets: Sequence[tuple[Mapping[str, Any], Offset | None]],
         problems_of: Callable[[Mapping[str, Any], Offset], list[str]],
     ) -> None:
-        """For `alter_offsets`: look at each offset that is not removed.
+        """For `alter_offsets`: check each offset that is not removed.
 
         :param problems_of: what is wrong with the offset of a source partition.
         :raises ConfigError: keyed by ``offsets``, with all problems.
@@ -219,66 +220,68 @@ class NativeSourceConnector(SourceConnector):
 
     @abstractmethod
     def plan(self, context: PlanContext) -> SourcePlan:
-        """Called after fencing, unless an unfinished plan is resumed; again if a plan had no room for everything."""
+        """Called after fencing, unless an unfinished plan is resumed; again if a plan did not cover everything."""
 
     @abstractmethod
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
-        """Called when an unfinished plan is taken up again, with the (index, split) pairs that are not done.
+        """Called when an unfinished plan is resumed, with the (index, split) pairs that are not done.
 
         Returns the indices of splits to give up because their source was replaced: their source partitions get no
-        offset from this run, so the next one plans them anew.
+        offset from this run, so the next one plans them from scratch.
 
-        :raises DataError: if a source is no longer the one that was planned on, and the user must decide.
+        :raises DataError: a source is no longer the one that was planned, and the user must decide.
         """
 
     @abstractmethod
     def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
         """Read (index, split, resume point) triples into a frame with one Spark partition per split.
 
-        The frame carries ``progress`` (long or string: the resume point after this row; strictly growing within a
-        split; null where reading cannot go on behind the row, so that nothing is committed there) and may carry
+        The frame carries ``progress`` (long or string: the resume point after this row; strictly increasing within a
+        split; null where reading cannot resume after the row, so that nothing is committed there) and may carry
         ``error`` (a text, or `error_cell`). A split's rows come in the same order each time.
         """
 
     def resumable(self, split: Split) -> bool:
         """Whether rows of the split carry ``progress``, so that a long one can commit in parts. If not, the whole split
-        is one Kafka transaction, which may take as long as the broker allows."""
+        is one Kafka transaction, which may take as long as the broker allows.
+        """
         return True
 
     @abstractmethod
     def offset(self, split: Split, progress: Progress) -> Offset | None:
-        """The source offset that says "everything up to `progress` is done"; None if nothing is to be remembered."""
+        """The source offset that means "everything up to `progress` is done"; None if nothing is to be stored."""
 
     def facts(self, split: Split) -> dict[str, Any] | None:
-        """What to remember beside an offset that a split led to, to recognise a source that was replaced."""
+        """What to store beside an offset that a split led to, in order to detect a replaced source."""
         return None
 
     def explained(self, failure: str) -> ConnectError | None:
-        """What a run that failed in Spark, and could be tried again, really failed of; None: try again.
+        """The permanent cause of a run that failed in Spark with an apparently retriable error; None: retry.
 
-        Called in the driver. A value that Spark's reader cannot read will not be another one next time.
+        Called in the driver. A value that Spark's reader cannot read will be the same next time.
         """
         return None
 
     def finished(self) -> None:
-        """Called in the driver once per run after the last split was read, and when the run failed: let go of what
-        `plan` or `read` opened."""
+        """Called in the driver once per run after the last split was read, or when the run failed: release what `plan`
+        or `read` opened.
+        """
 
 
 @dataclass(frozen=True)
 class RecordShapes:
-    """The shapes that a poll connector's records have; a record without schema is always allowed."""
+    """The shapes of a poll connector's records; a record without schema is always allowed."""
 
     keys: tuple[Shape, ...] = ()
     values: tuple[Shape, ...] = ()
 
 
 class PollSourceConnector(SourceConnector):
-    """A source in Python: each task is polled in a Spark partition until it has caught up or a bound is reached."""
+    """A source in Python: each task is polled in a Spark partition until it has caught up or a limit is reached."""
 
     @abstractmethod
     def task_class(self) -> type[SourceTask]:
-        """The class of its tasks; it must be importable where the executors run."""
+        """The class of its tasks; it must be importable on the executors."""
 
     @abstractmethod
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
@@ -304,28 +307,29 @@ class SinkSplit:
 
 
 class SinkConnector(Connector):
-    """Common to both kinds of sink connector; do not subclass it directly."""
+    """Base class of both kinds of sink connector; do not subclass it directly."""
 
     kind = "sink"
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
-        """A replay writes what was written before: a sink must know that this does no harm."""
+        """A replay writes again what was written before: a sink must know that this does no harm."""
         return (
             "does not say that records which are written again do no harm: after a replay they could be in its target"
             " twice. If they do none, let the connector's `replay_problem` return None"
         )
 
     def replay(self, replay: Replay) -> None:
-        """Called after construction when the run moves an interval again: choose a place that keeps the live one
-        whole, if writing twice would not."""
+        """Called after construction if the run replays an interval: choose another target, if writing twice would
+        damage the live one.
+        """
 
     @classmethod
     def start_problems(
         cls, props: Mapping[str, str], starts: Mapping[TopicPartition, int], committed: Mapping[TopicPartition, int]
     ) -> list[str]:
         """Why a run must not start where a user wants it to. Called before offsets are altered or reset, and before a
-        run that goes on is ended; there may be no Spark.
+        run in progress is ended; there may be no Spark.
 
         :param starts: where the next run would start.
         :param committed: what the group has committed so far.
@@ -334,13 +338,13 @@ class SinkConnector(Connector):
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """Called before the group's offsets are altered or reset, where no run goes on; there may be no Spark.
+        """Called before the group's offsets are altered or reset, while no run is in progress; there may be no Spark.
 
-        A sink that keeps offsets with its data alters them.
+        A sink that stores offsets with its data alters them here.
 
         :param offsets: the new offsets; None removes one.
-        :returns: False if the connector knows nothing about its offsets, so that the user may have more to alter.
-        :raises ConfigError: keyed by ``offsets``, with all that no run could start from.
+        :returns: False if the connector does not manage its own offsets, so the user may have more to alter.
+        :raises ConfigError: keyed by ``offsets``, with all offsets from which no run could start.
         """
         return False
 
@@ -350,7 +354,7 @@ class PollSinkConnector(SinkConnector):
 
     @abstractmethod
     def task_class(self) -> type[SinkTask]:
-        """The class of its tasks; it must be importable where the executors run."""
+        """The class of its tasks; it must be importable on the executors."""
 
     @abstractmethod
     def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
@@ -358,17 +362,17 @@ class PollSinkConnector(SinkConnector):
 
 
 Refused = Callable[[int, RefusedError], None]
-"""Is told the Kafka offset of a record that a target refuses, and why."""
+"""Called with the Kafka offset of a record that the target rejects, and the reason."""
 
 
 class SplitWriter(ABC):
-    """Writes one split of a Spark-native sink; made in the driver, pickled, used in a Spark partition."""
+    """Writes one split of a Spark-native sink; created in the driver, pickled, used in a Spark partition."""
 
     def tolerate(self, refused: Refused) -> None:
-        """Called before `open` if the run goes on without bad records (``errors.tolerance=all``).
+        """Called before `open` if the run skips bad records (``errors.tolerance=all``).
 
-        A writer that can find out which record its target refuses tells of it within `write`, and goes on with the
-        others. Without that, whatever the target refuses ends the run.
+        A writer that can tell which record its target rejects reports it within `write` and continues with the others.
+        Without that, any record that the target rejects ends the run.
         """
 
     @abstractmethod
@@ -383,7 +387,7 @@ class SplitWriter(ABC):
     def close(self, end: int) -> dict[str, Any]:
         """Called after the last row. `end` is the offset after the split (it may be lower than planned).
 
-        Returns JSON facts for `NativeSinkConnector.commit`. Nothing needs to be visible to readers yet.
+        Returns JSON data for `NativeSinkConnector.commit`. Nothing needs to be visible to readers yet.
         """
 
     def abort(self) -> None:
@@ -391,17 +395,17 @@ class SplitWriter(ABC):
 
 
 ParsedPart = tuple[int, "pa.StructArray"]
-"""The number of a shape, and the keys or values of a batch, which all have it and are not null."""
+"""The index of a shape, and the keys or values of a batch, all of which have that shape and are not null."""
 
 
 class BatchRenderer(ABC):
-    """Makes rows for a `SplitWriter` where the payloads of records were parsed; pickled into the tasks."""
+    """Renders rows for a `SplitWriter` in the process where the records were parsed; pickled into the tasks."""
 
     @abstractmethod
     def render(self, offsets: pa.Array, key: ParsedPart | None, value: ParsedPart) -> pa.RecordBatch | None:
-        """The rows that `NativeSinkConnector.render` would make, none with an error; None if it has to make them.
+        """The rows that `NativeSinkConnector.render` would return, none with an error; None if `render` is needed.
 
-        :param key: None: nobody reads keys.
+        :param key: None: keys are not used.
         """
 
 
@@ -409,34 +413,35 @@ class NativeSinkConnector(SinkConnector):
     """A sink whose rows Catalyst renders and a `SplitWriter` writes in Arrow batches."""
 
     exactly_once: bool = False
-    """Whether a repeated write of the same offsets leaves the same result."""
+    """Whether writing the same offsets again leaves the same result."""
     ordered: bool = True
     """Whether the splits of a partition must be committed in order by one writer; else they run in parallel."""
 
     needs: frozenset[str] = frozenset({"key", "timestamp", "headers"})
-    """Which parts of a record, besides its value, `render` uses; each one that is read costs."""
+    """Which parts of a record, besides its value, `render` uses; reading each of them has a cost."""
 
     unwraps_change_events: bool = False
     """Whether Debezium's envelopes reach `render` as plain rows, and their deletes as tombstones."""
 
     def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
-        """Offsets that the target keeps with its data, for a sink that writes both in one transaction.
+        """Offsets that the target stores with its data, for a sink that writes both in one transaction.
 
-        Where the target is further than the consumer group, a run resumes where the target is. Must change nothing: a
-        dry run asks it while another run goes on.
+        Where the target is ahead of the consumer group, a run resumes from the target's offset. Must change nothing: a
+        dry run calls it while another run is in progress.
         """
         return {}
 
     def take_over(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
-        """As `stored_offsets`, and from now on older runs can write nothing.
+        """As `stored_offsets`; from now on older runs can write nothing.
 
-        Called in the driver before anything is planned, when older runs can commit nothing to Kafka any more.
+        Called in the driver before anything is planned, when older runs can no longer commit anything to Kafka.
         """
         return self.stored_offsets(partitions)
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
-        """Called in the driver before the first round with the first offset of each partition that is not
-        committed: remove what an interrupted run left behind from there on. No newer run had started just before."""
+        """Called in the driver before the first round, with the first uncommitted offset of each partition: remove what
+        an interrupted run left behind from there on. No newer run had started just before.
+        """
 
     @abstractmethod
     def render(self, frame: RecordFrame) -> DataFrame:
@@ -445,10 +450,10 @@ class NativeSinkConnector(SinkConnector):
     def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
         """Called in place of `render` where records need no transformation and a converter parses them in batches.
 
-        What it makes does not have to pass through Spark's JVM. A split ends at the first batch that needs `render`,
-        and the rest of the run goes that way.
+        The rows it renders do not have to pass through Spark's JVM. A split ends at the first batch that needs
+        `render`, and the rest of the run uses `render`.
 
-        :param keys: shapes that keys may have; none if nobody reads keys.
+        :param keys: shapes that keys may have; empty if keys are not used.
         """
         return None
 
@@ -459,8 +464,8 @@ class NativeSinkConnector(SinkConnector):
     def commit(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> dict[str, Any]:
         """Called in the driver, once per round, after all splits closed and before their offsets are committed.
 
-        Make the results visible. Returns facts for the report. No newer run of the connector had started just before.
+        Make the results visible. Returns details for the report. No newer run of the connector had started just before.
 
-        :raises FencedError: what the writers wrote has disappeared: a newer run has removed it.
+        :raises FencedError: what the writers wrote is gone: a newer run has removed it.
         """
         return {}

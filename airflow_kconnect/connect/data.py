@@ -1,4 +1,4 @@
-"""Connect's schemas: what the types of Spark cannot hold (optional, default, name, version, doc, parameters)."""
+"""Connect's schemas: what Spark's types cannot express (optional, default, name, version, doc, parameters)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class SchemaType(StrEnum):
-    """The thirteen types of ``org.apache.kafka.connect.data.Schema.Type``; values as JsonConverter writes them."""
+    """The types of ``org.apache.kafka.connect.data.Schema.Type``; values as JsonConverter writes them."""
 
     BOOLEAN = "boolean"
     INT8 = "int8"
@@ -49,7 +49,7 @@ class ConnectSchema:
 
     :param type: its type.
     :param optional: whether null is a legal value.
-    :param default: the value that stands for null when the schema has one; None means "no default".
+    :param default: the value used in place of null; None means "no default".
     :param name: logical or record name, such as ``org.apache.kafka.connect.data.Timestamp``.
     :param version: version of the name.
     :param doc: free text.
@@ -61,7 +61,7 @@ class ConnectSchema:
 
     type: SchemaType
     optional: bool = False
-    default: Any = field(default=None, hash=False)  # of a struct it is a dict
+    default: Any = field(default=None, hash=False)  # for a struct it is a dict
     name: str | None = None
     version: int | None = None
     doc: str | None = None
@@ -97,7 +97,7 @@ OPTIONAL_BYTES_SCHEMA = BYTES_SCHEMA.as_optional()
 
 @dataclass(frozen=True)
 class Shape:
-    """The form that some rows of a record part have: a schema, or None for schemaless data."""
+    """The form of some rows of a record part: a schema, or None for schemaless data."""
 
     schema: ConnectSchema | None = None
 

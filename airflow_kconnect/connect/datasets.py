@@ -1,4 +1,4 @@
-"""Data outside Kafka that a connector reads or writes, by the names that OpenLineage gives them."""
+"""Data outside Kafka that a connector reads or writes, under its OpenLineage names."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 @dataclass(frozen=True, order=True)
 class Dataset:
-    """A dataset's name as in OpenLineage's naming conventions; never with user, password or parameters.
+    """A dataset's name following OpenLineage's naming conventions; never with user, password or parameters.
 
     :param namespace: where it is: ``file``, ``postgres://db:5432``.
-    :param name: what it is called there: ``/data/orders.csv``, ``shop.public.orders``.
+    :param name: its name there: ``/data/orders.csv``, ``shop.public.orders``.
     """
 
     namespace: str

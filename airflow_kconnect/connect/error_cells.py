@@ -1,4 +1,4 @@
-"""Errors on their way from a Spark partition to the driver, as data: Spark would only pass on a traceback."""
+"""Errors passed from a Spark partition to the driver as data: Spark itself would pass on only a traceback."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ DROPPED = "\x03"
 """The ``error`` cell of a record that a filter has dropped."""
 
 NEEDS_SPARK = "\x04"
-"""The ``error`` cell of a record that no `BatchRenderer` can take: Spark has to."""
+"""The ``error`` cell of a record that no `BatchRenderer` can handle: Spark has to."""
 
 LARGE = "\x06"
-"""The ``error`` cell of a record for which batches of so many records would be too large."""
+"""The ``error`` cell of a record with which batches of the current size would be too large."""
 
 PADDING = "\x05"
-"""The ``error`` cell of a row that is no record: rows without content push records through Spark, which waits until a
-batch is full."""
+"""The ``error`` cell of a row that is not a record: empty rows push records through Spark, which waits until a batch is
+full.
+"""
 
 DATA_EXCEPTION = "org.apache.kafka.connect.errors.DataException"
 _CLASSES = {name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, ConnectError)}
@@ -40,7 +41,7 @@ def pack_error(error: ConnectError) -> dict[str, Any]:
 
 
 def unpack_error(packed: dict[str, Any]) -> ConnectError:
-    """The error again."""
+    """The error that `pack_error` packed."""
     cls = _CLASSES[packed["class"]]
     if issubclass(cls, ConfigError):
         return cls(packed["errors"], packed["connector"])
@@ -48,13 +49,13 @@ def unpack_error(packed: dict[str, Any]) -> ConnectError:
 
 
 def error_cell(error: ConnectError) -> str:
-    """An error as the cell of an ``error`` column: ends the run with just this error."""
+    """An error as the cell of an ``error`` column: ends the run with exactly this error."""
     return _PREFIX + json.dumps(pack_error(error))
 
 
 @dataclass(frozen=True)
 class RecordError:
-    """Why a record failed, as Connect's dead-letter headers name it.
+    """Why a record failed, in terms of Connect's dead-letter headers.
 
     :param stage: ``VALUE_CONVERTER``, ``TRANSFORMATION``, ...
     :param executing: Java name of the converter or transformation.
@@ -68,23 +69,23 @@ class RecordError:
 
     @property
     def told(self) -> str:
-        """The message as logs, reports and callbacks show it: it may quote what is in a record, of any length."""
+        """The message for logs, reports and callbacks: it may quote data from a record, of any length."""
         cut = f"{self.message[:_TOLD_MAX]}..." if len(self.message) > _TOLD_MAX else self.message
         return printable(cut)
 
 
 def stage_prefix(stage: str, executing: str) -> str:
-    """What a stage puts before the text of an error in an ``error`` column."""
+    """The prefix that a stage adds to an error text in an ``error`` column."""
     return f"{_STAGE}{stage}{_PART}{executing}{_PART}"
 
 
 def with_exception(class_name: str, message: str) -> str:
-    """A text of an error with the Java name of its exception; without one it is a DataException."""
+    """An error text with the Java name of its exception; without one it is a DataException."""
     return f"{class_name}{_EXCEPTION}{message}"
 
 
 def record_error(cell: str) -> RecordError | None:
-    """What the cell of an ``error`` column says of a record; None if it is about something else."""
+    """The record error in a cell of an ``error`` column; None if the cell holds something else."""
     if not cell.startswith(_STAGE):
         return None
     stage, executing, text = cell[len(_STAGE) :].split(_PART, 2)

@@ -1,6 +1,6 @@
-"""The errors of airflow_kconnect, named by what the caller does about them.
+"""The errors of airflow_kconnect, classified by how the caller reacts to them.
 
-Every error carries the exit code that a job ends with (0 is success, 2 is a usage error of the command line).
+Every error carries the exit code of the job (0 is success, 2 is a usage error of the command line).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 
 class ConnectError(Exception):
-    """Root of all errors that a user can meet; the text is one line and names the next step."""
+    """Base class of all errors shown to users; the text is one line and names the next step."""
 
     exit_code = 5
 
@@ -17,7 +17,7 @@ class ConnectError(Exception):
 class ConfigError(ConnectError):
     """The configuration is wrong: never retry.
 
-    :param errors: configuration key -> messages; all problems that were found, not only the first.
+    :param errors: configuration key -> messages; all problems, not only the first.
     :param connector: name of the connector, if known.
     """
 
@@ -40,17 +40,17 @@ class ConfigError(ConnectError):
 
 
 class DataError(ConnectError):
-    """A record, an offset or a source is not what it should be: look at the named place, then run again."""
+    """A record, an offset or a source is not as expected: check the location named, then run again."""
 
     exit_code = 1
 
 
 class RefusedError(DataError):
-    """A sink's target refuses a record for what is in it; it may take others."""
+    """A sink's target rejects a record because of its content; it may accept others."""
 
 
 class RetriableError(ConnectError):
-    """Something outside is unavailable (a broker, a database): the same run may succeed later."""
+    """An external system is unavailable (a broker, a database): the same run may succeed later."""
 
     exit_code = 3
 
@@ -62,6 +62,6 @@ class FencedError(ConnectError):
 
 
 class InternalError(ConnectError):
-    """A broken promise of airflow_kconnect itself; please report it."""
+    """A bug in airflow_kconnect itself; please report it."""
 
     exit_code = 5

@@ -21,8 +21,8 @@ class Union:
 
     :param shapes: the shapes that rows may have.
     :param columns: one nullable column of the frame per shape.
-    :param tag: int column that says which shape a row has; null in it means "no schema, no value" (a tombstone).
-        None when there is exactly one shape and every row has it.
+    :param tag: int column with the index of each row's shape; null means "no schema, no value" (a tombstone). None when
+        there is exactly one shape and every row has it.
     """
 
     shapes: tuple[Shape, ...] = ()
@@ -54,7 +54,8 @@ class RecordFrame:
     :param timestamp: name of a long column, ms since the epoch, or None for "now".
     :param headers: name of an array<struct<key string, value binary>> column, or None.
     :param partition: name of an int column with the Kafka partition, or None.
-    :param carried: other columns that go along unchanged (``split``, ``progress``, ``kafka_offset``, ``error`` ...).
+    :param carried: other columns that are passed through unchanged (``split``, ``progress``, ``kafka_offset``,
+        ``error`` ...).
     """
 
     df: DataFrame

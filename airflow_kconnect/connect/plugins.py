@@ -1,8 +1,7 @@
 """The registry of installed plugins: connectors, converters, transformations and predicates.
 
-A plugin is an entry point whose name is the class name that configurations use, which is the Java name for
-what exists in Kafka Connect. A configuration can only name what is registered: no text of a configuration is
-ever imported.
+A plugin is an entry point whose name is the class name that configurations use: the Java name, for classes that exist
+in Kafka Connect. A configuration can only name registered classes: its text is never imported.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ PREDICATES = "airflow_kconnect.predicates"
 
 _OWN = "airflow_kconnect."
 
-# What a simple name may leave out (PluginUtils.prunedName).
+# The suffixes that a simple name may leave out (PluginUtils.prunedName).
 _SUFFIXES = {
     CONNECTORS: "Connector",
     CONVERTERS: "Converter",
@@ -50,7 +49,7 @@ class PluginEntryPoint(Protocol):
 
 @dataclass(frozen=True)
 class PluginInfo:
-    """One line of a list of plugins; `error` says why a plugin cannot be imported, and is None if it can."""
+    """One entry in a list of plugins; `error` says why a plugin cannot be imported, and is None if it can."""
 
     name: str
     kind: str | None = None
@@ -61,7 +60,7 @@ class PluginInfo:
 class PluginRegistry:
     """Finds plugin classes by the names that users write.
 
-    :param entry_points: entry points per group; nothing is imported before it is asked for.
+    :param entry_points: entry points per group; nothing is imported until it is requested.
     """
 
     def __init__(self, entry_points: Mapping[str, Iterable[PluginEntryPoint]]) -> None:
@@ -107,9 +106,9 @@ class PluginRegistry:
         return self._find(PREDICATES, name, key)
 
     def resolve(self, group: str, name: str, *, key: str) -> str:
-        """Full name of the plugin that a name or alias stands for.
+        """Full name of the plugin that a name or alias refers to.
 
-        :raises ConfigError: keyed by `key`: no plugin has this name, or several have.
+        :raises ConfigError: keyed by `key`: no plugin has this name, or several do.
         """
         candidates = self._candidates(group, name)
         if not candidates:
@@ -120,7 +119,7 @@ class PluginRegistry:
         return candidates[0]
 
     def name_of(self, group: str, plugin: type[Any]) -> str:
-        """Full name of an installed class; of another one its Python name."""
+        """Full name of an installed class; for any other class its Python name."""
         target = f"{plugin.__module__}:{plugin.__qualname__}"
         found = (name for name, targets in self._groups.get(group, {}).items() if target in targets)
         return next(found, f"{plugin.__module__}.{plugin.__qualname__}")
@@ -151,7 +150,7 @@ class PluginRegistry:
         if name in known:
             return [name]
         found = [full for full in known if name in _aliases(group, full)]
-        # JdbcSource is a simple name of several: then it means the one that we list under a name of our own.
+        # The simple name JdbcSource is ambiguous: it refers to the one that we list under a name of our own.
         own = [full for full in found if full.startswith(_OWN)]
         return own if len(own) == 1 else found
 
@@ -189,6 +188,6 @@ def _cause(error: Exception) -> str:
 
 @cache
 def registry() -> PluginRegistry:
-    """The plugins that are installed in this environment; read once per process."""
+    """The plugins installed in this environment; read once per process."""
     groups = (CONNECTORS, CONVERTERS, TRANSFORMS, PREDICATES)
     return PluginRegistry({group: entry_points(group=group) for group in groups})

@@ -16,15 +16,15 @@ class SourceRecord:
     """A record that a `SourceTask` polled.
 
     :param source_partition: where it comes from, a flat map such as ``{"filename": "/data/in"}``.
-    :param source_offset: the position after it, a flat map such as ``{"position": 42}``.
-        Either may be None: then the record is not tracked.
+    :param source_offset: the position after it, a flat map such as ``{"position": 42}``. Either may be None: then the
+        record is not tracked.
     :param topic: the topic it goes to.
-    :param value: str, int, float, bool, bytes, dict (STRUCT or MAP), list (ARRAY), or None.
+    :param value: str, int, float, bool, bytes, dict (STRUCT or MAP), list (ARRAY) or None.
     :param value_schema: its schema; None with a value means schemaless.
-    :param kafka_partition: the partition it goes to; None lets Kafka's murmur2 of the key decide.
+    :param kafka_partition: the partition it goes to; None: chosen by Kafka's murmur2 hash of the key.
     :param timestamp: ms since the epoch; None means now.
-    :param headers: (name, value) pairs; bytes and None pass as they are, other values the header converter writes as
-        schemaless data.
+    :param headers: (name, value) pairs; bytes and None are passed as they are, the header converter writes other values
+        as schemaless data.
     """
 
     source_partition: Mapping[str, Any] | None
@@ -41,7 +41,7 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class SinkRecord:
-    """A record that a `SinkTask` is given.
+    """A record passed to a `SinkTask`.
 
     :param kafka_offset: its offset in topic-partition.
     :param value: Python data as in `SourceRecord`; schemaless data are plain dicts and lists.

@@ -1,4 +1,4 @@
-"""A data interval that is moved again, beside the live offsets, which stay where they are."""
+"""A data interval that is moved again, independently of the live offsets, which stay unchanged."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from airflow_kconnect.connect.plugins import registry
 class Replay:
     """One replay.
 
-    :param start_ms: begin of the interval in ms since the epoch.
+    :param start_ms: start of the interval in ms since the epoch.
     :param end_ms: its end, exclusive.
-    :param key: a repeated attempt with the same key goes on where the one before was stopped, and does nothing when
-        it had finished; another key replays the interval once more.
+    :param key: another attempt with the same key resumes where the previous one stopped, and does nothing if it had
+        finished; a different key replays the interval once more.
     """
 
     start_ms: int
@@ -41,11 +41,11 @@ class Replay:
 
 
 def interval_replay(connector: str, text: str, *, again: bool = False) -> Replay:
-    """The replay of an interval that somebody types.
+    """The replay of an interval that a user types.
 
-    :param text: ``begin/end`` in ISO 8601, the end exclusive; in UTC where no zone is named.
-    :param again: move it once more, also if it was moved before; else its key is that of the interval.
-    :raises ValueError: it is no such interval, or empty.
+    :param text: ``begin/end`` in ISO 8601, the end exclusive; in UTC if there is no zone.
+    :param again: move it again even if it was moved before; else its key is derived from the interval.
+    :raises ValueError: it is not such an interval, or it is empty.
     """
     begin, slash, end = text.partition("/")
     if not slash:
@@ -68,9 +68,9 @@ def _ms(text: str) -> int:
 
 
 def check_replay(config: Mapping[str, Any]) -> None:
-    """Check that a connector can move an interval of time again.
+    """Check that a connector can replay an interval of time.
 
-    :raises ConfigError: it cannot, and why.
+    :raises ConfigError: it cannot; the text says why.
     """
     name = str(config["connector.class"])
     props = {key: str(value) for key, value in config.items()}

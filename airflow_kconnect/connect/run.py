@@ -1,6 +1,6 @@
-"""What goes into a job and what comes out: the run spec (a 0600 file), events on its output, the report.
+"""The input and output of a job: the run spec (a 0600 file), events on its output, the report.
 
-Shared by the job, the operators and the command line; knows neither Airflow nor Spark.
+Shared by the job, the operators and the command line; depends on neither Airflow nor Spark.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from airflow_kconnect.connect.replay import Replay
 
 EVENT_PREFIX = "KCONNECT "
 SUBMITTER = "KCONNECT_SUBMITTER_PID"
-"""Environment variable: the process that waits for spark-submit, and without which the job is to end."""
+"""Environment variable: the process that waits for spark-submit, without which the job must end."""
 EXIT_OK, EXIT_CONFIG_OR_DATA, EXIT_USAGE, EXIT_RETRIABLE, EXIT_FENCED, EXIT_INTERNAL = range(6)
 
 
@@ -31,14 +31,14 @@ class RunSpec:
 
     :param config: the connector's configuration, as in Connect's JSON.
     :param worker: worker keys: ``bootstrap.servers``, ``group.id``, ``security.*`` ...
-    :param kind: ``source`` or ``sink``: what the caller expects the connector to be; None for "either".
+    :param kind: ``source`` or ``sink``: which kind of connector the caller expects; None for either.
     :param run_id: shown in reports and in the plan record.
     :param replay_dead_letters: a sink reads its dead-letter topic instead of its topics.
-    :param replay: move this interval again; None: go on from the live offsets.
+    :param replay: move this interval again; None: resume from the live offsets.
     :param dry_run: plan, and report what would be moved.
-    :param token: what each event of the job begins with. Records may be printed, too, and cannot know it.
-    :param variables: what a task of Airflow has looked up for variables in the configurations, by `Variable.address`;
-        None where there is no Airflow.
+    :param token: the prefix of each event of the job. Records may be printed, too, and cannot know it.
+    :param variables: the values that an Airflow task has looked up for variables in the configurations, by
+        `Variable.address`; None without Airflow.
     """
 
     config: Mapping[str, Any]
@@ -55,9 +55,9 @@ class RunSpec:
     def read(cls, path: Path) -> RunSpec:
         """Read a run spec.
 
-        :param path: an absolute path is a file that the caller has made; a bare name is the copy that Spark has made in
-            the folder in which it runs the driver of a cluster, and becomes readable for its owner only.
-        :raises ConfigError: when the file is missing, open to others, or is no run spec.
+        :param path: an absolute path is a file that the caller has created; a bare name is the copy that Spark has made
+            in the working directory of a cluster's driver, and is made readable for its owner only.
+        :raises ConfigError: the file is missing, readable by others, or not a run spec.
         """
         try:
             _check_mode(path)
@@ -88,7 +88,7 @@ def _check_mode(path: Path) -> None:
 def run_spec_file(spec: RunSpec) -> Iterator[Path]:
     """Write a run spec to a file that only its owner can read, in a folder that only its owner can enter.
 
-    The folder is this run's alone, and is removed with all that is in it when the block ends.
+    The folder belongs to this run alone and is removed with its content when the block ends.
     """
     with tempfile.TemporaryDirectory(prefix="kconnect-", ignore_cleanup_errors=True) as folder:
         path = Path(folder, f"{Path(folder).name}.json")
@@ -104,14 +104,15 @@ class RunReport:
 
     :param guarantee: ``exactly_once`` or ``at_least_once``.
     :param records: read, written, filtered, dead_lettered, and already_done (found committed by an earlier attempt).
-    :param topics: source: those that got records, also by an attempt that this run took up; sink: those that it reads.
+    :param topics: source: those that received records, including from an attempt that this run resumed; sink: those
+        that it reads.
     :param offsets: source: list of {partition, offset}; sink: list of {topic, partition, offset}; committed ones.
-    :param complete: False when a bound (``kconnect.max.*``) ended the run before it caught up.
+    :param complete: False if a limit (``kconnect.max.*``) ended the run before it caught up.
     :param durations_s: seconds by phase, and ``total``.
-    :param replay: the interval that was moved again, ``begin/end``; None if the run went on from the live offsets.
-    :param lag: of a sink: topic -> offsets that are left to read at the end of the run, with those that an open
+    :param replay: the interval that was moved again, ``begin/end``; None if the run resumed from the live offsets.
+    :param lag: of a sink: topic -> number of offsets left to read at the end of the run, including those that an open
         transaction holds back (`notes` then has them as ``blocked``, by topic-partition).
-    :param lag_max: those of the topic-partition that has most of them; None of a source or where it is not known.
+    :param lag_max: the same for the topic-partition with the largest lag; None for a source or if not known.
     """
 
     connector: str
@@ -134,7 +135,7 @@ class RunReport:
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> RunReport:
-        """The report of a job, perhaps of a later version. :raises TypeError: it lacks something."""
+        """The report of a job, possibly of a later version. :raises TypeError: a member is missing."""
         return cls(**{of.name: members[of.name] for of in fields(cls) if of.name in members})
 
     def as_dict(self) -> dict[str, Any]:
@@ -142,7 +143,7 @@ class RunReport:
         return asdict(self)
 
     def summary(self) -> str:
-        """One line for people."""
+        """A one-line summary for display."""
         written, total = self.records.get("written", 0), self.durations_s.get("total", 0.0)
         state = "" if self.complete else ", more to do"
         state += f", replay of {self.replay}" if self.replay else ""
@@ -152,18 +153,18 @@ class RunReport:
 def event_line(event: str, *, token: str | None = None, **facts: Any) -> str:
     """A line that the job prints for the process that started it.
 
-    :param token: that of the run spec. A line without one is for people: no reader takes it for an event.
+    :param token: that of the run spec. A line without one is meant for people: readers do not treat it as an event.
 
-    Events: ``phase`` (name, text for people, step, steps), ``spark_ui`` (url), ``progress`` (records, rate, tasks_done,
-    tasks, elapsed_s, expected or null), ``report`` (report: `RunReport.as_dict`), ``error`` (error: class name,
-    message, exit_code, errors: key -> messages for configuration errors).
+    Events: ``phase`` (name, text for display, step, steps), ``spark_ui`` (url), ``progress`` (records, rate,
+    tasks_done, tasks, elapsed_s, expected or null), ``report`` (report: `RunReport.as_dict`), ``error`` (error: class
+    name, message, exit_code, errors: key -> messages for configuration errors).
     """
     text = json.dumps({"event": event, **facts}, separators=(",", ":"))
     return f"{EVENT_PREFIX}{token} {text}" if token else EVENT_PREFIX + text
 
 
 def parse_event(line: str, token: str | None) -> dict[str, Any] | None:
-    """The event in a line of a job's output, or None if the line is something else: also an event without its members.
+    """The event in a line of a job's output, or None if the line is something else, or an event with missing members.
 
     :param token: that of the run spec; without it there are no events.
     """
@@ -174,19 +175,19 @@ def parse_event(line: str, token: str | None) -> dict[str, Any] | None:
         event = json.loads(line[len(prefix) :])
         if not isinstance(event, dict) or not _is_whole(event):
             return None
-        describe_event(event)  # what cannot be told is no event
+        describe_event(event)  # an event that cannot be described does not count
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return None
     return event
 
 
 def printable(line: str) -> str:
-    """A line of a job's output without what could move a terminal's cursor, or be taken for a further line."""
+    """A line of a job's output without anything that could move a terminal's cursor or look like another line."""
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", line)
 
 
 def _is_whole(event: Mapping[str, Any]) -> bool:
-    """Whether an event has the members that its readers look at; an event of a later version is not judged."""
+    """Whether an event has the members that its readers use; unknown events of a later version pass."""
     members = _MEMBERS.get(event["event"], {})
     if not all(isinstance(event[name], kind) for name, kind in members.items()):
         return False
@@ -223,7 +224,7 @@ _MEMBERS: Mapping[str, Mapping[str, Any]] = {
     "error": {"error": str, "message": str, "exit_code": int},
 }
 _WEB_ADDRESS = re.compile(r"https?://\S+\Z")
-# Control characters but the tab, line separators, marks that turn the direction of text, halves of surrogate pairs.
+# Control characters except the tab, line separators, marks that change the text direction, unpaired surrogates.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 

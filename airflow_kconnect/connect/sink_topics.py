@@ -1,4 +1,4 @@
-"""Which topics a sink reads, and as which consumer group. Pure rules, no I/O."""
+"""Which topics a sink reads, and with which consumer group. Pure rules, no I/O."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from airflow_kconnect.connect.java.regex import java_pattern
 def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: frozenset[str]) -> list[str]:
     """The topics of ``topics`` or ``topics.regex``, sorted.
 
-    :param internal: the worker's own topics, which no pattern matches.
-    :raises ConfigError: a named topic does not exist. A pattern that matches nothing (yet) is no error.
+    :param internal: the worker's own topics, which patterns never match.
+    :raises ConfigError: a named topic does not exist. A pattern that matches nothing (yet) is not an error.
     """
     names = set(existing)
     if pattern := props.get("topics.regex"):
@@ -31,5 +31,5 @@ def named_topics(props: Mapping[str, str]) -> list[str]:
 
 
 def sink_group(props: Mapping[str, str]) -> str:
-    """The consumer group whose offsets are those of the sink."""
+    """The consumer group that holds the sink's offsets."""
     return props.get("consumer.override.group.id") or f"connect-{props['name']}"

@@ -1,4 +1,4 @@
-"""The contract of Python tasks: `SourceTask` is polled, `SinkTask` is put to (as in ``connect-api``)."""
+"""The contract of Python tasks: `SourceTask.poll` and `SinkTask.put`, as in ``connect-api``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SourceOffset = dict[str, Any]
 
 @dataclass(frozen=True)
 class SourceTaskContext:
-    """What a source task may ask of its run.
+    """What a source task can query from its run.
 
     :param configs: the task's configuration.
     :param offsets: source partition (`partition_identity`) -> committed offset. Read after fencing: it is final.
@@ -30,7 +30,7 @@ class SourceTaskContext:
 
 
 class SourceTask(ABC):
-    """Reads from a source in one Spark partition. A new object is made for each run of each task."""
+    """Reads from a source in one Spark partition. A new object is created for each run of each task."""
 
     context: SourceTaskContext
 
@@ -40,25 +40,25 @@ class SourceTask(ABC):
 
     @abstractmethod
     def start(self, props: Mapping[str, str]) -> None:
-        """Called once before the first `poll`. Open what you need. An error fails the run, nothing is committed."""
+        """Called once before the first `poll`. Open what you need. An error fails the run; nothing is committed."""
 
     @abstractmethod
     def poll(self) -> Sequence[SourceRecord] | None:
-        """Called in a loop. Return the next records, an empty sequence if there are none *yet*, or None when the
-        task has caught up with its source: then it is not polled again in this run. It may block for a second or so.
+        """Called in a loop. Return the next records, an empty sequence if there are none *yet*, or None when the task
+        has caught up with its source: then it is not polled again in this run. It may block for a second or so.
 
-        Records become visible to readers with the transaction that they are in, together with their offsets.
-        An error fails the run; what was committed before stays, the rest is polled again by the next run.
+        Records become visible to readers with the transaction that contains them, together with their offsets. An error
+        fails the run; what was committed before stays, the rest is polled again by the next run.
         """
 
     def commit_record(self, record: SourceRecord) -> None:
-        """Called for each record, in order, after the transaction with it was committed.
+        """Called for each record, in order, after its transaction was committed.
 
         Not called again for the same record. A run that is killed between the commit and this call never makes it.
         """
 
     def commit(self) -> None:
-        """Called after offsets were committed, after the `commit_record` calls of that transaction."""
+        """Called after offsets were committed, following the `commit_record` calls of that transaction."""
 
     def stop(self) -> None:
         """Called last, also after an error: after the final `commit`, at most
@@ -69,15 +69,15 @@ class ErrantRecordReporter(Protocol):
     """Takes records that a sink task cannot write (KIP-610)."""
 
     def report(self, record: SinkRecord, error: Exception) -> None:
-        """Skip a record of the current `SinkTask.put`: it is logged, and becomes a dead letter, as configured.
+        """Skip a record of the current `SinkTask.put`: it is logged and becomes a dead letter, as configured.
 
-        :raises DataError: ``errors.tolerance`` is ``none``; it ends the run, whatever the task does about it.
+        :raises DataError: ``errors.tolerance`` is ``none``; it ends the run, even if the task catches it.
         """
 
 
 @dataclass(frozen=True)
 class SinkTaskContext:
-    """What a sink task may ask of its run: its configuration and the partitions that it is given.
+    """What a sink task can query from its run: its configuration and its assigned partitions.
 
     :param errant_record_reporter: None unless errors are logged or there is a dead-letter topic, as in Connect.
     """
@@ -88,7 +88,7 @@ class SinkTaskContext:
 
 
 class SinkTask(ABC):
-    """Writes one topic-partition's records of a run. A new object is made for each split."""
+    """Writes one topic-partition's records in a run. A new object is created for each split."""
 
     context: SinkTaskContext
 
@@ -108,17 +108,17 @@ class SinkTask(ABC):
         """Called with consecutive records of a partition, in offset order.
 
         Raise `RetriableError` when the target is unavailable: the run ends with exit code 3, no offset of this round is
-        committed and its records are put again by the next run. Any other error fails the run in the same way.
+        committed, and the next run puts its records again. Any other error fails the run in the same way.
         """
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Called between two `put` every ``offset.flush.interval.ms`` (60 s), and after the last one of a split.
+        """Called between two `put` calls every ``offset.flush.interval.ms`` (60 s), and after the last one of a split.
 
-        After it returns, the records below `offsets` must be safe.
+        When it returns, the records below `offsets` must be safely stored.
         """
 
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
-        """Called instead of `flush` by tasks that know better: returns the offsets that are safe to commit.
+        """Called instead of `flush` by tasks that override it: returns the offsets that are safe to commit.
 
         The run commits what the last call of a split returns, when the round ends.
         """

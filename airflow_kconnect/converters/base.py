@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 Role = Literal["key", "value", "header"]
 
 UNKNOWN_SHAPE = -1
-"""Tag of a row whose shape is not among those that were asked for."""
+"""Tag of a row whose shape is not among the requested ones."""
 
 
 Let = Callable[[str, "Column"], "Column"]
-"""``let(name, expression)`` gives a column with the expression's value.
+"""``let(name, expression)`` returns a column with the expression's value.
 
-Catalyst evaluates what is written twice twice, where it is not certain to be needed. Only a projection of its own keeps
-an expensive result; whoever decodes a DataFrame makes one (measured: 1.0 instead of 5.4 CPU seconds for 1 M strings).
+An expression that is referenced twice may be evaluated twice by Catalyst. Only a projection of its own keeps an
+expensive result; code that decodes a DataFrame adds one (measured: 1.0 instead of 5.4 CPU seconds for 1 M strings).
 """
 
 
@@ -44,16 +44,16 @@ class BatchParser(Protocol):
 
     @property
     def type(self) -> pa.DataType:
-        """Type of the answers."""
+        """Type of the results."""
 
     def parse(self, messages: pa.Array) -> pa.Array:
-        """What `decode` wants of each of the messages (BINARY); null for those that it must parse itself."""
+        """What `decode` needs for each of the messages (BINARY); null for those that it must parse itself."""
 
 
 class Hints(NamedTuple):
-    """What is known of messages before they are decoded.
+    """What is known about messages before they are decoded.
 
-    :param parsed: answers of `Converter.batch_parsers`, by the index of the shape.
+    :param parsed: results of `Converter.batch_parsers`, by the index of the shape.
     """
 
     parsed: Mapping[int, Column] = MappingProxyType({})
@@ -63,10 +63,10 @@ NO_HINTS = Hints()
 
 
 class Encoded(NamedTuple):
-    """What encoding gives.
+    """The result of encoding.
 
-    :param bytes: BINARY column; null is a null key or value (a tombstone). Without meaning in rows with an error.
-    :param error: STRING column, null where all is well; None if no row can fail.
+    :param bytes: BINARY column; null is a null key or value (a tombstone). Meaningless in rows with an error.
+    :param error: STRING column, null if there is no error; None if no row can fail.
     """
 
     bytes: Column
@@ -74,12 +74,12 @@ class Encoded(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What decoding gives.
+    """The result of decoding.
 
-    :param tag: INT column: index of the row's shape; null for "no schema and no value"; `UNKNOWN_SHAPE`.
-        A row with an error has no meaningful tag.
+    :param tag: INT column: index of the row's shape; null for "no schema and no value"; `UNKNOWN_SHAPE`. The tag of a
+        row with an error is meaningless.
     :param columns: one column per shape, null in rows of other shapes.
-    :param error: STRING column, null where all is well.
+    :param error: STRING column, null if there is no error.
     """
 
     tag: Column
@@ -88,7 +88,7 @@ class Decoded(NamedTuple):
 
 
 class Converter(ABC):
-    """Made once per run and record part, in the job's driver. Class methods are also called where there is no Spark.
+    """Created once per run and record part, in the job's driver. Class methods are also called where there is no Spark.
 
     Its expressions never throw: a record that cannot be converted has a text in the error column.
 
@@ -113,22 +113,22 @@ class Converter(ABC):
         return registry().name_of(CONVERTERS, cls)
 
     def check(self, shape: Shape) -> None:
-        """Called before a run for shapes that are known then.
+        """Called before a run for shapes that are already known.
 
-        :raises DataError: if no data of that shape can ever be encoded.
+        :raises DataError: no data of that shape can ever be encoded.
         """
 
     @abstractmethod
     def encode(self, shape: Shape, column: Column) -> Encoded:
-        """Connect data of one shape, in a column of its `spark_type`, to bytes."""
+        """Encode Connect data of one shape, in a column of its `spark_type`."""
 
     @abstractmethod
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
-        """The shapes that these messages have, each once. Messages that are wrong are passed over.
+        """The distinct shapes of these messages. Bad messages are skipped.
 
-        The converter remembers what it saw, so that `decode` recognises such messages quickly, and reports those
-        whose schema is wrong. Show it the messages that came out as `UNKNOWN_SHAPE`, then decode once more; a
-        message that is unknown even then is an error.
+        The converter remembers what it saw, so that `decode` recognises such messages quickly, and reports those whose
+        schema is wrong. Pass it the messages that came out as `UNKNOWN_SHAPE`, then decode again; a message that is
+        still unknown then is an error.
         """
 
     def batch_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
@@ -137,10 +137,10 @@ class Converter(ABC):
 
     @abstractmethod
     def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
-        """Bytes to Connect data of the given shapes.
+        """Decode bytes to Connect data of the given shapes.
 
-        :param let: makes an intermediate result a column of its own, which the rest then refers to.
-        :param hints: what a reader of whole batches has found out in no time.
+        :param let: turns an intermediate result into a column of its own, to which the rest then refers.
+        :param hints: what the reader of whole batches has already determined.
         """
 
 
@@ -157,7 +157,7 @@ def converter_config() -> ConfigDef:
 
 
 def encode_union(frame: RecordFrame, union: Union, converter: Converter) -> Encoded:
-    """Encode a record part: each row by the shape that its tag names; a null tag gives null bytes."""
+    """Encode a record part: each row by the shape that its tag selects; a null tag gives null bytes."""
     from pyspark.sql import functions as F
 
     if union.absent:
@@ -174,7 +174,7 @@ def encode_union(frame: RecordFrame, union: Union, converter: Converter) -> Enco
 
 
 def choose(tag: Column, options: Mapping[int, Column]) -> Column:
-    """The option whose number the tag has; null if there is none."""
+    """The option whose index is the tag; null if there is none."""
     from pyspark.sql import functions as F
 
     first, *others = options.items()
@@ -185,7 +185,7 @@ def choose(tag: Column, options: Mapping[int, Column]) -> Column:
 def new_converter(
     class_name: str | None, props: Mapping[str, str], worker_props: Mapping[str, str], role: Role = "value"
 ) -> Converter:
-    """The converter of a connector's keys or values, by Connect's rule of selection.
+    """The converter of a connector's keys or values, selected by Connect's rule.
 
     A connector's ``value.converter.*`` counts only if the connector names the class itself; else class and keys
     are the worker's.
@@ -208,7 +208,7 @@ def new_converter(
 
 
 def decode_as_one_shape(column: Column, shape: Shape, shapes: Sequence[Shape]) -> Decoded:
-    """The answer of converters for which every message, even null, has the same shape and none is wrong."""
+    """The result for converters where every message, even null, has the same shape and none can be wrong."""
     from pyspark.sql import functions as F
 
     tag = shapes.index(shape) if shape in shapes else UNKNOWN_SHAPE

@@ -1,4 +1,4 @@
-"""ByteArrayConverter: bytes pass as they are."""
+"""ByteArrayConverter: passes bytes through unchanged."""
 
 from __future__ import annotations
 

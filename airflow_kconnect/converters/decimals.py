@@ -1,4 +1,4 @@
-"""Decimals as the bytes that Connect keeps: big-endian two's complement of the unscaled value."""
+"""Decimals in Connect's byte format: big-endian two's complement of the unscaled value."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 _WORD = Decimal(2**64)
-# Whole bytes in front that only repeat the sign bit of the next one.
+# Leading bytes that only repeat the sign bit of the next one.
 _SIGN_ONLY = "^(?:(?:00)+(?=[0-7])|(?:FF)+(?=[89A-F]))"
 
 
 def decimal_bytes(column: Column) -> Column:
-    """BINARY of a decimal column."""
+    """A decimal column as BINARY."""
     digits = F.replace(column.cast("string"), F.lit("."), F.lit(""))
     small = digits.try_cast("bigint")
     hexadecimal = F.when(small.isNotNull(), F.lpad(F.hex(small), 16, "0")).otherwise(_wide_hex(digits))
@@ -30,9 +30,9 @@ def _wide_hex(digits: Column) -> Column:
 
 
 def decimal_of_bytes(column: Column, scale: int) -> Column:
-    """decimal(38, scale) of a BINARY column; null where it does not fit."""
-    # As the argument of a function the digits are computed once, not at each place that names them (measured: 4
-    # instead of 20 us).
+    """A BINARY column as decimal(38, scale); null where it does not fit."""
+    # As the argument of a function the digits are computed once, not at each reference to them (measured: 4 instead of
+    # 20 us).
     return F.get(F.transform(F.array(F.hex(column)), lambda digits: _of_hex(digits, scale)), F.lit(0))
 
 
@@ -51,7 +51,7 @@ def _wide_of_hex(digits: Column, scale: int) -> Column:
     word = F.lit(_WORD).cast("decimal(20,0)")
     high = F.conv(F.substring(padded, 1, 16), 16, -10).cast("decimal(20,0)")
     low = F.conv(F.substring(padded, 17, 16), 16, 10).cast("decimal(20,0)")
-    # Both parts of a negative number are negative, so that no step is further from zero than the result.
+    # Both parts of a negative number are negative, so no step is further from zero than the result.
     towards_zero = F.when(negative, 1).otherwise(0)
     unscaled = F.try_add(F.try_multiply(high + towards_zero, word), low - towards_zero * word)
     return F.when(F.length(hexadecimal).between(1, 32), _scaled(unscaled.cast("string"), scale))

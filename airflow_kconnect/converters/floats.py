@@ -1,4 +1,4 @@
-"""Floats of 32 bits as Python's 64-bit ones, and floats as Java prints them."""
+"""32-bit floats as Python's 64-bit ones, and floats as Java prints them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from airflow_kconnect.connect.java.json import canonical_json
 
 
 def single_of(value: float) -> float:
-    """The float with the fewest digits that is the same in 32 bits."""
+    """The float with the fewest digits that has the same 32-bit value."""
     exact = exact_single(value)
     texts = (f"{exact:.{digits}g}" for digits in range(1, 10))
     return next((float(text) for text in texts if exact_single(float(text)) == exact), exact)
 
 
 def exact_single(value: float) -> float:
-    """The value rounded to 32 bits; infinite if it is too large for them."""
+    """The value rounded to 32 bits; infinite if it is too large."""
     try:
         rounded: float = struct.unpack(">f", struct.pack(">f", value))[0]
     except OverflowError:

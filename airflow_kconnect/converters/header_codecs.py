@@ -1,7 +1,7 @@
-"""Header values between bytes and Python data, one by one: for Python tasks and previews.
+"""Converts single header values between bytes and Python data: for Python tasks and previews.
 
-Frames keep headers as bytes, since each record may have others, of any type. Only what a program wants to read or
-write is converted.
+Frames keep headers as bytes, since each record may have different ones, of any type. They are converted only where a
+program reads or writes them.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from airflow_kconnect.converters.types import logical_name
 
 
 class HeaderCodec(Protocol):
-    """What a converter does to the value of one header. See `header_codec`."""
+    """What a converter does to a single header value. See `header_codec`."""
 
     def decode(self, raw: bytes | None) -> tuple[ConnectSchema | None, Any]:
-        """Schema and value. :raises DataError: the bytes are none of this converter's."""
+        """Schema and value. :raises DataError: the converter cannot read the bytes."""
         ...
 
     def encode(self, schema: ConnectSchema | None, value: Any) -> bytes | None:
@@ -46,7 +46,7 @@ class HeaderCodec(Protocol):
 def header_codec(converter: Converter) -> HeaderCodec:
     """The codec that does to single values what a converter does to columns; it can be pickled.
 
-    :raises ConfigError: the converter is a user's own, which knows columns only.
+    :raises ConfigError: a user-defined converter, which handles columns only.
     """
     match converter:
         case SimpleHeaderConverter():
@@ -64,14 +64,16 @@ def header_codec(converter: Converter) -> HeaderCodec:
 
 @dataclass(frozen=True)
 class SimpleHeaders:
-    """``org.apache.kafka.connect.storage.SimpleHeaderConverter``: nothing is wrong, but much changes its type."""
+    """``org.apache.kafka.connect.storage.SimpleHeaderConverter``: no input is an error, but many values change their
+    type.
+    """
 
     def decode(self, raw: bytes | None) -> tuple[ConnectSchema | None, Any]:
         if raw is None:
             return None, None
         try:
             return parse_string(raw.decode(errors="replace"))
-        except RecursionError:  # Connect answers a StackOverflowError so
+        except RecursionError:  # Connect gives this answer to a StackOverflowError
             return BYTES_SCHEMA, raw
 
     def encode(self, schema: ConnectSchema | None, value: Any) -> bytes | None:
@@ -123,7 +125,7 @@ _FORMATS = {
 class PrimitiveHeaders:
     """The converters of booleans and numbers.
 
-    :param name: of the type, in texts of errors.
+    :param name: of the type, for error texts.
     """
 
     type: SchemaType

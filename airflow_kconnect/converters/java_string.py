@@ -1,4 +1,4 @@
-"""Java's toString() of Python data; `java_text` has it for columns."""
+"""Java's toString() for Python data; `java_text` does the same for columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
 
 
 def java_string(schema: ConnectSchema | None, value: Any) -> str:
-    """The text; bytes are base64, since Java would print where they lie in memory."""
+    """The text; bytes are base64, since Java would print their memory address."""
     ms = milliseconds(schema, value)
     if ms is not None:
         return f"{EPOCH + timedelta(milliseconds=ms):%a %b %d %H:%M:%S UTC %Y}"
@@ -34,7 +34,7 @@ def java_string(schema: ConnectSchema | None, value: Any) -> str:
 
 
 def _item(schema: ConnectSchema | None, value: Any) -> str:
-    """An integer stays one: lists in a list have one schema, of which one may hold integers, one fractions."""
+    """An integer stays one: nested lists have a single schema, although one may hold integers and another fractions."""
     is_other = isinstance(value, int) and schema is not None and schema.type in _FLOATS
     return java_string(None if is_other else schema, value)
 

@@ -1,4 +1,4 @@
-"""Java's toString() of Connect data, as Catalyst expressions."""
+"""Java's toString() for Connect data, as Catalyst expressions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _plain_text(schema: ConnectSchema, column: Column) -> Column:
         case SchemaType.MAP:
             return _map_text(schema, column)
         case SchemaType.BYTES:
-            # Java prints the identity of the array, which is of no use to anybody.
+            # Java prints the identity of the array, which is useless.
             return F.base64(column)
         case _:
             return column.cast("string")

@@ -1,4 +1,4 @@
-"""The converters of booleans and numbers: one byte, or big-endian bytes of a fixed size."""
+"""The converters of booleans and numbers: one byte, or a fixed number of big-endian bytes."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _FRACTIONS = r"^(DECIMAL|DOUBLE|FLOAT)"
 class PrimitiveConverter(OneShapeConverter):
     """What they have in common.
 
-    Connect looks at the Java class of schemaless data, which nothing tells here: any number that fits will do.
+    Connect looks at the Java class of schemaless data, which is not known here: any number that fits is accepted.
 
-    :cvar name: the type, in texts of errors.
-    :cvar kinds: pattern of the kinds of VARIANT that are such values.
+    :cvar name: the type, for error texts.
+    :cvar kinds: pattern for the kinds of VARIANT that are such values.
     """
 
     name: ClassVar[str]
@@ -62,7 +62,7 @@ class PrimitiveConverter(OneShapeConverter):
 
     @abstractmethod
     def write(self, column: Column) -> Column:
-        """The bytes of a column of the type."""
+        """A column of the type as bytes."""
 
 
 class BooleanConverter(PrimitiveConverter):
@@ -75,7 +75,7 @@ class BooleanConverter(PrimitiveConverter):
         from pyspark.sql import functions as F
 
         encoded = super().encode(shape, column)
-        # Unlike the converters of numbers it looks at the schema of null, too.
+        # Unlike the converters of numbers, it checks the schema of null, too.
         return encoded if self._takes(shape) else encoded._replace(error=F.lit(self.refusal(shape)))
 
     def refusal(self, shape: Shape) -> str:
@@ -125,7 +125,7 @@ class NumberConverter(PrimitiveConverter):
         return column
 
     def from_bits(self, bits: Column) -> Column:
-        """The value of a LONG that has its bytes, with their sign."""
+        """The value whose sign-extended bytes a LONG holds."""
         return bits.cast(primitive_type(self.type))
 
 
@@ -177,7 +177,7 @@ class DoubleConverter(NumberConverter):
 
 
 def _java(class_name: str, method: str, column: Column) -> Column:
-    """The text of what a method of a class in ``java.lang`` returns: Spark itself cannot look at the bits of floats."""
+    """The text returned by a method of a class in ``java.lang``: Spark itself cannot access the bits of floats."""
     from pyspark.sql import functions as F
 
     result = F.reflect(F.lit(f"java.lang.{class_name}"), F.lit(method), column)

@@ -1,4 +1,4 @@
-"""The frame of converters whose messages all have the same schema, whatever their bytes are."""
+"""Base class of converters whose messages all have the same schema, whatever their bytes are."""
 
 from __future__ import annotations
 
@@ -42,4 +42,5 @@ class OneShapeConverter(Converter):
 
     @abstractmethod
     def read(self, raw: Column) -> tuple[Column, Column | None]:
-        """The data of messages, and the texts of what is wrong with them (null where all is well; None: nothing)."""
+        """The data of messages, and the texts of their errors (null if there is no error; None: no message can fail).
+        """

@@ -1,4 +1,4 @@
-"""StringConverter: the text that Java's toString gives, in UTF-8."""
+"""StringConverter: the text of Java's toString, in UTF-8."""
 
 from __future__ import annotations
 
@@ -41,5 +41,5 @@ class StringConverter(OneShapeConverter):
     def read(self, raw: Column) -> tuple[Column, Column | None]:
         from pyspark.sql import functions as F
 
-        # What is no UTF-8 becomes U+FFFD, as in Java's new String(bytes, UTF_8).
+        # Invalid UTF-8 becomes U+FFFD, as in Java's new String(bytes, UTF_8).
         return F.make_valid_utf8(raw.cast("string")), None

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from pyspark.sql import types as spark
 
 SESSION_CONF = {
-    # Instants are milliseconds since the epoch: no zone of a machine may shine through.
+    # Instants are milliseconds since the epoch: the machine's time zone must have no influence.
     "spark.sql.session.timeZone": "UTC",
-    # Wrong data are errors, not nulls.
+    # Bad data are errors, not nulls.
     "spark.sql.ansi.enabled": "true",
-    # Connect's struct fields and JSON members differ by case.
+    # Names of Connect's struct fields and JSON members are case-sensitive.
     "spark.sql.caseSensitive": "true",
-    # As Jackson does: the last of two equal members wins.
+    # As in Jackson: the last of two equal members wins.
     "spark.sql.variant.allowDuplicateKeys": "true",
     "spark.sql.mapKeyDedupPolicy": "LAST_WIN",
 }
-"""Settings that a session must have for the converters to behave as Connect's."""
+"""Settings that a session needs for the converters to behave as Connect's."""
 
 MAX_PRECISION = 38
 _LOGICAL_TYPES = {
@@ -35,19 +35,19 @@ _LOGICAL_TYPES = {
 
 
 def logical_name(schema: ConnectSchema) -> str | None:
-    """Name of Connect's logical type that a schema has (Decimal, Date, Time, Timestamp), or None."""
+    """Name of a schema's logical type in Connect (Decimal, Date, Time, Timestamp), or None."""
     return schema.name if _LOGICAL_TYPES.get(schema.name or "") is schema.type else None
 
 
 def is_misnamed(schema: ConnectSchema) -> bool:
-    """Whether a schema has the name of a logical type, but another type: after a transformation."""
+    """Whether a schema has the name of a logical type but not its type: possible after a transformation."""
     return schema.name in _LOGICAL_TYPES and logical_name(schema) is None
 
 
 def decimal_scale(schema: ConnectSchema) -> int:
     """Scale of a Decimal schema.
 
-    :raises DataError: when it has none, or one that no column of Spark can have.
+    :raises DataError: it has none, or one that no Spark column can have.
     """
     text = (schema.parameters or {}).get("scale")
     if text is None:

@@ -1,4 +1,4 @@
-"""Definition, parsing and validation of configuration keys, as Kafka's ConfigDef does it."""
+"""Definition, parsing and validation of configuration keys, as in Kafka's ConfigDef."""
 
 from airflow_kconnect.connect.config.definition import (
     ConfigDef,

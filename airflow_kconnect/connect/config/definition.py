@@ -1,4 +1,4 @@
-"""Definition, parsing and validation of configuration keys, as Kafka's ConfigDef does it."""
+"""Definition, parsing and validation of configuration keys, as in Kafka's ConfigDef."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class ConfigDef:
     ) -> ConfigDef:
         """Add a key; without a default it is required.
 
-        :param without_effect: why the key is accepted and then not used. Its documentation says so, and
-            `ignored` warns of it.
-        :raises ConfigError: the key is there already, or the default is not valid.
+        :param without_effect: why the key is accepted but not used. Its documentation says so, and `ignored` warns
+            about it.
+        :raises ConfigError: the key already exists, or the default is not valid.
         """
         if name in self.keys:
             raise ConfigError({name: [f"Configuration {name} is defined twice."]})
@@ -83,12 +83,12 @@ class ConfigDef:
         return self
 
     def extend(self, other: ConfigDef) -> ConfigDef:
-        """Add all keys of another definition; where both have a key, the other's wins."""
+        """Add all keys of another definition; its keys override existing ones."""
         self.keys.update(other.keys)
         return self
 
     def embed(self, prefix: str, group: str, other: ConfigDef, starting_order: int = 0) -> ConfigDef:
-        """Add all keys of another definition below a prefix and a group (ConfigDef.embed)."""
+        """Add all keys of another definition under a prefix and a group (ConfigDef.embed)."""
         for order, key in enumerate(other._sorted(), starting_order):
             self.keys[prefix + key.name] = replace(
                 key,
@@ -112,7 +112,7 @@ class ConfigDef:
         return {value.name: value.value for value in values}
 
     def validate(self, props: Mapping[str, Any]) -> list[ConfigValue]:
-        """One entry per key, in the order of definition, with all that Connect says about it.
+        """One entry per key, in the order of definition, with everything Connect reports about it.
 
         As in Connect, a value that cannot be parsed is null for the validator, which may add an error.
         """
@@ -123,7 +123,7 @@ class ConfigDef:
         return values
 
     def ignored(self, props: Mapping[str, str]) -> list[str]:
-        """A warning for each key that is set, has no effect, and asks for something else than its default."""
+        """A warning for each key that is set, has no effect, and has a value other than its default."""
         return [
             f"`{key.name}` has no effect: {key.without_effect}"
             for key in self.keys.values()
@@ -205,7 +205,7 @@ class _EmbeddedRecommender:
 
 
 def describe(definition: ConfigDef, values: Iterable[ConfigValue], *, name: str = "") -> dict[str, Any]:
-    """The JSON answer of `PUT /connector-plugins/{name}/config/validate`, members in Connect's order.
+    """The JSON response of `PUT /connector-plugins/{name}/config/validate`, members in Connect's order.
 
     :param name: full class name of the connector.
     """

@@ -1,4 +1,4 @@
-"""Java .properties files: reader and writer of java.util.Properties' text form."""
+"""Java .properties files: reads and writes the text format of java.util.Properties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEY_AND_VALUE = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)",
 
 
 def parse(text: str) -> dict[str, str]:
-    """Keys and values of a .properties text; of a repeated key the last value, as in Java.
+    """Keys and values of a .properties text; if a key is repeated, the last value wins, as in Java.
 
     :raises ConfigError: a `\\u` escape is malformed; the error names the line.
     """
@@ -53,7 +53,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _pair(number: int, line: str) -> tuple[str, str]:
     match = _KEY_AND_VALUE.fullmatch(line)
-    # The pattern matches every text in which each backslash has a successor, and joined lines are such.
+    # The pattern matches any text in which every backslash is followed by a character, and joined lines are such texts.
     assert match is not None
     key, value = match.groups()
     return _unescape(number, key), _unescape(number, value)
@@ -69,12 +69,12 @@ def _unescape(number: int, text: str) -> str:
         raise ConfigError({"properties": [f"line {number}: malformed \\uXXXX escape, 4 hex digits expected"]})
 
     plain = re.sub(r"\\(u[0-9A-Fa-f]{4}|.)", replacement, text, flags=re.DOTALL)
-    # Java writes what lies beyond 16 bits as two escapes; only together are they one character.
+    # Java writes characters beyond 16 bits as two escapes, which form one character only together.
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def _escape(text: str, always: str = "") -> str:
-    """Escape a text; blanks that lead it, and those that are in `always`, would be lost otherwise."""
+    """Escape a text; otherwise leading blanks, and the characters in `always`, would be lost."""
     leading = len(text) - len(text.lstrip(" "))
     return "".join(
         f"\\{char}" if char in always or (char == " " and at < leading) else _escape_char(char)

@@ -63,7 +63,7 @@ class Password:
 
 
 class Recommender(Protocol):
-    """What a user interface offers for a key, given the parsed values of all keys."""
+    """Suggestions for a key in a user interface, given the parsed values of all keys."""
 
     def valid_values(self, name: str, parsed: Mapping[str, Any]) -> Sequence[Any]: ...
 
@@ -74,7 +74,7 @@ class Recommender(Protocol):
 class ConfigKey:
     """One configuration key; `default` is already parsed.
 
-    :param without_effect: why the key is accepted and then not used; empty for a key that is used.
+    :param without_effect: why the key is accepted but not used; empty for a key that is used.
     """
 
     name: str
@@ -97,14 +97,14 @@ class ConfigKey:
 
     @property
     def described(self) -> str:
-        """The documentation, with the reason why the key has no effect."""
+        """The documentation, including the reason why the key has no effect."""
         note = f"Without effect here: {self.without_effect}." if self.without_effect else ""
         return f"{self.documentation} {note}".strip()
 
 
 @dataclass
 class ConfigValue:
-    """What became of one key of a user's configuration."""
+    """The validation result for one key of a user's configuration."""
 
     name: str
     value: Any = None
@@ -114,14 +114,14 @@ class ConfigValue:
 
 
 def java_trim(text: str) -> str:
-    """Java's String.trim: unlike str.strip, it takes all control characters and no other Unicode space."""
+    """Java's String.trim: unlike str.strip, it removes all control characters and no other Unicode space."""
     return text.strip("".join(map(chr, range(0x21))))
 
 
 def coerce(value: Any) -> str:
-    """Text of a value that comes from JSON, as Jackson gives it to Connect: 1 -> "1", true -> "true".
+    """Text of a JSON value, as Jackson gives it to Connect: 1 -> "1", true -> "true".
 
-    :raises ValueError: the value is null or nested; the message can be shown to users, it holds no value.
+    :raises ValueError: the value is null or nested; the message can be shown to users, it does not contain the value.
     """
     match value:
         case str():
@@ -138,7 +138,7 @@ def coerce(value: Any) -> str:
 
 
 def parse_type(name: str, value: Any, type_: Type) -> Any:
-    """Value of a key in its type (ConfigDef.parseType); null stays null, typed values stay as they are.
+    """Parse a value to its key's type (ConfigDef.parseType); null stays null, typed values stay as they are.
 
     :raises ConfigError: the value is not of this type.
     """

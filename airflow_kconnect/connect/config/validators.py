@@ -1,4 +1,4 @@
-"""Checks of single configuration values, with the error texts of Kafka's ConfigDef."""
+"""Validators for single configuration values, with the error texts of Kafka's ConfigDef."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Validator = Callable[[str, Any], None]
 """Called with a key and its parsed value (or null); raises ConfigError if the value is not allowed."""
 
 _SHOWN_MAX = 10_000
-# As of a topic's name, so that files can be named after connectors.
+# The same limit as for topic names, so that files can be named after connectors.
 _NAME_MAX = 249
-# Format characters (among them those that turn the direction of writing round), ends of lines and paragraphs.
+# Format characters (including those that change the text direction), line and paragraph separators.
 _UNSEEN = ("Cf", "Zl", "Zp")
 
 
 def java_text(value: Any) -> str:
-    """The text that Java prints for a value: error texts and the REST answer show values that way."""
+    """A value as Java prints it: error texts and REST responses show values that way."""
     match value:
         case None:
             return "null"
@@ -35,7 +35,7 @@ def java_text(value: Any) -> str:
 
 
 def invalid(name: str, value: Any, message: str) -> ConfigError:
-    """The error that Kafka's ConfigException(name, value, message) is."""
+    """The error that corresponds to Kafka's ConfigException(name, value, message)."""
     text = java_text(value)
     shown = text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}... ({len(text)} characters)"
     return ConfigError({name: [f"Invalid value {shown} for configuration {name}: {message}"]})
@@ -43,7 +43,7 @@ def invalid(name: str, value: Any, message: str) -> ConfigError:
 
 @dataclass(frozen=True)
 class Range:
-    """A number within bounds; null is refused, as in ConfigDef.Range (see `nullable`)."""
+    """A number within bounds; null is rejected, as in ConfigDef.Range (see `nullable`)."""
 
     minimum: float | None = None
     maximum: float | None = None
@@ -67,7 +67,7 @@ class Range:
 
 @dataclass(frozen=True)
 class ValidString:
-    """One of some words (ConfigDef.ValidString and ConfigDef.CaseInsensitiveValidString)."""
+    """One of several strings (ConfigDef.ValidString and ConfigDef.CaseInsensitiveValidString)."""
 
     allowed: tuple[str, ...]
     case_insensitive: bool = False
@@ -89,7 +89,7 @@ class ValidString:
 
 @dataclass(frozen=True)
 class NonEmptyString:
-    """Any text but the empty one; null passes."""
+    """Any text except the empty one; null passes."""
 
     def __call__(self, name: str, value: Any) -> None:
         if value == "":
@@ -98,10 +98,10 @@ class NonEmptyString:
 
 @dataclass(frozen=True)
 class NonEmptyStringWithoutControlChars:
-    """What the name of a connector must be; null passes, because a missing name is another error.
+    """A valid connector name; null passes, because a missing name is a different error.
 
-    Connect refuses control characters alone. Invisible ones can make two names look the same, or a line of a log look
-    like another one; and files are named after connectors.
+    Connect rejects only control characters. Invisible ones can make two names look the same, or disguise a log line;
+    and files are named after connectors.
     """
 
     def __call__(self, name: str, value: Any) -> None:
@@ -157,7 +157,7 @@ class ValidList:
 
 @dataclass(frozen=True)
 class Regex:
-    """A regular expression in Java's notation, or a list of them; null and empty pass."""
+    """A regular expression in Java's syntax, or a list of them; null and empty pass."""
 
     def __call__(self, name: str, value: Any) -> None:
         for pattern in [value] if isinstance(value, str) else value or ():
@@ -169,9 +169,9 @@ class Regex:
 
 @dataclass(frozen=True)
 class LambdaValidator:
-    """A rule of one's own.
+    """A custom rule.
 
-    :param rule: called with key and value; the message if the value is wrong, else None.
+    :param rule: called with key and value; returns the message if the value is wrong, else None.
     """
 
     rule: Callable[[str, Any], str | None]
@@ -182,7 +182,7 @@ class LambdaValidator:
 
 
 def nullable(validator: Validator) -> Validator:
-    """The same check for a key that may be unset: null passes."""
+    """The same validator for an optional key: null passes."""
 
     def check(name: str, value: Any) -> None:
         if value is not None:
@@ -192,7 +192,7 @@ def nullable(validator: Validator) -> Validator:
 
 
 def all_of(*validators: Validator) -> Validator:
-    """The first check that fails decides (ConfigDef.CompositeValidator)."""
+    """All validators in turn; the first failure is reported (ConfigDef.CompositeValidator)."""
 
     def check(name: str, value: Any) -> None:
         for validator in validators:

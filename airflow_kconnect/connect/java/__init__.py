@@ -1,1 +1,1 @@
-"""What Java prints and matches: canonical JSON and regular expressions."""
+"""Java's text formats: canonical JSON and regular expressions."""

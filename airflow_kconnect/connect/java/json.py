@@ -14,8 +14,8 @@ _ESCAPED = re.compile(r'[\x00-\x1f"\\\U00010000-\U0010ffff\ud800-\udfff]')
 
 
 def canonical_json(value: Any) -> str:
-    """Compact JSON in member order, written as Jackson does: beyond ASCII as it is, beyond the BMP as two escapes,
-    doubles as Java prints them. NaN and infinity are refused with ValueError, other types with TypeError.
+    """Compact JSON in member order, as Jackson writes it: non-ASCII characters as they are, those beyond the BMP as two
+    escapes, doubles as in Java. NaN and infinity are rejected with ValueError, other types with TypeError.
     """
     match value:
         case None | bool():
@@ -54,5 +54,5 @@ def _java_double(value: float) -> str:
 
 
 def partition_identity(source_partition: Mapping[str, Any]) -> str:
-    """Text that is equal for equal source partitions, whatever the order of their members."""
+    """Text that is equal for equal source partitions, regardless of the order of their members."""
     return json.dumps(source_partition, separators=(",", ":"), ensure_ascii=False, sort_keys=True)

@@ -1,4 +1,6 @@
-"""Regular expressions in Java's notation, for names: read without Java, matched in no time (`java_matching`)."""
+"""Regular expressions in Java's syntax, for names: parsed without Java, matched without backtracking
+(`regex_matching`).
+"""
 
 from __future__ import annotations
 
@@ -38,24 +40,24 @@ _LOOKS = {"(?=": (False, True), "(?!": (False, False), "(?<=": (True, True), "(?
 
 @dataclass(frozen=True)
 class JavaPattern:
-    """A regular expression that was read."""
+    """A parsed regular expression."""
 
     pattern: str
     root: Part
 
     def fullmatch(self, text: str) -> bool:
-        """Whether all of the text matches (``Matcher.matches``).
+        """Whether the whole text matches (``Matcher.matches``).
 
-        :raises DataError: that takes too long, as with references to groups, or dozens of stars.
+        :raises DataError: matching takes too long, as with back-references or dozens of stars.
         """
         ends = Matching(text).ends(self.root, (0, ()))
         return any(place == len(text) for place, _ in ends)
 
 
 def java_pattern(pattern: str) -> JavaPattern:
-    r"""Read a regular expression.
+    r"""Parse a regular expression.
 
-    :raises re.error: it is wrong, or has what is not understood here: ``\p{IsLatin}``, ``\R``, ``(?>a)``, ``(a)*+``.
+    :raises re.error: it is invalid, or uses unsupported syntax: ``\p{IsLatin}``, ``\R``, ``(?>a)``, ``(a)*+``.
     """
     if len(pattern) > _LENGTH_MAX:
         raise re.error(f"longer than {_LENGTH_MAX} characters")
@@ -63,17 +65,17 @@ def java_pattern(pattern: str) -> JavaPattern:
 
 
 class _Reader:
-    """Goes through an expression once, from left to right."""
+    """Parses an expression in one pass, from left to right."""
 
     def __init__(self, pattern: str) -> None:
         self._pattern, self._at, self._depth = pattern, 0, 0
         self._flags: frozenset[str] = frozenset()
         self._groups, self._names = 0, dict[str, int]()
-        # Captures are kept only if somebody asks for them: each makes more states.
+        # Captures are kept only if a back-reference needs them: each one adds states.
         self._captures = re.search(r"\\(?:k<|[1-9])", pattern) is not None
 
     def root(self) -> Part:
-        """All of it."""
+        """The whole expression."""
         found = self._choice()
         if self._at < len(self._pattern):
             raise self._error("unmatched ')'")
@@ -192,7 +194,7 @@ class _Reader:
         return Longest(repeat)
 
     def _peek(self) -> str:
-        """The next character that counts; empty at the end."""
+        """The next significant character; empty at the end."""
         while "x" in self._flags and (found := _COMMENT.match(self._pattern, self._at)):
             self._at = found.end()
         return self._pattern[self._at : self._at + 1]
@@ -207,7 +209,7 @@ class _Reader:
 
 
 def _counts(found: re.Match[str]) -> tuple[int, int | None]:
-    """Of ``{2}``, ``{2,}`` and ``{2,3}``."""
+    """The bounds in ``{2}``, ``{2,}`` and ``{2,3}``."""
     least = int(found["least"])
     return least, int(found["most"]) if found["most"] else None if found["comma"] else least
 

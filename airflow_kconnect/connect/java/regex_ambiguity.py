@@ -1,7 +1,7 @@
-"""Finds regular expressions for which a backtracking engine such as Java's may take for ever.
+"""Finds regular expressions for which a backtracking engine such as Java's may take forever.
 
-Before it gives up it tries all the ways in which an expression can match. Here they are counted for two short texts,
-which tells how many a text has that is as long as the name of a topic can be.
+Before such an engine gives up, it tries all the ways in which an expression can match. Here they are counted for two
+short texts, from which the number for a text as long as a topic name can be is extrapolated.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _EFFORT_MAX = 200_000
 _CLASSES_MAX = 6
 
 Ways = Counter[int]
-"""Place -> number of ways to get there."""
+"""Position -> number of ways to reach it."""
 
 
 def is_explosive(pattern: JavaPattern) -> bool:
-    """Whether there are too many ways to match some name of a topic."""
-    # A loop may begin anywhere in a name, whatever must stand before it.
+    """Whether there are too many ways to match some topic name."""
+    # A loop may begin anywhere in a name, whatever must precede it.
     loops = [part for part in _parts(pattern.root) if isinstance(part, Repeat) and _is_ambiguous(part)]
     return any(map(_explodes, [pattern.root, *loops]))
 
@@ -51,7 +51,7 @@ def _explodes(part: Part) -> bool:
 
 
 def _ways_of_long(part: Part, unit: str) -> float:
-    """About how many ways there are for a long text."""
+    """Estimated number of ways for a long text."""
     short, twice = (_count(part, unit * units) for units in (_SHORT, 2 * _SHORT))
     degree = math.log2(twice / short)
     return math.exp(min(math.log(twice) + degree * math.log(_LENGTH / (2 * _SHORT * len(unit))), 100.0))
@@ -62,14 +62,14 @@ def _count(part: Part, text: str) -> int:
 
 
 def _classes(part: Part) -> list[str]:
-    """A character for each way in which the part's tests tell characters of topics apart."""
+    """One character for each class of topic-name characters that the part's tests distinguish."""
     tests = [inner.test for inner in _parts(part) if isinstance(inner, Character)]
     by_answers = {tuple(test(char) for test in tests): char for char in _OF_TOPICS}
     return [char for answers, char in by_answers.items() if any(answers)][:_CLASSES_MAX]
 
 
 def _is_ambiguous(loop: Repeat) -> bool:
-    """Whether one round of a loop can take more than one way; else there is one way per place."""
+    """Whether one iteration of a loop can match in more than one way; else there is one way per position."""
     return loop.most != 1 and any(isinstance(part, Choice) or _varies(part) for part in _parts(loop.part))
 
 
@@ -101,14 +101,14 @@ class _TooManyError(Exception):
 
 
 class _Counting:
-    """The ways of one text. Looks and references to groups are taken to hold: that only adds ways."""
+    """Counts the ways for one text. Look-arounds and back-references are assumed to hold: that only adds ways."""
 
     def __init__(self, text: str) -> None:
         self._text, self._effort = text, 0
         self._known: dict[tuple[int, int], Ways] = {}
 
     def ways(self, part: Part, start: int) -> Ways:
-        """Where a part can end that begins at a place, and in how many ways.
+        """The positions at which a part can end if it begins at a given position, and the number of ways to reach each.
 
         :raises _TooManyError: even these short texts take too long.
         """
@@ -154,7 +154,7 @@ class _Counting:
             now = self._after(part.part, now)
         found, count = Counter(now), part.least
         while now and (part.most is None or count < part.most):
-            # A round that takes no character ends the loop.
+            # An iteration that consumes no character ends the loop.
             now = sum((self._forward(part.part, place, ways) for place, ways in now.items()), Counter())
             found += now
             count += 1

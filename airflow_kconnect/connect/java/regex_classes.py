@@ -1,4 +1,4 @@
-r"""What stands for one character in Java's regular expressions: ``[a-z&&[^b]]``, ``\p{Alpha}``, ``\d``, ``\x41``."""
+r"""Single-character syntax in Java's regular expressions: ``[a-z&&[^b]]``, ``\p{Alpha}``, ``\d``, ``\x41``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 
 Test = Callable[[str], bool]
-"""Whether a character is one of those that are meant."""
+"""Whether a character belongs to the class."""
 
 _ESCAPE = re.compile(
     r"""\\(?:
@@ -26,7 +26,7 @@ _DEPTH_MAX = 20
 
 
 def is_(char: str) -> Test:
-    """Just this character."""
+    """Exactly this character."""
     return lambda other: other == char
 
 
@@ -36,20 +36,20 @@ def any_(char: str) -> bool:
 
 
 def any_in_line(char: str) -> bool:
-    """Every character but those that end a line."""
+    """Every character except line terminators."""
     return char not in "\n\r\u0085\u2028\u2029"
 
 
 def ignoring_case(test: Test) -> Test:
-    """The same for both cases of a letter."""
+    """The same test, ignoring case."""
     return lambda char: test(char) or test(char.lower()) or test(char.upper())
 
 
 def class_of(pattern: str, start: int, *, ignore_case: bool) -> tuple[Test, int]:
-    """What begins there with ``[`` or a backslash, and the place behind it.
+    """The class that starts there with ``[`` or a backslash, and the position after it.
 
-    :param ignore_case: of what the class lists; what it excludes is then excluded in both cases.
-    :raises re.error: it is wrong, or not understood here.
+    :param ignore_case: applies to what the class lists; what it excludes is then excluded in both cases.
+    :raises re.error: it is invalid, or uses unsupported syntax.
     """
     if pattern[start] == "[":
         return _brackets(pattern, start, 1, ignore_case)
@@ -99,7 +99,7 @@ def _one(pattern: str, at: int) -> tuple[Test, str | None, int]:
 
 
 def _escaped(pattern: str, start: int) -> tuple[Test, str | None, int]:
-    """What a backslash begins: the test, the character if it is just one, and the place behind."""
+    """What a backslash introduces: the test, the character if it is a single one, and the position after it."""
     found = _ESCAPE.match(pattern, start)
     if found is None:
         raise re.error(f"bad escape {pattern[start : start + 2]}", pattern, start)
@@ -134,7 +134,7 @@ def _property(name: str, pattern: str, at: int) -> Test:
 
 
 def _intersection(parts: list[list[Test]]) -> Test:
-    """All of the parts that are not empty, and of each one at least."""
+    """The intersection of all non-empty parts, each part being the union of its tests."""
     meant = [part for part in parts if part]
     return lambda char: all(any(test(char) for test in part) for part in meant)
 

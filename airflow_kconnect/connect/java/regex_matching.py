@@ -1,7 +1,7 @@
-"""Matching of regular expressions without backtracking: no expression takes long, whatever the name is.
+"""Matching of regular expressions without backtracking: no expression takes long, whatever the name.
 
-Python's and Java's engines try one way after the other, of which ``(a+)+$`` or ``(.*)(.*)(.*)x`` have too many. Here a
-part of an expression answers with all places where it can end; each part is asked only once per place.
+Python's and Java's engines try one way after the other, and ``(a+)+$`` or ``(.*)(.*)(.*)x`` have too many. Here a part
+of an expression returns all positions where it can end; each part is evaluated only once per position.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ _EFFORT_MAX = 400_000
 Captures = tuple[tuple[int, str], ...]
 """Number -> text of the groups that the expression refers back to, sorted."""
 State = tuple[int, Captures]
-"""A place in the text, and what was captured on the way to it."""
+"""A position in the text, and what was captured on the way to it."""
 States = frozenset[State]
 
 
 class Matching:
-    """One text that is matched."""
+    """The matching of one text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -30,7 +30,7 @@ class Matching:
         self._effort = 0
 
     def ends(self, part: Part, start: State) -> States:
-        """Where a part can end that begins at `start`.
+        """The positions at which a part can end if it begins at `start`.
 
         :raises DataError: there are too many ways.
         """
@@ -43,7 +43,7 @@ class Matching:
         return found
 
     def all_ends(self, part: Part, starts: Iterable[State]) -> States:
-        """Where a part can end that begins at one of these places."""
+        """The positions at which a part can end if it begins at one of these."""
         return frozenset().union(*(self.ends(part, start) for start in starts))
 
 
@@ -69,7 +69,7 @@ class Character(Part):
 
 @dataclass(eq=False)
 class Sequence(Part):
-    """Parts one after the other."""
+    """Parts in sequence."""
 
     parts: list[Part] = field(default_factory=list)
 
@@ -82,7 +82,7 @@ class Sequence(Part):
 
 @dataclass(eq=False)
 class Choice(Part):
-    """One of some parts."""
+    """One of several parts."""
 
     options: list[Part]
 
@@ -92,7 +92,7 @@ class Choice(Part):
 
 @dataclass(eq=False)
 class Repeat(Part):
-    """A part at least `least` times, and at most `most` times if that is not None."""
+    """A part at least `least` times, and at most `most` times unless that is None."""
 
     part: Part
     least: int
@@ -114,7 +114,7 @@ class Repeat(Part):
 
 @dataclass(eq=False)
 class Longest(Part):
-    """As many characters as there are (``a++``), and none is given back."""
+    """As many characters as possible (``a++``), without giving any back."""
 
     repeat: Repeat
 
@@ -125,7 +125,7 @@ class Longest(Part):
 
 @dataclass(eq=False)
 class Place(Part):
-    """A place at which a condition holds; it takes no characters."""
+    """A position at which a condition holds; consumes no characters."""
 
     holds: Callable[[str, int], bool]
 
@@ -135,7 +135,7 @@ class Place(Part):
 
 @dataclass(eq=False)
 class Look(Part):
-    """A place before or behind which there is a part, or is none."""
+    """A look-ahead or look-behind: a position before or after which a part matches, or does not."""
 
     part: Part
     behind: bool
@@ -166,7 +166,7 @@ class Capture(Part):
 
 @dataclass(eq=False)
 class Reference(Part):
-    """The text of a group once more."""
+    """The text of a group, repeated."""
 
     number: int
 

@@ -1,1 +1,1 @@
-"""What a whole configuration must be: the keys of connectors, stages and workers, and the rules between them."""
+"""Validation of a whole configuration: the keys of connectors, stages and workers, and the rules between them."""

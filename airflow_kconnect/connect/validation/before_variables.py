@@ -1,4 +1,4 @@
-"""Validates configurations whose variables cannot be resolved yet: what is sure whatever they will be."""
+"""Validates configurations whose variables cannot be resolved yet: reports only what holds for any values."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
 
 _UNEXPECTED = "An unexpected error occurred during validation"
-# What a key decides about, beyond the keys that begin with its own name.
+# Which keys a key affects, beyond those that begin with its own name.
 _DEPENDENTS = {"predicates": ("transforms.",), "topic.creation.groups": ("topic.creation.",)}
 
 
 def inspect_without_references(
     config: Mapping[str, Any], worker: Mapping[str, Any], kind: str | None = None
 ) -> Inspection:
-    """Validate what can be validated where variables cannot be resolved: before the job, maybe on another machine.
+    """Validate as far as possible where variables cannot be resolved: before the job, perhaps on another machine.
 
-    Errors and warnings of the inspection are those that hold whatever the variables will be. The job validates all.
+    Errors and warnings of the inspection are those that hold whatever the values of the variables. The job validates
+    everything.
 
-    :param config: the connector's configuration as it was written.
-    :param worker: the worker's keys as they were written.
+    :param config: the connector's configuration, variables not resolved.
+    :param worker: the worker's keys, variables not resolved.
     :param kind: `source` or `sink` if only such connectors are allowed.
     :raises ConfigError: keys of the worker that have no variable are wrong.
     """
@@ -34,7 +35,7 @@ def inspect_without_references(
         return inspection
     sure = {}
     if unknown & inspection.own.keys.keys():
-        # The connector's own rules may concern several keys; only what single keys say is sure.
+        # The connector's own rules may involve several keys; only errors of single keys are certain.
         single = inspect_keys(config, worker=known).errors
         sure = {key: single.get(key, []) for key in inspection.own.keys}
     prefixes = tuple(prefix for key in unknown for prefix in _depending(key))
@@ -47,7 +48,7 @@ def inspect_without_references(
 
 
 def _depending(key: str) -> list[str]:
-    """Prefixes of the keys whose meaning depends on a key: of `ssl.keystore.type` all that is said of that store."""
+    """Prefixes of the keys whose meaning depends on a key: for `ssl.keystore.type`, all keys of that store."""
     return [f"{key}.", *_DEPENDENTS.get(key, ()), *([key.removesuffix("type")] if key.endswith(".type") else [])]
 
 
@@ -60,5 +61,5 @@ def _without_references(worker: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _certain(messages: list[str]) -> list[str]:
-    """A connector's code may stumble over the text of a variable."""
+    """A connector's code may fail on the unresolved text of a variable."""
     return [message for message in messages if not message.startswith(_UNEXPECTED)]

@@ -1,6 +1,6 @@
-"""Keys of Java's Kafka clients as librdkafka's, and the keys that nobody may set.
+"""Translates keys of Java's Kafka clients to librdkafka's, and lists the keys that must not be set.
 
-Nothing is connected to, and no file is read: it is text to text.
+Text to text only: no connections, no file access.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 
 CLIENTS = ("producer", "consumer", "admin")
-"""The kinds of clients, whose keys a worker writes below `producer.`, `consumer.` and `admin.`."""
+"""The kinds of clients, whose keys a worker sets under `producer.`, `consumer.` and `admin.`."""
 
 _SHARED_PREFIXES = ("security.", "sasl.", "ssl.")
 _SHARED_KEYS = ("bootstrap.servers", "client.dns.lookup", "request.timeout.ms", "metadata.max.age.ms")
 
-# Java's names for what librdkafka calls otherwise.
+# Java's names for keys that librdkafka names differently.
 _RENAMED = {
     "max.request.size": "message.max.bytes",
     "fetch.max.wait.ms": "fetch.wait.max.ms",
@@ -45,7 +45,7 @@ _REFUSED = re.compile(
     r"|config\.providers.*|sasl\.kerberos\.kinit\.cmd|test\.mock\..*|internal\..*|.*_cb|on_(delivery|commit)|logger"
     r"|opaque|interceptors|default[._]topic[._]conf(ig)?|enabled_events|offset\.store\.(path|method)"
 )
-# librdkafka puts them into a command that a shell runs, as they are.
+# librdkafka inserts them as they are into a command that a shell runs.
 _KERBEROS = re.compile(r"sasl\.kerberos\.(principal|keytab|service\.name)")
 _KERBEROS_VALUE = re.compile(r"[\w./@][\w./@-]*")
 _JAAS = re.compile(r"\s*(?P<module>[\w.$]+)\s+(?:required|requisite|sufficient|optional)\s*(?P<options>.*?);?\s*", re.S)
@@ -53,14 +53,14 @@ _JAAS_OPTION = re.compile(r"""(\w+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.
 
 
 def refused(key: str) -> str | None:
-    """Why nobody may set a key of a client; None if somebody may."""
+    """Why a key of a client must not be set; None if it may be set."""
     if _REFUSED.fullmatch(key):
         return "is refused: it would load code, run a program or break exactly-once; remove it"
     return None
 
 
 def worker_client_keys(worker: Mapping[str, str], client: str) -> dict[str, str]:
-    """What a worker says of a kind of client: the keys for all of them, and over these the client's own.
+    """A worker's settings for a kind of client: the keys for all clients, overridden by the client's own.
 
     :param client: one of `CLIENTS`.
     """
@@ -70,7 +70,7 @@ def worker_client_keys(worker: Mapping[str, str], client: str) -> dict[str, str]
 
 
 def worker_client_errors(worker: Mapping[str, str]) -> dict[str, list[str]]:
-    """Key -> messages for the keys of a worker that no client can honour."""
+    """Key -> messages for the worker's keys that no client supports."""
     errors: dict[str, list[str]] = {}
     for client in CLIENTS:
         _, found = translated(worker_client_keys(worker, client))
@@ -84,7 +84,7 @@ def to_librdkafka(java: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
     """Translate a Java client configuration.
 
     :param prefix: how the keys were written, for error texts.
-    :raises ConfigError: for keys that cannot be honoured (JKS stores, custom classes), all at once.
+    :raises ConfigError: for unsupported keys (JKS stores, custom classes), all at once.
     """
     config, errors = translated(java)
     if errors:
@@ -93,7 +93,7 @@ def to_librdkafka(java: Mapping[str, str], prefix: str = "") -> dict[str, Any]:
 
 
 def translated(java: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, list[str]]]:
-    """A Java client configuration as librdkafka's, and key -> messages for what cannot be honoured."""
+    """A Java client configuration as librdkafka's, and key -> messages for what is not supported."""
     errors: dict[str, list[str]] = {}
     config: dict[str, Any] = {}
     for key, value in java.items():

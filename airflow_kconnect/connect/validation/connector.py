@@ -45,7 +45,7 @@ class ValidatedConfig:
     :param props: all keys as text, trimmed.
     :param common: typed values of Connect's keys, of transformations, predicates and topic creation groups.
     :param connector: typed values of the connector's own keys.
-    :param warnings: what is allowed but will not do what the user may expect.
+    :param warnings: what is allowed but may not do what the user expects.
     """
 
     name: str
@@ -65,7 +65,7 @@ def inspect_connector(
         inspection = inspect_connector(config, worker=worker)
         describe(inspection.definition, inspection.values.values(), name=inspection.connector_class)
 
-    Parameters as for `validate_connector`; a wrong configuration is no exception here.
+    Parameters as for `validate_connector`; a wrong configuration does not raise an exception here.
     """
     inspection = _inspect_keys(config, worker=worker)
     check(inspection, kind)
@@ -75,7 +75,7 @@ def inspect_connector(
 def validate_connector(
     config: Mapping[str, Any], *, worker: WorkerConfig | None = None, kind: str | None = None
 ) -> ValidatedConfig:
-    """Validate a connector's configuration as Connect does before it accepts it. Nothing is connected to.
+    """Validate a connector's configuration as Connect does before accepting it. Makes no connections.
 
     :param config: the configuration, variables such as `${env:HOME}` resolved; numbers and booleans become text.
     :param worker: default: `WorkerConfig.defaults()`.
@@ -101,7 +101,7 @@ def validate_connector(
 def converter_settings(config: ValidatedConfig, worker: WorkerConfig, kind: str) -> tuple[str, dict[str, str]]:
     """Class name and settings of a connector's converter, as Connect chooses them.
 
-    A connector that names no converter gets the worker's, with the worker's settings and none of its own.
+    A connector without a converter of its own gets the worker's, with the worker's settings and none of its own.
 
     :param kind: `key`, `value` or `header`.
     """

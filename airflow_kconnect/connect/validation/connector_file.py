@@ -1,4 +1,4 @@
-"""Reads a connector's configuration from a file, in the three forms that connect-standalone takes."""
+"""Reads a connector's configuration from a file, in the three formats of connect-standalone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ Value = TypeVar("Value")
 def load_connector_file(path: str | Path) -> dict[str, str]:
     """The configuration in a file: `{"name": ..., "config": {...}}`, a plain JSON map, or Java .properties.
 
-    A file is .properties if its name says so, or if it neither ends in .json nor begins with `{` or `[`.
+    A file is .properties if its name ends so, or if the name does not end in .json and the text does not begin with `{`
+    or `[`.
 
     :raises ConfigError: keyed by the path, or by the keys whose values are not text; the text is never shown.
     """
@@ -72,7 +73,7 @@ def _from_json(path: Path, text: str) -> dict[str, str]:
 
 
 def flat_content(path: Path, content: object) -> dict[str, str]:
-    """The configuration in what was parsed from a file: `{"name": ..., "config": {...}}`, or a plain map.
+    """The configuration in a parsed file: `{"name": ..., "config": {...}}`, or a plain map.
 
     :raises ConfigError: it is neither, or has values that are not text.
     """
@@ -84,10 +85,10 @@ def flat_content(path: Path, content: object) -> dict[str, str]:
 
 
 def _with_name(path: Path, content: dict[str, Any]) -> dict[str, Any]:
-    """The map inside `{"name": ..., "config": {...}}`, which must agree about the name."""
+    """The map inside `{"name": ..., "config": {...}}`; both names must agree."""
     if unknown := sorted(set(content) - _MEMBERS):
         raise _wrong(path, f"has unknown members next to `config`: {', '.join(unknown)}")
-    # A file starts a run now; any other state belongs to a registered connector.
+    # A file starts a run now; any other state applies to a registered connector.
     if content.get("initial_state", "RUNNING") != "RUNNING":
         raise _wrong(
             path, "sets `initial_state` to another value than RUNNING, which is not supported in a file; remove it"

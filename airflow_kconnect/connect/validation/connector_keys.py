@@ -85,7 +85,7 @@ _RETRIES = (
     "converters and transformations here never fail for a passing reason. If Kafka or another system is unavailable, "
     "the run fails and Airflow retries the task"
 )
-# Keys of Connect that are accepted and not used, and why.
+# Connect's keys that are accepted but not used, and why.
 _WITHOUT_EFFECT = {
     "config.action.reload": "each run reads secrets afresh",
     "errors.retry.timeout": _RETRIES,
@@ -115,7 +115,7 @@ _ALIASES = all_of(LambdaValidator(_duplicate_alias), ValidList())
 
 
 class _Keys:
-    """Defines keys of a group one after the other."""
+    """Defines the keys of a group one after the other."""
 
     def __init__(self, definition: ConfigDef, group: str, first: int = 1) -> None:
         self._definition, self._group, self._order = definition, group, first
@@ -155,7 +155,7 @@ class _Keys:
 def common_config(worker: WorkerConfig | None = None) -> ConfigDef:
     """Keys of every connector (ConnectorConfig).
 
-    :param worker: gives the defaults of the converters; without it they are null.
+    :param worker: provides the defaults of the converters; without it they are null.
     """
     definition = ConfigDef()
     keys = _Keys(definition, COMMON)
@@ -178,7 +178,7 @@ def common_config(worker: WorkerConfig | None = None) -> ConfigDef:
 def source_config(worker: WorkerConfig | None = None) -> ConfigDef:
     """Keys of every source connector (SourceConnectorConfig), and ours.
 
-    The dead-letter keys are Connect's for sinks; here sources have dead letters too.
+    In Connect only sinks have the dead-letter keys; here sources have dead letters too.
     """
     definition = common_config(worker)
     keys = _Keys(definition, TOPIC_CREATION)

@@ -1,4 +1,4 @@
-"""Advice about classes that are not installed: the closest installed names, and what to do about well-known others."""
+"""Advice about classes that are not installed: the closest installed names, and alternatives to well-known others."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ _MOST = 3
 
 
 def advice(name: str, known: Collection[str], elsewhere: str | None = None) -> str:
-    """What to say after the text that a class was not found: a sentence that begins with a space, or nothing.
+    """Advice to append to the text that a class was not found: a sentence that begins with a space, or empty.
 
-    :param name: as it was written.
+    :param name: as the user wrote it.
     :param known: full names of the installed plugins of this kind.
     :param elsewhere: what the class is if it is an installed plugin of another kind, such as `a transformation`.
     """
@@ -81,7 +81,7 @@ def advice(name: str, known: Collection[str], elsewhere: str | None = None) -> s
 
 
 def closest(name: str, known: Collection[str]) -> list[str]:
-    """Full names that look like a name, the most similar first; packages and letter case do not count."""
+    """Full names similar to a name, the most similar first; packages and letter case are ignored."""
     simple = _simple(name)
     by_simple: dict[str, list[str]] = {}
     for full in sorted(known):

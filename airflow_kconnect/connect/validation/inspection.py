@@ -1,7 +1,7 @@
-"""Looks at a whole connector configuration and collects all that is to be said about it.
+"""Checks a whole connector configuration and collects all findings.
 
 The order of the checks is that of AbstractHerder.validateConnectorConfig: class, common and enriched keys, the
-connector's own keys, then rules that concern several keys (`connector_rules`).
+connector's own keys, then rules that involve several keys (`rules`).
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _BASES = {"source": source_config, "sink": sink_config, None: common_config}
 
 @dataclass
 class Inspection:
-    """What is known about a connector configuration, valid or not.
+    """The findings about a connector configuration, valid or not.
 
     :param props: the values that are text, trimmed.
     :param worker: the worker configuration that was used.
-    :param connector_class: full name of the class; what the user wrote if there is no such class.
+    :param connector_class: full name of the class; the user's text if there is no such class.
     :param plugin: the class itself, None if there is none.
-    :param framework: the keys of Connect, and of the stages that the configuration names.
+    :param framework: the keys of Connect and of the stages named in the configuration.
     :param own: the keys of the connector.
-    :param definition: all defined keys, also those of converters; for `describe`.
+    :param definition: all defined keys, including those of converters; for `describe`.
     :param values: one value per defined key, and per other key that has an error.
-    :param warnings: what is allowed but will not do what the user may expect.
+    :param warnings: what is allowed but may not do what the user expects.
     """
 
     props: dict[str, str]
@@ -61,11 +61,11 @@ class Inspection:
         return {name: value.errors for name, value in self.values.items() if value.errors}
 
     def add(self, key: str, *messages: str) -> None:
-        """Add errors to a key. The value of a key that is not defined stays unset: it may be a secret."""
+        """Add errors to a key. The value of an undefined key stays unset: it may be a secret."""
         self.values.setdefault(key, ConfigValue(key)).errors.extend(messages)
 
     def value(self, key: str) -> Any:
-        """Parsed value of a key that has no error, else None."""
+        """Parsed value of a key without errors, else None."""
         value = self.values.get(key)
         return value.value if value and not value.errors else None
 
@@ -75,7 +75,7 @@ class Inspection:
 
 
 def inspect_connector(config: Mapping[str, Any], *, worker: WorkerConfig | None = None) -> Inspection:
-    """Check single keys; `connector_rules.check` adds the rules that concern several.
+    """Check single keys; `rules.check` adds the rules that involve several.
 
     :param config: the connector's configuration, variables resolved.
     :param worker: default: `WorkerConfig.defaults()`.
@@ -85,7 +85,7 @@ def inspect_connector(config: Mapping[str, Any], *, worker: WorkerConfig | None 
     plugin, name, unknown = _find_class(props)
     framework = enrich(_BASES[plugin.kind if plugin else None](worker), props)
     own = plugin.config() if plugin else ConfigDef()
-    # What is not text keeps its value here: its key then has that error, and not "missing".
+    # A value that is not text is kept here: its key then has that error, and not "missing".
     given = {**config, **props}
     values = {value.name: value for part in (framework, own) for value in part.validate(given)}
     definition = ConfigDef(framework).extend(own)
@@ -118,7 +118,7 @@ def _find_class(props: Mapping[str, str]) -> tuple[type[Connector] | None, str, 
 
 
 def _refuse_other_values(inspection: Inspection, config: Mapping[str, Any]) -> None:
-    """Null and nested values are errors of any key, also of keys that nobody defines."""
+    """Null and nested values are errors for any key, including undefined ones."""
     for key in config.keys() - inspection.definition.keys.keys() - inspection.props.keys():
         try:
             coerce(config[key])

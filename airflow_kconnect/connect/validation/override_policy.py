@@ -1,7 +1,7 @@
 """Which client settings a connector may override: Connect's ConnectorClientConfigOverridePolicy.
 
-What Connect's policies allow is not all that matters here: librdkafka has settings that load code, run programs, and
-read files or addresses. A connector gets none of these, whatever the policy.
+Connect's policies are not enough here: librdkafka has settings that load code, run programs, and read files or
+addresses. A connector may use none of these, whatever the policy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OVERRIDE_PREFIXES = tuple(f"{client}.override." for client in CLIENTS)
 
 DEFAULT_POLICY = "Allowlist"
 DEFAULT_ALLOWLIST = (
-    # how much, how often, how long
+    # sizes, frequencies, timeouts
     *("auto.offset.reset", "batch.num.messages", "batch.size", "buffer.memory", "check.crcs", "compression.codec"),
     *("compression.gzip.level", "compression.level", "compression.lz4.level", "compression.type"),
     *("compression.zstd.level", "connections.max.idle.ms", "default.api.timeout.ms", "delivery.timeout.ms"),
@@ -38,11 +38,11 @@ DEFAULT_ALLOWLIST = (
     *("socket.keepalive.enable", "socket.nagle.disable", "socket.receive.buffer.bytes", "socket.send.buffer.bytes"),
     *("socket.timeout.ms", "sticky.partitioning.linger.ms", "topic.metadata.refresh.interval.ms"),
     "transaction.timeout.ms",
-    # who: a principal of the connector's own, and names for quotas and logs
+    # identity: a principal of the connector's own, and names for quotas and logs
     *("client.id", "client.rack", "group.id", "group.instance.id", "sasl.jaas.config", "sasl.mechanism"),
     *("sasl.mechanisms", "sasl.password", "sasl.username", "security.protocol", "ssl.certificate.pem"),
     *("ssl.key.password", "ssl.key.pem", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.type"),
-    # what every run decides itself, so that these change nothing
+    # set by every run itself, so these have no effect
     *("acks", "client.dns.lookup", "enable.auto.commit", "enable.auto.offset.store", "enable.idempotence"),
     *("interceptor.classes", "isolation.level", "key.deserializer", "key.serializer", "partition.assignment.strategy"),
     *("partitioner", "partitioner.class", "request.required.acks", "transactional.id", "value.deserializer"),
@@ -50,7 +50,7 @@ DEFAULT_ALLOWLIST = (
 )  # fmt: skip
 """Client settings that connectors may override unless the worker says otherwise."""
 
-# Files, addresses and logins of which a worker decides alone, a mock instead of a login, and floods of the log.
+# Files, addresses and logins that only a worker may set, a mock instead of a login, and excessive logging.
 _OF_WORKERS = re.compile(r"sasl\.oauthbearer\..*|https\..*|enable\.sasl\.oauthbearer\.unsecure\.jwt|debug")
 
 _ALLOWED: dict[str, Callable[[str, Collection[str]], bool]] = {
@@ -62,7 +62,7 @@ _ALLOWED: dict[str, Callable[[str, Collection[str]], bool]] = {
 
 
 def policy_name(text: str) -> str | None:
-    """Short name of a policy that is given by short name, simple or full class name; None if it is unknown."""
+    """Short name of a policy given by short name, simple or full class name; None if it is unknown."""
     for name in _ALLOWED:
         simple = f"{name}ConnectorClientConfigOverridePolicy"
         if text in (name, simple, f"{_PACKAGE}.{simple}"):
@@ -71,7 +71,7 @@ def policy_name(text: str) -> str | None:
 
 
 def unknown_policy(key: str, value: str) -> str | None:
-    """Rule for the worker's key: the message if the policy is unknown."""
+    """Validator for the worker's key: the message if the policy is unknown."""
     if policy_name(value):
         return None
     return f"Unknown policy; expected one of: {', '.join(_ALLOWED)}"
@@ -84,10 +84,10 @@ def client_overrides(props: Mapping[str, str], client: str) -> dict[str, str]:
 
 
 def override_errors(props: Mapping[str, str], worker: Mapping[str, str]) -> dict[str, list[str]]:
-    """Key -> messages for the overrides of a connector that its worker does not allow, or that no client can honour.
+    """Key -> messages for a connector's overrides that its worker forbids or that no client supports.
 
     :param props: the connector's configuration, variables resolved.
-    :param worker: the worker's keys as text; those that are not set have their defaults.
+    :param worker: the worker's keys as text; unset keys have their defaults.
     """
     policy = policy_name(worker.get(POLICY, DEFAULT_POLICY)) or "None"
     listed = worker.get(ALLOWLIST)
@@ -120,7 +120,7 @@ def _forbidden(policy: str, key: str, allowlist: Collection[str]) -> str | None:
 
 
 def _downgrade(of_worker: str, own: str) -> str | None:
-    """Without encryption the password would be there for all to read."""
+    """Without encryption anyone could read the password."""
     if "SSL" not in of_worker.upper().split("_") or "SSL" in own.upper().split("_"):
         return None
     return f"{own} would end the encryption that the worker demands (`security.protocol={of_worker}`)"

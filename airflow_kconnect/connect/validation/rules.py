@@ -1,4 +1,4 @@
-"""The rules of connector configurations that concern more than one key, each in a function.
+"""The rules of connector configurations that involve more than one key, each in a function.
 
 Texts are those of AbstractHerder, DistributedHerder and SinkConnectorConfig.
 """
@@ -75,7 +75,7 @@ def _check_kind(inspection: Inspection, kind: str | None) -> None:
 
 
 def _check_own(inspection: Inspection, plugin: type[Connector]) -> None:
-    """The connector's own `validate`; it may stumble over values that have an error already."""
+    """The connector's own `validate`; it may fail on values that already have an error."""
     try:
         forbidden = plugin.forbidden(inspection.props, inspection.worker)
         errors = {**plugin.validate(inspection.props), **forbidden}
@@ -91,7 +91,7 @@ def _check_own(inspection: Inspection, plugin: type[Connector]) -> None:
 
 
 def _check_texts(inspection: Inspection) -> None:
-    """JSON can hold halves of characters, which no file and no topic can."""
+    """JSON can contain unpaired surrogates, which files and topics cannot."""
     for key, text in inspection.props.items():
         try:
             f"{key}{text}".encode()
@@ -100,7 +100,7 @@ def _check_texts(inspection: Inspection) -> None:
 
 
 def _check_retries(inspection: Inspection) -> None:
-    """Connect takes any number here, and stumbles over it when something fails."""
+    """Connect accepts any number here and fails on it only when an operation is retried."""
     for key, least in (("errors.retry.timeout", -1), ("errors.retry.delay.max.ms", 0)):
         value = inspection.value(key)
         if value is not None and value < least:
@@ -125,7 +125,7 @@ def _check_stages(inspection: Inspection) -> None:
 
 
 def _check_plugin(inspection: Inspection, prefix: str, lookup: Callable[..., type[Any]]) -> None:
-    """The stage's own rules; where single keys are wrong it would only stumble over them."""
+    """The stage's own rules; if single keys are wrong, they would only fail on those."""
     if any(key.startswith(prefix) for key in inspection.errors):
         return
     plugin = lookup(inspection.props[f"{prefix}type"], key=f"{prefix}type")
@@ -166,7 +166,7 @@ def _check_converter(inspection: Inspection, kind: str) -> None:
 
 
 def _try_converter(inspection: Inspection, kind: str, converter: type[Any], settings: Mapping[str, str]) -> None:
-    """Some things only the making of a converter finds out."""
+    """Some problems show only when the converter is created."""
     key = f"{kind}.converter"
     try:
         converter({**settings, "converter.type": kind}, is_key=kind == "key")
@@ -209,7 +209,7 @@ def _unexpected(error: Exception) -> str:
 
 
 def _check_group(inspection: Inspection) -> None:
-    """A sink that joined the worker's group would be thrown out of it again and again."""
+    """A sink that joined the worker's group would be removed from it again and again."""
     worker_group = inspection.worker.get("group.id")
     key = "consumer.override.group.id"
     group, name = inspection.props.get(key), inspection.props.get("name")
@@ -230,20 +230,20 @@ def _warn_of_ignored(inspection: Inspection) -> None:
 
 
 def _warn_of_other_meaning(inspection: Inspection, plugin: type[Connector]) -> None:
-    """Keys that do something, but not what they do in Connect."""
+    """Keys that have an effect, but not the same as in Connect."""
     boundary = inspection.props.get("transaction.boundary", "interval").lower()
     if inspection.kind == "source" and boundary != "interval":
         text = "a long split commits every `transaction.boundary.interval.ms`, as with `interval`"
         inspection.warnings.append(f"`transaction.boundary` {boundary} has no effect: {text}")
     most = inspection.value("tasks.max") or 1
-    # 1 is the default, and stands in every sample of Connect.
+    # 1 is the default, and appears in every sample of Connect.
     if most > 1 and not issubclass(plugin, PollSourceConnector) and "kconnect.splits.max" not in inspection.props:
         text = "splits run in parallel, as many as Spark has cores; see `kconnect.splits.max`"
         inspection.warnings.append(f"`tasks.max` does not bound this connector: {text}")
 
 
 def _warn_of_unknown(inspection: Inspection) -> None:
-    """Keys that nobody will read; often a slip of the pen."""
+    """Keys that nothing reads; often a typo."""
     groups = [*aliases(inspection.props, "topic.creation.groups"), "default"]
     prefixes = [*OVERRIDE_PREFIXES]
     if inspection.kind == "source":
@@ -256,7 +256,7 @@ def _warn_of_unknown(inspection: Inspection) -> None:
 
 
 def _unknown(inspection: Inspection, key: str) -> str | None:
-    """A warning; None if the connector itself reads such keys, and this one looks like no other."""
+    """A warning; None if the connector itself reads such keys and this one does not resemble any other."""
     for kind in CONVERTER_KINDS:
         converter = f"{kind}.converter"
         if key.startswith(f"{converter}.") and converter not in inspection.props:

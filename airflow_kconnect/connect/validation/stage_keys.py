@@ -32,7 +32,7 @@ from airflow_kconnect.connect.validation.worker_keys import PARTITIONS_TEXT, REP
 
 TOPIC_CREATION_PREFIX = "topic.creation."
 
-# A transformation's own keys of these names are hidden by them, as in ConnectorConfig.enrich.
+# They hide a transformation's own keys with these names, as in ConnectorConfig.enrich.
 _STAGE_KEYS = (
     ConfigDef()
     .define("negate", Type.BOOLEAN, False, Importance.MEDIUM, "Whether to apply where the predicate is false.")
@@ -43,7 +43,7 @@ Lookup = Callable[..., type[Any]]
 
 
 def enrich(base: ConfigDef, props: Mapping[str, str]) -> ConfigDef:
-    """The definition with the keys of the stages that a configuration names (ConnectorConfig.enrich)."""
+    """The definition including the keys of the stages that a configuration names (ConnectorConfig.enrich)."""
     definition = ConfigDef(base)
     known = plugins.registry()
     for alias in aliases(props, "transforms"):
@@ -61,7 +61,7 @@ def enrich(base: ConfigDef, props: Mapping[str, str]) -> ConfigDef:
 
 
 def aliases(props: Mapping[str, str], key: str) -> list[str]:
-    """Aliases that a list key names, without empty and repeated ones (those are errors of the key itself)."""
+    """The aliases in a list key, without empty and repeated ones (those are errors of the key itself)."""
     return [alias for alias in dict.fromkeys(parse_type(key, props.get(key, ""), Type.LIST)) if alias]
 
 

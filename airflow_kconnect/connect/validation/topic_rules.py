@@ -1,4 +1,4 @@
-"""The rules of the topics in connector configurations: their names, and which must not be which."""
+"""Rules for topics in connector configurations: valid names, and which topics must differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check(inspection: Inspection) -> None:
 
 
 def check_topic_name(topic: str) -> str | None:
-    """What is wrong with a topic name by the rules of Kafka (org.apache.kafka.common.internals.Topic), or None."""
+    """What is wrong with a topic name by Kafka's rules (org.apache.kafka.common.internals.Topic), or None."""
     if not topic:
         return "Topic name is invalid: the empty string is not allowed"
     if topic in (".", ".."):
@@ -76,7 +76,9 @@ def _matches(inspection: Inspection, regex: str, topic: str) -> bool:
 
 
 def _check_target(inspection: Inspection, key: str) -> None:
-    """A topic that records are written to: it can exist, and it is none that Kafka or Connect live on."""
+    """A topic that records are written to: it must be able to exist, and must not be an internal one of Kafka or
+    Connect.
+    """
     topic = inspection.props.get(key)
     if topic is None or key not in inspection.definition.keys or (not topic and key == DEAD_LETTER_TOPIC):
         return

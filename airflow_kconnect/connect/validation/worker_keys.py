@@ -1,8 +1,8 @@
 """The worker's configuration: what all connectors share (Kafka, converters, internal topics, policies).
 
-The keys are those of Connect's distributed worker. Keys about the parts that do not exist here (the REST server
-of a worker, its group of workers, plugin directories) are accepted and reported in `WorkerConfig.warnings`, so
-that an existing worker file can be used as it is.
+The keys are those of Connect's distributed worker. Keys for parts that do not exist here (a worker's REST server, its
+worker group, plugin directories) are accepted and reported in `WorkerConfig.warnings`, so that an existing worker file
+can be used as it is.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ PARTITIONS_TEXT = "Number of partitions must be positive, or -1 to use the broke
 _JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 SIMPLE_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 
-# Handed to the Kafka clients, to converters and to config providers as they are.
+# Passed unchanged to the Kafka clients, converters and config providers.
 _PASS_THROUGH = re.compile(
     r"(producer|consumer|admin|security|sasl|ssl|config\.providers"
     r"|(key|value|header)\.converter|(offset|config|status)\.storage)\..+"
@@ -58,7 +58,7 @@ _WITHOUT_MEANING = re.compile(
     r"|(key|value|header)\.converter\.plugin\.version"
 )
 
-# Keys of Connect's own clients that the clients here get only below a prefix.
+# Keys of Connect's own clients that the clients here accept only under a prefix.
 _NEEDS_PREFIX = re.compile(
     r"client\.id|connections\.max\.idle\.ms|(retry|reconnect)\.backoff(\.max)?\.ms"
     r"|(send|receive)\.buffer\.bytes|metadata\.recovery\..+"
@@ -71,7 +71,7 @@ _COMMITS = (
 
 @dataclass(frozen=True)
 class WorkerConfig:
-    """A valid worker configuration. Made with `from_props`.
+    """A valid worker configuration. Create it with `from_props`.
 
     :param props: all keys as text, trimmed.
     :param parsed: typed values of the keys of `worker_config_def`, defaults included.
@@ -84,7 +84,7 @@ class WorkerConfig:
 
     @classmethod
     def from_props(cls, props: Mapping[str, Any]) -> WorkerConfig:
-        """Parse and validate; nothing is connected to.
+        """Parse and validate; makes no connections.
 
         :raises ConfigError: with all errors.
         """
@@ -100,12 +100,12 @@ class WorkerConfig:
 
     @classmethod
     def defaults(cls) -> WorkerConfig:
-        """The worker that is assumed where none is given: all defaults, Kafka on this machine."""
+        """The worker that is assumed if none is given: all defaults, Kafka on this machine."""
         return cls.from_props({"bootstrap.servers": "localhost:9092"})
 
     @property
     def exactly_once(self) -> bool:
-        """Whether source connectors may run exactly once; `preparing` does not suffice, as in Connect."""
+        """Whether source connectors may run exactly once; `preparing` is not enough, as in Connect."""
         return str(self.parsed["exactly.once.source.support"]).lower() == "enabled"
 
     def get(self, key: str) -> Any:
@@ -113,7 +113,7 @@ class WorkerConfig:
         return self.parsed.get(key, self.props.get(key))
 
     def with_prefix(self, prefix: str) -> dict[str, str]:
-        """Keys below a prefix such as `producer.`, without the prefix."""
+        """Keys under a prefix such as `producer.`, without the prefix."""
         return {key.removeprefix(prefix): text for key, text in self.props.items() if key.startswith(prefix)}
 
 
@@ -121,9 +121,9 @@ class WorkerConfig:
 def worker_config_def() -> ConfigDef:
     """The worker's keys.
 
-    Two defaults differ from Connect's, because exactly-once without set-up is what the product is for:
-    `exactly.once.source.support` is `enabled` (Connect: `disabled`), and the keys that Connect requires have the
-    values of its sample files.
+    Two defaults differ from Connect's, because exactly-once without setup is the purpose of this package:
+    `exactly.once.source.support` is `enabled` (Connect: `disabled`), and the keys that Connect requires have the values
+    of its sample files.
     """
     definition = ConfigDef()
     _define_kafka(definition)
@@ -265,7 +265,7 @@ def _define_running(definition: ConfigDef) -> None:
 
 
 def minus_one_or_positive(message: str) -> LambdaValidator:
-    """Check of partitions and replication factors: null, -1 and numbers from 1 pass."""
+    """Validator for partitions and replication factors: null, -1 and numbers from 1 pass."""
 
     def rule(name: str, value: Any) -> str | None:
         return None if value is None or value == -1 or value >= 1 else message
@@ -285,7 +285,7 @@ def _texts(props: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, list[str
 
 
 def _warnings(props: Mapping[str, str]) -> list[str]:
-    # Every worker file of a Connect cluster sizes the status topic: no word about that.
+    # Every worker file of a Connect cluster sizes the status topic: not worth a warning.
     warnings = worker_config_def().ignored({k: text for k, text in props.items() if not k.startswith("status.")})
     for key in props:
         if key in worker_config_def().keys:

@@ -18,25 +18,25 @@ MAX_BYTES = 1_000_000
 
 
 AIRFLOW_SETTINGS = re.compile(r"AIRFLOW__.*|AIRFLOW_(CONN|VAR)_.*|_+AIRFLOW_.*", re.DOTALL)
-"""Environment variables that are Airflow's own: its keys, its connections. Jobs do not get them."""
+"""Airflow's own environment variables: its keys, its connections. Jobs do not get them."""
 
 NEEDS_AIRFLOW = "needs Airflow, whose tasks look it up; elsewhere use ${file:...}, ${dir:...} or ${env:...}"
 
 
 class ProviderProblem(Exception):
-    """Why there is no value; the text is shown to users after the variable or the key, and holds no value."""
+    """Why there is no value; the text is shown to users after the variable or the key and does not contain a value."""
 
 
 class _Files:
-    """Reads text files, if a worker wants so only below certain paths."""
+    """Reads text files, only under certain paths if the worker says so."""
 
     def __init__(self, allowed: str | None) -> None:
         self._allowed = None if allowed is None else [_existing(java_trim(path)) for path in allowed.split(",")]
 
     def read(self, path: str) -> str:
-        """Content of a file that is no pipe or device, not empty, not large, and UTF-8."""
+        """Content of a file, which must be a regular file, not empty, not large, and UTF-8."""
         try:
-            # Kafka compares the written path, so that a symbolic link below an allowed path leads out of it.
+            # Kafka compares the written path, so a symbolic link below an allowed path would lead out of it.
             real = Path(path).resolve()
             if self._allowed is not None and not any(real.is_relative_to(allowed) for allowed in self._allowed):
                 raise ProviderProblem("is outside `allowed.paths` (symbolic links are followed)")
@@ -55,7 +55,7 @@ def _existing(path: str) -> Path:
 
 
 def _content(path: Path) -> bytes:
-    # Without O_NONBLOCK a named pipe would keep the run waiting; the path has no symbolic links any more.
+    # Without O_NONBLOCK a named pipe would block the run; the path contains no symbolic links any more.
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -81,7 +81,7 @@ def _text(content: bytes) -> str:
 
 
 class Provider(ABC):
-    """Looks values up.
+    """Looks up values.
 
     :param setting: value of the provider's only parameter, None if it is not set.
     :raises ProviderProblem: the parameter is wrong.
@@ -129,7 +129,7 @@ class FileConfigProvider(Provider):
 
 
 class DirectoryConfigProvider(Provider):
-    """`${dir:/path:name}`: the whole content of a file in a directory, with the line end that it may have."""
+    """`${dir:/path:name}`: the whole content of a file in a directory, including a trailing newline."""
 
     def get(self, path: str, key: str) -> str:
         if not path:
@@ -140,7 +140,7 @@ class DirectoryConfigProvider(Provider):
 
 
 class _ByPattern(Provider):
-    """Restricted by a pattern for whole names."""
+    """Restricted by a pattern that must match the whole name."""
 
     parameter = "allowlist.pattern"
 
@@ -151,7 +151,7 @@ class _ByPattern(Provider):
             raise ProviderProblem(f"is not a regular expression: {error}") from None
 
     def check(self, name: str) -> None:
-        """:raises ProviderProblem: the worker does not allow this name."""
+        """:raises ProviderProblem: the worker forbids this name."""
         if not self._allowed.fullmatch(name):
             raise ProviderProblem("is not allowed by `allowlist.pattern`")
 
@@ -177,12 +177,12 @@ class EnvVarConfigProvider(_ByPattern):
 
 
 class TaskConfigProvider(_ByPattern):
-    """`${airflow:conn_id:field}` and `${airflow-var:key}`: what a task of Airflow has looked up before the job.
+    """`${airflow:conn_id:field}` and `${airflow-var:key}`: values that an Airflow task has looked up before the job.
 
-    The pattern is one for connection ids, or for the keys of variables.
+    The pattern applies to connection ids, or to the keys of variables.
 
     :param name: `airflow` or `airflow-var`.
-    :param variables: value by `name:path:key`; None where there is no Airflow.
+    :param variables: value by `name:path:key`; None without Airflow.
     """
 
     def __init__(self, setting: str | None, name: str, variables: Mapping[str, str] | None = None) -> None:
@@ -206,10 +206,10 @@ CLASSES: dict[str, type[Provider]] = {
 DEFAULTS = {"file": "FileConfigProvider", "dir": "DirectoryConfigProvider", "env": "EnvVarConfigProvider"}
 AIRFLOW_CONNECTION, AIRFLOW_VARIABLE = "airflow", "airflow-var"
 IN_TASKS = (AIRFLOW_CONNECTION, AIRFLOW_VARIABLE)
-"""Names of providers that only tasks of Airflow have."""
+"""Names of providers that only Airflow tasks have."""
 
 
 def printable(text: str) -> str:
-    """A text on one line, and not a long one."""
+    """A text on a single line, shortened if necessary."""
     shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:200])
     return shown if len(text) <= 200 else f"{shown}..."

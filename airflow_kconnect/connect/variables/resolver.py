@@ -1,6 +1,6 @@
 """Kafka Connect's config providers: variables such as `${file:/run/secrets/db:password}` become values.
 
-A run resolves its configurations once, when it starts; what has changed since counts from the next run on.
+A run resolves its configurations once, when it starts; later changes take effect with the next run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from airflow_kconnect.connect.variables.secret_forms import secret_forms
 from airflow_kconnect.connect.variables.syntax import Variable, has_reference, variables_in
 
 _PROVIDERS = "config.providers"
-# As Airflow's masker.
+# As Airflow's secrets masker.
 _SHORTEST_IN_LOG = 5
 _PACKAGE = "org.apache.kafka.common.config.provider."
 
@@ -35,9 +35,9 @@ log = logging.getLogger("kconnect")
 
 
 class ConfigResolver:
-    """Puts values in the place of variables. Made with `from_worker`, for one run; reads files when it resolves.
+    """Replaces variables with their values. Create it with `from_worker`, for one run; reads files when it resolves.
 
-    Besides what Connect does it refuses what Connect lets pass: a variable without value is an error.
+    Unlike Connect, it raises an error for a variable without a value.
     """
 
     def __init__(self, providers: Mapping[str, Provider]) -> None:
@@ -47,12 +47,12 @@ class ConfigResolver:
 
     @classmethod
     def from_worker(cls, worker: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> ConfigResolver:
-        """The providers that a worker defines; where it has no `config.providers` at all: `file`, `dir` and `env`.
+        """The providers that a worker defines; without any `config.providers`: `file`, `dir` and `env`.
 
-        Unless the worker has turned providers off there are `airflow` and `airflow-var` too.
+        Unless the worker has turned providers off, there are `airflow` and `airflow-var`, too.
 
-        :param worker: the worker's keys as they were written; `config.providers*` cannot use variables.
-        :param variables: the values of Airflow's variables by `Variable.address`; None where there is no Airflow.
+        :param worker: the worker's keys, variables not resolved; `config.providers*` cannot use variables.
+        :param variables: the values of Airflow's variables by `Variable.address`; None without Airflow.
         :raises ConfigError: with all errors of `config.providers*`.
         """
         errors: dict[str, list[str]] = {}
@@ -73,14 +73,14 @@ class ConfigResolver:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """All values that were put in so far, as they are and trimmed; to be masked by the caller."""
+        """All values inserted so far, as they are and trimmed; for the caller to mask."""
         return frozenset(self._variable_of)
 
     def resolve(self, props: Mapping[str, Any]) -> dict[str, Any]:
-        """A configuration with its variables resolved, once: variables in the values that come in stay text.
+        """A configuration with its variables resolved once: variables inside the inserted values stay text.
 
-        Text around a variable stays, and so does a variable of a provider that is not configured, as in Connect.
-        Keys, and values that are no text, stay what they are.
+        Text around a variable stays, and so does a variable of a provider that is not configured, as in Connect. Keys,
+        and values that are not text, stay unchanged.
 
         :raises ConfigError: with all variables that have no value.
         """
@@ -93,9 +93,10 @@ class ConfigResolver:
         return resolved
 
     def hide(self, text: str, shortest: int = 1) -> str:
-        """A text in which resolved values are replaced by their variables, also those that are escaped or in a URL.
+        """A text in which resolved values are replaced by their variables, including values that are escaped or in a
+        URL.
 
-        Values of up to three characters are replaced only where they are words.
+        Values of up to three characters are replaced only if they are whole words.
 
         :param shortest: leave values with fewer characters alone.
         """
@@ -108,12 +109,12 @@ class ConfigResolver:
         return re.sub("|".join(words), lambda match: variable_of[match[0]], text)
 
     def hide_in_log(self, text: str) -> str:
-        """`hide` for lines of a log, where numbers and short words are what they are and no secrets."""
+        """`hide` for log lines, where numbers and short words are just that and not secrets."""
         return self.hide(text, _SHORTEST_IN_LOG)
 
     @contextmanager
     def hidden_in_errors(self) -> Iterator[None]:
-        """Errors quote what is wrong; those that leave the block quote the variable and not its value."""
+        """Error texts quote what is wrong; errors that leave the block quote the variable and not its value."""
         try:
             yield
         except ConfigError as error:
@@ -164,20 +165,20 @@ class ConfigResolver:
 
 
 def _declared(providers: str | None) -> Mapping[str, str | None]:
-    """The names in `config.providers`, with the class that each has by default."""
+    """The names in `config.providers`, each with its default class."""
     return DEFAULTS if providers is None else dict.fromkeys(filter(None, map(java_trim, providers.split(","))))
 
 
 def _task_providers(providers: str | None) -> list[str]:
-    """Which of Airflow's providers there are: none if all are turned off, and none whose name has another meaning."""
+    """Which of Airflow's providers exist: none if all are turned off, and none whose name is defined otherwise."""
     declared = _declared(providers)
     return [name for name in IN_TASKS if name not in declared] if declared else []
 
 
 def task_providers(worker: Mapping[str, Any]) -> dict[str, TaskConfigProvider]:
-    """Airflow's providers, for those who look up what the variables name: each says what the worker allows.
+    """Airflow's providers, for looking up values: each knows what the worker allows.
 
-    :param worker: the worker's keys as they were written.
+    :param worker: the worker's keys, variables not resolved.
     :raises ConfigError: with all errors of their keys.
     """
     errors: dict[str, list[str]] = {}
@@ -202,10 +203,10 @@ def _of_tasks(
 
 
 def task_variables(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[tuple[str, Variable]]:
-    """The variables of a configuration that tasks of Airflow look up, each with its key.
+    """The variables of a configuration that Airflow tasks look up, each with its key.
 
-    :param config: the configuration of a connector or of the worker itself, as it was written.
-    :param worker: the worker's keys as they were written.
+    :param config: the configuration of a connector or of the worker itself, variables not resolved.
+    :param worker: the worker's keys, variables not resolved.
     """
     providers = worker.get(_PROVIDERS)
     names = _task_providers(providers if isinstance(providers, str) else None)
@@ -246,7 +247,7 @@ def _class_of(name: str | None) -> type[Provider]:
 def _refuse_unknown(
     name: str, provider: type[Provider], props: Mapping[str, str], errors: dict[str, list[str]]
 ) -> None:
-    """A slip in the name of a restriction would lift it."""
+    """A typo in the name of a restriction would lift it."""
     prefix = f"{_PROVIDERS}.{name}."
     known = (
         (f"param.{provider.parameter}",) if provider is TaskConfigProvider else ("class", f"param.{provider.parameter}")

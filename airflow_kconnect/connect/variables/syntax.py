@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Variable(NamedTuple):
-    """A variable in a text: where it stands, how it is written, and its parts."""
+    """A variable in a text: its position, its text, and its parts."""
 
     start: int
     end: int
@@ -18,7 +18,7 @@ class Variable(NamedTuple):
 
     @property
     def address(self) -> str:
-        """What it names: the same for `${provider:key}` and `${provider::key}`."""
+        """What it refers to: the same for `${provider:key}` and `${provider::key}`."""
         return f"{self.provider}:{self.path}:{self.key}"
 
 
@@ -28,7 +28,7 @@ def has_reference(value: object) -> bool:
 
 
 def variables_in(text: str) -> Iterator[Variable]:
-    r"""The matches of Connect's `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}`, in linear time also where nothing is closed."""
+    r"""The matches of Connect's `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}`, in linear time even without a closing brace."""
     start = text.find("${")
     while start >= 0 and (end := text.find("}", start)) >= 0:
         provider, colon, rest = text[start + 2 : end].partition(":")

@@ -1,1 +1,1 @@
-"""Connect's `Values`: header values as text, and text as values."""
+"""Connect's `Values`: conversion of header values to and from text."""

@@ -15,7 +15,7 @@ from airflow_kconnect.converters.types import decimal_scale, logical_name
 
 _TIME = "HH:mm:ss.SSS'Z'"
 _DEFAULTS = Rules()
-# What JSON escapes although Connect's texts do not.
+# Characters that JSON escapes but Connect's texts do not.
 JSON_ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
@@ -31,7 +31,7 @@ def value_text(schema: ConnectSchema | None, column: Column) -> Column:
 
 
 def _nested_text(schema: ConnectSchema, column: Column) -> Column:
-    """The text within lists and maps, where strings are quoted."""
+    """The text inside lists and maps, where strings are quoted."""
     match logical_name(schema):
         case name if name == DATE:
             return _temporal_text(F.unix_date(column) * F.lit(DAY_MS).cast("bigint"))
@@ -87,7 +87,7 @@ def _quoted(text: Column) -> Column:
 
 
 def _temporal_text(ms: Column) -> Column:
-    """Connect looks at the instant, not at the schema: what is before the second day is a time."""
+    """Connect looks at the instant, not at the schema: anything before the second day is a time."""
     instant = F.timestamp_millis(ms)
     text = F.when(ms < DAY_MS, F.date_format(instant, _TIME)).when(
         ms % DAY_MS == 0, F.date_format(instant, "yyyy-MM-dd")
@@ -117,5 +117,5 @@ def _schemaless_text(column: Column) -> Column:
 
 
 def without_escape(text: Column, letter: str) -> Column:
-    """JSON text in which one of `JSON_ESCAPES` is the character itself."""
+    """JSON text in which one of the `JSON_ESCAPES` is replaced by the character itself."""
     return F.regexp_replace(text, rf"(?<!\\)((?:\\\\)*)\\{letter}", f"$1{JSON_ESCAPES[letter]}")

@@ -1,4 +1,4 @@
-"""SimpleHeaderConverter: header values as readable text; the default of header converters."""
+"""SimpleHeaderConverter: header values as readable text; the default header converter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class SimpleHeaderConverter(Converter):
-    """``org.apache.kafka.connect.storage.SimpleHeaderConverter``, which is no converter of keys and values."""
+    """``org.apache.kafka.connect.storage.SimpleHeaderConverter``; not usable for keys and values."""
 
     @classmethod
     def config(cls) -> ConfigDef:

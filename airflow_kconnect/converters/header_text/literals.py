@@ -1,4 +1,4 @@
-"""Numbers and instants in the text of header values, as ``org.apache.kafka.connect.data.Values`` knows them."""
+"""Numbers and instants in the text of header values, as in ``org.apache.kafka.connect.data.Values``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _INTEGERS = (
     (64, INT64_SCHEMA),
 )
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,9})?")
-# SimpleDateFormat is lenient: fields may have any width, and what follows them is not looked at.
+# SimpleDateFormat is lenient: fields may have any width, and what follows them is ignored.
 _FIELD = r"[ \t]*(-?\d+)"
 _DATE = rf"{_FIELD}-{_FIELD}-{_FIELD}"
 _TIME = rf"{_FIELD}:{_FIELD}:{_FIELD}\.{_FIELD}Z"
@@ -67,7 +67,7 @@ def number_of(text: str) -> Typed | None:
 
 
 def temporal_of(text: str) -> Typed | None:
-    """A date, time or timestamp, or None; which one its length tells."""
+    """A date, time or timestamp, or None; its length decides which one."""
     text = text.replace("\\:", ":")
     schema, pattern = _TEMPORALS.get(len(text), (None, None))
     found = pattern.match(text) if pattern else None
@@ -92,7 +92,7 @@ def _lenient_date(year: int, month: int, day: int) -> date:
 
 
 def of_milliseconds(schema: ConnectSchema, ms: int) -> Any:
-    """The value of a Date, Time or Timestamp schema. :raises OverflowError: Python has no such date."""
+    """The value of a Date, Time or Timestamp schema. :raises OverflowError: the date is outside of Python's range."""
     match schema.name:
         case name if name == DATE:
             return EPOCH.date() + timedelta(days=ms // DAY_MS)
@@ -103,9 +103,9 @@ def of_milliseconds(schema: ConnectSchema, ms: int) -> Any:
 
 
 def milliseconds(schema: ConnectSchema | None, value: Any) -> int | None:
-    """The instant that a value is, by its schema or else by its Python type; None if it is none.
+    """The instant of a value, by its schema or else by its Python type; None if it is not an instant.
 
-    :raises DataError: it lacks a time zone.
+    :raises DataError: it has no time zone.
     """
     match value:
         case datetime() if value.tzinfo is None:
@@ -121,7 +121,7 @@ def milliseconds(schema: ConnectSchema | None, value: Any) -> int | None:
 
 
 def temporal_text(ms: int) -> str:
-    """Connect looks at the instant, not at the schema: what is before the second day is a time."""
+    """Connect looks at the instant, not at the schema: anything before the second day is a time."""
     instant = EPOCH + timedelta(milliseconds=ms)
     time = f"{instant:%H:%M:%S}.{ms % 1000:03}Z"
     if ms < DAY_MS:

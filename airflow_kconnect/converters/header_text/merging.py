@@ -1,4 +1,4 @@
-"""Lists and maps in the text of header values: one schema for their elements, as Connect's ``Values`` merges them."""
+"""Lists and maps in the text of header values: merges the schemas of their elements, as Connect's ``Values`` does."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def list_of(items: Sequence[Typed | None]) -> Typed:
 
 
 def map_of(entries: Sequence[tuple[Typed, Typed | None]]) -> Typed:
-    """A MAP, likewise; of equal keys the last one counts.
+    """A MAP, likewise; of equal keys the last one wins.
 
-    :raises DataError: a key or value cannot be converted to the common schema, or Python cannot have such keys.
+    :raises DataError: a key or value cannot be converted to the common schema, or Python does not support such keys.
     """
     keys = _common(key for key, _ in entries)
     values = None if keys is None else _common(value for _, value in entries)
@@ -82,7 +82,7 @@ def _converted(to: ConnectSchema | None, item: Typed | None) -> Any:
 
 
 def _temporal(to: ConnectSchema, value: Any, ms: int | None) -> Any:
-    """A number counts days or milliseconds; another instant stays the same."""
+    """A number counts days or milliseconds; any other instant stays the same."""
     if ms is None:
         ms = value * DAY_MS if to.name == DATE else value
     try:

@@ -27,10 +27,10 @@ _LITERALS: dict[str, Typed | None] = {"null": None, "true": (BOOLEAN_SCHEMA, Tru
 
 
 def parse_string(text: str) -> tuple[ConnectSchema | None, Any]:
-    """Schema and value of a text (``Values.parseString``).
+    """Parse a text to schema and value (``Values.parseString``).
 
-    Connect looks only at the first of the parts that ``: , { } [ ] "`` delimit: ``10:15`` is the number 10.
-    Differences: dates beyond the years 1 to 9999, and maps with lists or maps as keys, stay text.
+    Connect looks only at the first of the parts delimited by ``: , { } [ ] "``: ``10:15`` is the number 10.
+    Differences: dates outside the years 1 to 9999, and maps with lists or maps as keys, stay text.
     """
     if not text:
         return STRING_SCHEMA, text
@@ -38,7 +38,7 @@ def parse_string(text: str) -> tuple[ConnectSchema | None, Any]:
 
 
 class _Parser:
-    """Goes through the tokens of a text; blank tokens are passed over where a delimiter may stand."""
+    """Iterates over the tokens of a text; blank tokens are skipped where a delimiter may appear."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -63,8 +63,8 @@ class _Parser:
     def parse(self, *, embedded: bool) -> Typed | None:
         """The next value; None is null.
 
-        :param embedded: whether it is within a list or map.
-        :raises DataError: it is embedded, and none.
+        :param embedded: whether it is inside a list or map.
+        :raises DataError: it is embedded but is not a value.
         """
         if not self._more:
             return None
@@ -134,7 +134,7 @@ class _Parser:
         return found or (STRING_SCHEMA, self._text)
 
     def _temporal(self, literal: str) -> Typed | None:
-        """A time has two colons, which delimit tokens: five of them are one literal."""
+        """A time has two colons, which delimit tokens: five tokens form one literal."""
         others = self._tokens[self._at : self._at + 4]
         found = temporal_of(literal + "".join(others)) if len(others) == 4 else None
         if found is None:
@@ -162,7 +162,7 @@ def convert_to_string(schema: ConnectSchema | None, value: Any) -> str | None:
 
 
 def _nested_text(schema: ConnectSchema | None, value: Any) -> str:
-    """The text within lists and maps, where strings are quoted."""
+    """The text inside lists and maps, where strings are quoted."""
     ms = milliseconds(schema, value)
     if ms is not None:
         return temporal_text(ms)
@@ -186,7 +186,7 @@ def _nested_text(schema: ConnectSchema | None, value: Any) -> str:
 
 
 def _number_text(schema: ConnectSchema | None, value: float | Decimal) -> str:
-    """An integer stays one: lists in a list have one schema, of which one may hold integers, one fractions."""
+    """An integer stays one: nested lists have a single schema, although one may hold integers and another fractions."""
     type_ = schema.type if schema else None
     if isinstance(value, float):
         return float_text(value, single=type_ is SchemaType.FLOAT32)

@@ -1,1 +1,1 @@
-"""JsonConverter, its envelopes, and the JSON that it reads and writes."""
+"""JsonConverter, its envelopes, and the reading and writing of its JSON."""

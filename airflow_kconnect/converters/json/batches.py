@@ -1,7 +1,7 @@
-"""Payloads of JsonConverter parsed a batch at a time, by Arrow's JSON reader, where the messages are read.
+"""Parses JsonConverter's payloads in batches with Arrow's JSON reader, where the messages are read.
 
 It takes a tenth of the time of from_json (measured: 0.3 instead of 4 us for ten fields). It is stricter, too: a batch
-with anything that it refuses is left to from_json, message by message.
+with anything that it rejects is left to from_json, message by message.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LONG_BYTES = 8
-# Not the 32-bit floats: Jackson and Arrow round them in different ways.
+# Not 32-bit floats: Jackson and Arrow round them differently.
 _ARROW = {
     SchemaType.BOOLEAN: "bool",
     SchemaType.INT8: "int8",
@@ -33,7 +33,7 @@ _ARROW = {
 
 
 def parser_of(schema: ConnectSchema | None, patterns: Iterable[Pattern]) -> PayloadParser | None:
-    """The parser of a schema; None if it has something that Arrow reads differently, or not at all."""
+    """The parser for a schema; None if the schema contains something that Arrow reads differently, or not at all."""
     if schema is None:
         return None
     if schema.type is SchemaType.STRING:
@@ -51,7 +51,7 @@ def parser_of(schema: ConnectSchema | None, patterns: Iterable[Pattern]) -> Payl
 class PayloadParser(ABC):
     """Parses the payloads of one shape; pickled into the readers.
 
-    :param patterns: what stands around the payloads; the first one that a batch begins with counts.
+    :param patterns: the bytes around the payloads; the first pattern with which a batch begins is used.
     """
 
     patterns: tuple[Pattern, ...]
@@ -61,16 +61,16 @@ class PayloadParser(ABC):
     @property
     @abstractmethod
     def type(self) -> pa.DataType:
-        """Type of the answers."""
+        """Type of the results."""
 
     @abstractmethod
     def _parsed(self, payloads: pa.Array) -> pa.Array | None:
-        """The answers, or None if Arrow refuses one of the payloads."""
+        """The results, or None if Arrow rejects one of the payloads."""
 
     def parse(self, messages: pa.Array) -> pa.Array:
-        """The payload of each message.
+        """Parse the payload of each message.
 
-        All messages of the batch that look alike are parsed, or none.
+        The messages of a batch that look alike are parsed all or none.
 
         :param messages: BINARY, a batch.
         :returns: null for messages that were not parsed.
@@ -96,10 +96,10 @@ class PayloadParser(ABC):
 
 @dataclass(frozen=True)
 class StructParser(PayloadParser):
-    """Of structs.
+    """For structs.
 
     :param fields: names of the struct's fields, and their types in Arrow's JSON.
-    :param scales: scale of the fields that are decimals; in JSON they are texts.
+    :param scales: scale of the decimal fields; in JSON they are strings.
     """
 
     fields: tuple[tuple[str, str], ...]
@@ -127,12 +127,12 @@ class StructParser(PayloadParser):
         return None if columns is None else pa.StructArray.from_arrays(columns, fields=list(self.type))
 
     def _column(self, name: str, values: pa.Array) -> pa.Array:
-        """:raises ValueError: a text is no decimal of at most eight bytes."""
+        """:raises ValueError: a text is not a decimal of at most eight bytes."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         if pa.types.is_floating(values.type):
-            # As in BigDecimal, no zero is negative.
+            # As in BigDecimal, there is no negative zero.
             return pc.add(values, 0.0)
         scale = self.scales.get(name)
         return values if scale is None else _decimals(values, scale)
@@ -140,7 +140,7 @@ class StructParser(PayloadParser):
 
 @dataclass(frozen=True)
 class StringParser(PayloadParser):
-    """Of strings, which Arrow reads as members of objects."""
+    """For strings, which Arrow reads as members of objects."""
 
     brackets = b'"', b'"'
 
@@ -156,7 +156,7 @@ class StringParser(PayloadParser):
 
         objects = pc.binary_join_element_wise(pa.scalar(b'{"s":'), payloads, pa.scalar(b"}"), pa.scalar(b""))
         try:
-            # Other members: it was no string, but `"a","b":"c"`.
+            # Other members: it was not a string, but `"a","b":"c"`.
             found = _read(objects, (("s", "string"),), other_members="error")
         except ValueError:  # also Arrow's errors
             return None
@@ -164,9 +164,9 @@ class StringParser(PayloadParser):
 
 
 def _read(objects: pa.Array, fields: Iterable[tuple[str, str]], *, other_members: str) -> dict[str, pa.Array] | None:
-    """The members of JSON objects; None if the texts are not one object each.
+    """The members of JSON objects; None if one of the texts is not a single object.
 
-    :raises ValueError: Arrow refuses one of them.
+    :raises ValueError: Arrow rejects one of them.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -186,7 +186,7 @@ def _read(objects: pa.Array, fields: Iterable[tuple[str, str]], *, other_members
         json.ReadOptions(use_threads=False, block_size=size + 1),
         json.ParseOptions(explicit_schema=names, unexpected_field_behavior=other_members),
     )
-    # Each line is one object or more: so it is one.
+    # Each line is one object or more, and there are as many: so each line is exactly one.
     if table.num_rows != len(objects):
         return None
     return {name: table.column(name).combine_chunks() for name in names.names}
@@ -198,7 +198,7 @@ def _decimals(texts: pa.Array, scale: int) -> pa.Array:
 
     numbers = [None if text is None else _number(text) for text in texts.to_pylist()]
     longs = np.array([number or 0 for number in numbers], np.int64)
-    # A decimal of Arrow is two words, the lower one first.
+    # An Arrow decimal is two words, the lower one first.
     words = np.stack([longs, longs >> 63], axis=1)
     validity = pa.array([number is not None for number in numbers]).buffers()[1]
     type_ = pa.decimal128(MAX_PRECISION, scale)
@@ -219,7 +219,7 @@ def _arrow_type(schema: ConnectSchema) -> str | None:
 
 
 def _looks_like(messages: pa.Array, pattern: Pattern, brackets: tuple[bytes, bytes]) -> pa.Array:
-    """Whether messages have the pattern around something in these brackets."""
+    """Whether messages consist of the pattern around something in these brackets."""
     import pyarrow.compute as pc
 
     first, last = brackets
@@ -229,12 +229,12 @@ def _looks_like(messages: pa.Array, pattern: Pattern, brackets: tuple[bytes, byt
 
 
 def _is_text_of(document: pa.Buffer, lines: int) -> bool:
-    """UTF-8, with no line feeds but those between the payloads."""
+    """Whether it is UTF-8, with no line feeds except those between the payloads."""
     import numpy as np
     import pyarrow as pa
 
     data = document.to_pybytes()
-    # bytes.count takes three times as long for so many.
+    # bytes.count takes three times as long for this many.
     if np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n")) != lines:
         return False
     if data.isascii():

@@ -109,7 +109,7 @@ class JsonConverter(Converter):
         if not self.schemas_enable:
             return [SCHEMALESS]
         if self._known.full:
-            # Records of shapes that are forgotten here are unknown again when they come, and learnt again.
+            # Shapes that are forgotten here are unknown again when their records come, and are learnt again.
             self._known = KnownEnvelopes()
         found: list[Shape] = []
         for message in samples:
@@ -135,9 +135,9 @@ class JsonConverter(Converter):
 
 
 def _schema_of(content: str | None) -> ConnectSchema | None:
-    """The schema of `schema.content`.
+    """The schema in `schema.content`.
 
-    :raises ConfigError: it is none.
+    :raises ConfigError: it is not a schema.
     """
     if not content:
         return None

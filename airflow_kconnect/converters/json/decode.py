@@ -1,4 +1,4 @@
-"""The decoding of JsonConverter: which shape a message has, and the expressions that read it."""
+"""Decoding for JsonConverter: which shape a message has, and the expressions that read it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from airflow_kconnect.converters.types import spark_type
 
 
 def decode_plain(raw: Column, shapes: Sequence[Shape], let: Let) -> Decoded:
-    """Messages without envelope: all are schemaless, JSON null and empty messages are null."""
+    """Decode messages without envelopes: all are schemaless; JSON null and empty messages are null."""
     text = let("text", raw.cast("string"))
     value = let("parsed", F.when(F.is_valid_utf8(text), F.try_parse_json(with_doubles(text))))
     malformed = raw.isNotNull() & value.isNull() & (F.trim(text) != "")
@@ -36,7 +36,7 @@ def decode_plain(raw: Column, shapes: Sequence[Shape], let: Let) -> Decoded:
 
 
 def decode_bare(raw: Column, shape: Shape, shapes: Sequence[Shape], rules: Rules, let: Let) -> Decoded:
-    """Messages that are payloads of a known schema (`schema.content`)."""
+    """Decode messages that are payloads of a known schema (`schema.content`)."""
     text = F.when(F.trim(raw.cast("string")) == "", F.lit(b"null")).otherwise(raw)
     parsed = let("parsed", parse(shape.schema, text))
     problem = F.when(raw.isNotNull(), read_problem(shape.schema, parsed, rules))
@@ -47,7 +47,7 @@ def decode_bare(raw: Column, shape: Shape, shapes: Sequence[Shape], rules: Rules
 def _only(
     value: Column, shape: Shape, shapes: Sequence[Shape], problem: Column, present: Column | None = None
 ) -> Decoded:
-    """The answer where all messages have one shape; null values have none, unless `present` says so."""
+    """The result where all messages have one shape; null values have none, unless `present` says so."""
     tag = shapes.index(shape) if shape in shapes else UNKNOWN_SHAPE
     columns = tuple(value if index == tag else _nothing(other) for index, other in enumerate(shapes))
     return Decoded(F.when(value.isNotNull() if present is None else present, tag), columns, problem)
@@ -61,7 +61,7 @@ def decode_envelopes(
     let: Let,
     hints: Hints,
 ) -> Decoded:
-    """Messages in envelopes: the bytes around the payload tell the shape, the payload alone is parsed."""
+    """Decode messages in envelopes: the bytes around the payload identify the shape, only the payload is parsed."""
     ready = [Case(found.isNotNull(), index, parsed=True) for index, found in hints.parsed.items()]
     cases = [*ready, Case(raw.isNull()), *_known(raw, shapes, known, rules), *_unknown(raw, shapes, known, rules)]
     case = let("case", _first_true((case.condition, index) for index, case in enumerate(cases)))
@@ -99,15 +99,15 @@ def _numbered(let: Let, index: int) -> Let:
 
 
 def _of_case(case: Column, answers: Mapping[int, int | str | None], kind: str) -> Column:
-    """The answer that belongs to a case; null for most."""
+    """The value for a case; null for most cases."""
     given = [(case == index, F.lit(answer)) for index, answer in answers.items() if answer is not None]
     return _first_true(given) if given else F.lit(None).cast(kind)
 
 
 class Case(NamedTuple):
-    """How a message can look, and what it is then; the first case that holds counts.
+    """One form that a message can have, and what it then is; the first case that holds wins.
 
-    :param pattern: what is known to stand around the payload.
+    :param pattern: the known bytes around the payload.
     :param parsed: whether the payload was parsed where the message was read.
     """
 
@@ -119,7 +119,7 @@ class Case(NamedTuple):
 
 
 def _known(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Iterator[Case]:
-    """Messages that look like some that were seen before."""
+    """Messages that look like ones seen before."""
     for tag, shape in enumerate(shapes):
         for pattern in known.patterns(shape, rules.decimal_format):
             yield Case(_matches(raw, pattern), tag, pattern=pattern)
@@ -131,7 +131,7 @@ def _known(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: R
 
 
 def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Iterator[Case]:
-    """Other messages; only these are parsed as a whole, and their schemas compared in canonical form."""
+    """All other messages; only these are parsed as a whole, and their schemas compared in canonical form."""
     text = raw.cast("string")
     message = F.try_parse_json(text)
     members = F.json_object_keys(F.to_json(message))
@@ -143,13 +143,13 @@ def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules:
     for tag, shape in enumerate(shapes):
         yield Case(schema.isin(known.canonical_texts(shape, rules.decimal_format)), tag)
     if known.hopeless:
-        # Else such a record would be unknown again and again, and nothing could pass it by.
+        # Otherwise such a record would be unknown again and again and could never be skipped.
         yield Case(F.sha2(raw, 256).isin(*sorted(known.hopeless)), problem=MALFORMED)
     yield Case(F.lit(True), UNKNOWN_SHAPE)
 
 
 def _payload(raw: Column, case: Column, cases: Sequence[Case], tag: int) -> Column:
-    """BINARY text of the payload of messages of one shape; null for all others."""
+    """BINARY text of the payload in messages of one shape; null for all others."""
     parsed = F.to_json(_member(F.try_parse_json(raw.cast("string")), "payload")).cast("binary")
     of_shape = [(index, found.pattern) for index, found in enumerate(cases) if found.tag == tag and not found.parsed]
     return _first_true((case == index, _slice(raw, pattern) if pattern else parsed) for index, pattern in of_shape)

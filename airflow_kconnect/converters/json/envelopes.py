@@ -1,4 +1,4 @@
-"""Recognising JsonConverter's envelopes by the bytes around their payload, without parsing the schema each time."""
+"""Recognises JsonConverter's envelopes by the bytes around their payload, without parsing the schema each time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class Pattern:
-    """The bytes before and after the payload: equal in all messages of one schema from one writer."""
+    """The bytes before and after the payload: the same in all messages of one schema from one writer."""
 
     prefix: bytes
     suffix: bytes = b"}"
@@ -43,9 +43,9 @@ class KnownEnvelopes:
     """What was learnt from samples.
 
     :param shapes: shape of the messages with a pattern.
-    :param problems: why the schema in messages with a pattern is none.
+    :param problems: why the schema in messages with a pattern is invalid.
     :param texts: shapes by the JSON of their schemas: compact, members sorted.
-    :param hopeless: SHA-256, in hexadecimal, of messages that cannot be read here, whatever Spark makes of them.
+    :param hopeless: SHA-256, in hexadecimal, of messages that cannot be read here, even if Spark can read them.
     """
 
     shapes: dict[Pattern, Shape] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class KnownEnvelopes:
     hopeless: set[str] = field(default_factory=set)
 
     def learn(self, message: bytes) -> Shape | None:
-        """Shape of a message; None if it is no good envelope."""
+        """Shape of a message; None if it is not a valid envelope."""
         for pattern, shape in self.shapes.items():
             if pattern.matches(message):
                 return shape
@@ -78,40 +78,40 @@ class KnownEnvelopes:
 
     @property
     def full(self) -> bool:
-        """Whether a plan had better know no more: it names all of this, several times."""
+        """Whether no more should be learnt: a plan contains all of this, several times."""
         patterns = [*self.shapes, *self.problems]
         size = sum(len(pattern.prefix) + len(pattern.suffix) for pattern in patterns)
         return len(patterns) + len(self.hopeless) >= _KNOWN_MAX or size >= _KNOWN_BYTES
 
     def patterns(self, shape: Shape, decimal_format: str) -> list[Pattern]:
-        """The patterns of a shape; first the one with which JsonConverter itself writes it."""
+        """The patterns of a shape; the first is the one with which JsonConverter itself writes it."""
         own = Pattern(f'{{"schema":{schema_text(shape.schema, decimal_format)},"payload":'.encode())
         return [own, *(pattern for pattern, of in self.shapes.items() if of == shape and pattern != own)]
 
     def canonical_texts(self, shape: Shape, decimal_format: str) -> list[str]:
-        """The JSON texts of a shape's schema that were seen, and its own, as Spark prints a VARIANT."""
+        """The JSON texts seen for a shape's schema, and our own, as Spark prints a VARIANT."""
         own = None if shape.schema is None else to_json_schema(shape.schema, decimal_format)
         return [_sorted_json(own), *(text for text, of in self.texts.items() if of == shape)]
 
 
 def _for_java(text: str) -> str:
-    """A text that a plan will name. :raises ValueError: it is no Unicode."""
+    """A text to be used in a plan. :raises ValueError: it is not valid Unicode."""
     text.encode()
     return text
 
 
 def _readable(text: str) -> str:
-    """A text about a schema, which may have names of any length that are no Unicode."""
+    """A text about a schema, in which names may have any length and be invalid Unicode."""
     return text[:_TEXT_MAX].encode(errors="backslashreplace").decode()
 
 
 def _sorted_json(node: Any) -> str:
-    """:raises ValueError: it has NaN or an infinity, which are no JSON."""
+    """Canonical JSON. :raises ValueError: it contains NaN or an infinity, which JSON does not have."""
     return json.dumps(node, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
 def split_envelope(message: bytes) -> tuple[Pattern, Any] | None:
-    """The bytes around the payload of an envelope, and the JSON of its schema; None if it is no envelope."""
+    """The bytes around the payload of an envelope, and the JSON of its schema; None if it is not an envelope."""
     try:
         text = message.decode()
         members = {name: (value, start, end) for name, value, start, end in _members(text)}
@@ -124,7 +124,7 @@ def split_envelope(message: bytes) -> tuple[Pattern, Any] | None:
 
 
 def _members(text: str) -> Iterator[tuple[str, Any, int, int]]:
-    """Name, value, start and end of the value, of each member of a JSON object."""
+    """Name, value, start and end of the value for each member of a JSON object."""
     at = _expect(text, 0, "{")
     while True:
         name, at = _DECODER.raw_decode(text, _skip(text, at))

@@ -31,8 +31,8 @@ _PYTHON = {
 class JsonHeaders:
     """``org.apache.kafka.connect.json.JsonConverter``.
 
-    :param bare: shape of what is read, if that is payloads without envelope.
-    :param enveloped: whether what is written has one.
+    :param bare: shape of the input, if it is payloads without envelopes.
+    :param enveloped: whether the output has an envelope.
     :param replace_nulls: ``replace.null.with.default``.
     """
 
@@ -43,7 +43,7 @@ class JsonHeaders:
 
     @classmethod
     def of(cls, converter: JsonConverter) -> JsonHeaders:
-        """What the converter does."""
+        """The codec that behaves like the converter."""
         bare = next(iter(converter.shapes_of([])), None)
         replace_nulls: bool = converter.config_values["replace.null.with.default"]
         return cls(bare, converter.schemas_enable, converter.decimal_format, replace_nulls)
@@ -77,7 +77,7 @@ class JsonHeaders:
             raise DataError(f"A {type(value).__name__} with {kind} cannot be written as JSON: {error}") from error
 
     def _filled(self, schema: ConnectSchema, value: Any) -> Any:
-        """The value with defaults in the place of nulls. :raises DataError: a null where none is allowed."""
+        """The value with nulls replaced by defaults. :raises DataError: a null where it is not allowed."""
         if value is None:
             return self._null(schema)
         items = schema.value_schema
@@ -102,7 +102,7 @@ class JsonHeaders:
 
 
 def _checked(schema: ConnectSchema, value: Any) -> Any:
-    """:raises DataError: it has another type: lists in a list can, as the schema of one of them is that of all."""
+    """:raises DataError: it has another type: nested lists can, as all of them share one list's schema."""
     expected = None if logical_name(schema) else _PYTHON.get(schema.type)
     if expected is not None and type(value) is not expected:
         raise DataError(f"Invalid type for {schema.type.name}: {type(value).__name__}")
@@ -120,7 +120,7 @@ def _parsed(raw: bytes) -> Any:
 
 
 def _float(text: str) -> float:
-    """Without a negative zero: Jackson reads numbers as BigDecimal."""
+    """Parse a number without a negative zero: Jackson reads numbers as BigDecimal."""
     return float(text) + 0.0
 
 
@@ -133,7 +133,7 @@ def _typed(schema: ConnectSchema | None, node: Any) -> tuple[ConnectSchema | Non
 
 
 def _plain_json(value: Any) -> Any:
-    """What canonical JSON can hold: bytes as base64, maps with other keys than texts as pairs, NaN as a text."""
+    """What canonical JSON can hold: bytes as base64, maps with non-string keys as pairs, NaN as a string."""
     match value:
         case bytes() | bytearray():
             return base64.b64encode(value).decode()

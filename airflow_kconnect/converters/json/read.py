@@ -1,4 +1,4 @@
-"""The payload that JsonConverter reads: JSON text to Connect data, as Catalyst expressions."""
+"""Reading JsonConverter's payload: JSON text to Connect data, as Catalyst expressions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
 
 
 def parse(schema: ConnectSchema | None, text: Column) -> Column:
-    """Parse BINARY payload texts: STRUCT of ``payload``, a list of one value, and ``corrupt``, null where all is well.
+    """Parse BINARY payload texts: STRUCT of ``payload``, a list of one value, and ``corrupt``, null if there is no
+    error.
 
     The list around the payload makes anything that is more than one JSON value malformed.
     """
@@ -37,7 +38,8 @@ def parse(schema: ConnectSchema | None, text: Column) -> Column:
 
 
 def with_doubles(text: Column) -> Column:
-    """JSON text whose numbers with a point have an exponent, too: as DOUBLE they stay what Connect makes of them.
+    """JSON text whose numbers with a decimal point have an exponent, too: as DOUBLE they keep the value Connect gives
+    them.
 
     As decimals they would lose trailing zeros: 1.0 would be written as 1. Zero is never negative, as in BigDecimal.
     """
@@ -58,9 +60,9 @@ def _document(before: bytes, text: Column, after: bytes) -> Column:
 
 
 def parse_strings(schema: ConnectSchema, text: Column, let: Let) -> Column:
-    """What `parse` gives for data `of_strings`, of expressions that whole-stage code generation takes in.
+    """Like `parse`, for schemas `of_strings`, with expressions that whole-stage code generation supports.
 
-    from_json would end it for all rows, also for those that need no parsing, and takes longer (measured for 1 M
+    from_json would disable it for all rows, even those that need no parsing, and takes longer (measured for 1 M
     messages: strings 1.0 instead of 2.3 CPU seconds, structs of two strings 2.0 instead of 2.9).
     """
     document = _document(b"[", text, b"]")
@@ -76,26 +78,26 @@ def read_struct(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
 
 
 def struct_problem(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
-    """Why a struct that `StructParser` has read is no data of the schema; null where it is."""
+    """Why a struct that `StructParser` has read is not data of the schema; null if it is."""
     rules = replace(rules, in_batch=True)
     problem = first_problem(schema, found, lambda of, item: _problem(of, item, rules))
     return F.lit(None).cast("string") if problem is None else problem
 
 
 def of_strings(schema: ConnectSchema | None) -> bool:
-    """Whether data hold strings only: VARIANT's casts take numbers that from_json refuses, and round them."""
+    """Whether data hold strings only: VARIANT's casts accept numbers that from_json rejects, and round them."""
     if schema is None or not schema.fields:
         return schema is not None and schema.type is SchemaType.STRING
     return all(member.schema.type is SchemaType.STRING and _is_word(member.name) for member in schema.fields)
 
 
 def _is_word(name: str) -> bool:
-    """Whether the name can stand in the text of a type as it is."""
+    """Whether the name can be used unquoted in the text of a type."""
     return name.isidentifier() and name.isascii()
 
 
 def read_value(schema: ConnectSchema | None, parsed: Column, rules: Rules) -> Column:
-    """Connect data of a parsed payload; null where there is none or where it has a problem."""
+    """Connect data of a parsed payload; null if there is none or if it has a problem."""
     value = F.get(parsed["payload"], F.lit(0))
     if schema is None:
         return F.when(~F.is_variant_null(value), value)
@@ -104,7 +106,7 @@ def read_value(schema: ConnectSchema | None, parsed: Column, rules: Rules) -> Co
 
 
 def read_problem(schema: ConnectSchema | None, parsed: Column, rules: Rules) -> Column:
-    """Why a parsed payload is no data of the schema; null where it is, or where there is none."""
+    """Why a parsed payload is not data of the schema; null if it is, or if there is none."""
     size = F.coalesce(F.size(parsed["payload"]), F.lit(0))
     malformed = F.when(parsed["corrupt"].isNotNull() | (size != 1), MALFORMED)
     value = F.get(parsed["payload"], F.lit(0))
@@ -115,7 +117,7 @@ def read_problem(schema: ConnectSchema | None, parsed: Column, rules: Rules) -> 
 
 
 def or_default(schema: ConnectSchema, column: Column, rules: Rules) -> Column:
-    """The column with the schema's default in the place of null, if it has one and the rules say so."""
+    """The column with nulls replaced by the schema's default, if it has one and the rules say so."""
     if not rules.replaces_null(schema):
         return column
     if schema.type.is_primitive:
@@ -127,7 +129,7 @@ def or_default(schema: ConnectSchema, column: Column, rules: Rules) -> Column:
 def _wire_type(schema: ConnectSchema | None) -> spark.DataType:
     """The type in which from_json reads what JsonConverter wrote for a schema."""
     if schema is None or logical_name(schema) == DECIMAL:
-        # A Decimal is a base64 text or a number: only VARIANT can tell them apart.
+        # A Decimal is a base64 string or a number: only VARIANT can distinguish them.
         return spark.VariantType()
     match schema.type:
         case SchemaType.STRUCT:
@@ -181,13 +183,13 @@ def _map_of_pairs(schema: ConnectSchema, pairs: Column, rules: Rules) -> Column:
         key, item = (read_value(of, parsed, rules) for of, parsed in _parse_pair(schema, pair))
         return F.struct(key.alias("key"), item.alias("value"))
 
-    # Spark has no maps with null as a key: `_pairs_problem` tells of them.
+    # Spark's maps cannot have null keys: `_pairs_problem` reports them.
     entries = F.filter(F.transform(pairs, entry), lambda pair: pair["key"].isNotNull())
     return F.map_from_entries(entries)
 
 
 def _parse_pair(schema: ConnectSchema, pair: Column) -> list[tuple[ConnectSchema | None, Column]]:
-    """Key and value of a map with other keys than strings are parsed on their own, as texts."""
+    """Key and value of a map with non-string keys are parsed separately, as texts."""
     parts = ((schema.key_schema, 0), (schema.value_schema, 1))
     return [(of, parse(of, F.to_json(F.get(pair, F.lit(at))).cast("binary"))) for of, at in parts]
 
@@ -197,14 +199,14 @@ def _decimal(schema: ConnectSchema, value: Column) -> Column:
     kind = F.schema_of_variant(value)
     text = F.try_to_binary(F.try_variant_get(value, "$", "string"), F.lit("base64"))
     number = F.try_variant_get(value, "$", f"decimal(38,{scale})")
-    # A number with more digits than the scale has is refused, not rounded.
+    # A number with more digits than the scale is rejected, not rounded.
     exact = number.cast("double") == F.try_variant_get(value, "$", "double")
     is_number = kind.rlike("^(BIGINT|DECIMAL|DOUBLE)")
     return F.when(kind == "STRING", decimal_of_bytes(text, scale)).when(is_number & exact, number)
 
 
 def _differs(schema: ConnectSchema, rules: Rules) -> bool:
-    """Whether the data are not already what from_json made of them."""
+    """Whether the data still differ from what from_json returned."""
     children = [f.schema for f in schema.fields] + [s for s in (schema.value_schema,) if s is not None]
     return (
         logical_name(schema) in (DATE, DECIMAL, TIMESTAMP)
@@ -216,7 +218,7 @@ def _differs(schema: ConnectSchema, rules: Rules) -> bool:
 
 
 def _problem(schema: ConnectSchema, value: Column, rules: Rules) -> Column | None:
-    """Why a parsed value, without what it contains, is no data of the schema."""
+    """Why a parsed value itself, without what it contains, is not data of the schema."""
     is_null, wrong = value.isNull(), None
     match logical_name(schema):
         case name if name == DECIMAL and not rules.in_batch:

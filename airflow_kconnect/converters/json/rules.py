@@ -1,4 +1,4 @@
-"""What reading and writing of JSON payloads share: rules of nulls and defaults, and the search for errors."""
+"""What reading and writing JSON payloads share: rules for nulls and defaults, and the search for errors."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from airflow_kconnect.connect.data import ConnectSchema, SchemaType
 from airflow_kconnect.converters.json.values import BASE64, string_keys
 
 Check = Callable[[ConnectSchema, Column], Column | None]
-"""Text of the problem that a value itself has (null if none); None if no value of the schema can have one."""
+"""The text of a value's own problem (null if none); None if no value of the schema can have one."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What the converter's configuration says about payloads.
+    """The converter's settings for payloads.
 
-    :param in_batch: whether payloads were parsed by `PayloadParser`: decimals and floats are then what they should be.
+    :param in_batch: whether payloads were parsed by `PayloadParser`: decimals and floats are then already correct.
     """
 
     decimal_format: str = BASE64
@@ -27,11 +27,11 @@ class Rules:
     in_batch: bool = False
 
     def replaces_null(self, schema: ConnectSchema) -> bool:
-        """Whether the schema's default stands for null."""
+        """Whether the schema's default replaces null."""
         return schema.default is not None and self.replace_null_with_default
 
     def allows_null(self, schema: ConnectSchema) -> bool:
-        """Whether null is fine: as itself, or because the default replaces it."""
+        """Whether null is allowed: as itself, or because the default replaces it."""
         return schema.optional or self.replaces_null(schema)
 
 
@@ -46,13 +46,13 @@ def _inner_problems(schema: ConnectSchema, column: Column, check: Check) -> Iter
         problem = first_problem(member.schema, column.getField(member.name), check)
         yield None if problem is None else F.when(column.isNotNull(), problem)
     items = schema.value_schema
-    # Maps with other keys are no maps yet when they are read: their owner checks them.
+    # Maps with non-string keys are not maps yet when they are read: their owner checks them.
     if items is None or (schema.type is SchemaType.MAP and not string_keys(schema)):
         return
     found: list[Column | None] = []
 
     def inner(item: Column) -> Column:
-        # Kept from the one call that there is: a second one per level would be 2^16 of them for 16 nested arrays.
+        # The result of a single call is kept: a second one per level would mean 2^16 of them for 16 nested arrays.
         found.append(first_problem(items, item, check))
         return F.lit(None).cast("string") if found[0] is None else found[0]
 

@@ -1,4 +1,4 @@
-"""Connect schemas as the JSON objects that JsonConverter writes into its envelopes, and back."""
+"""Connect schemas to and from the JSON objects that JsonConverter writes into its envelopes."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ def _children(schema: ConnectSchema, decimal_format: str) -> dict[str, Any]:
 
 
 def from_json_schema(node: Any) -> ConnectSchema | None:
-    """The schema that a JSON object describes; null is "no schema". Unknown members are passed over.
+    """The schema that a JSON object describes; null is "no schema". Unknown members are ignored.
 
-    :raises DataError: it describes none, or one that is too large for a plan of Spark.
+    :raises DataError: it does not describe a schema, or the schema is too large for a Spark plan.
     """
     _check_size(node)
     return _schema(node)
 
 
 def _check_size(node: Any) -> None:
-    """Schemas come with records: what is too large for a plan is an error of the record, not the end of the run."""
+    """Schemas come with records: one that is too large for a plan is an error of the record, not the end of the run."""
     count, level = 0, [node]
     for _ in range(DEPTH_MAX):
         count += len(level)
@@ -139,7 +139,7 @@ def _child(node: dict[str, Any], member: str, missing: str) -> ConnectSchema:
 
 
 def _has_map(schema: ConnectSchema) -> bool:
-    """Whether Spark takes no such keys."""
+    """Whether Spark does not support such keys."""
     inner = [field.schema for field in schema.fields] + [s for s in (schema.value_schema,) if s is not None]
     return schema.type is SchemaType.MAP or any(map(_has_map, inner))
 

@@ -1,4 +1,4 @@
-"""Python values of Connect schemas (their defaults) as the JSON values that JsonConverter writes, and back."""
+"""Python values of Connect schemas (their defaults) to and from the JSON values that JsonConverter writes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def to_json_value(schema: ConnectSchema, value: Any, decimal_format: str = BASE6
 
 
 def _float_to_json(value: float, *, single: bool) -> float | str:
-    """NaN and infinity are texts, as Jackson writes them."""
+    """NaN and infinity are strings, as Jackson writes them."""
     if not math.isfinite(value):
         return float_text(value, single=single)
     return single_of(value) if single else float(value)

@@ -1,4 +1,4 @@
-"""The payload that JsonConverter writes: Connect data to JSON text, as Catalyst expressions."""
+"""Writing JsonConverter's payload: Connect data to JSON text, as Catalyst expressions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REQUIRED = "Conversion error: null value for field that is required and has no d
 
 
 def write_enveloped(schema: ConnectSchema, column: Column, schema_text: str, rules: Rules) -> Column:
-    """BINARY of envelopes; the schema's text is a literal, never written per row."""
+    """BINARY of envelopes; the schema's text is a literal, never rendered per row."""
     payload = F.struct(_to_wire(schema, column, rules).alias("payload"))
     document = F.to_json(payload, _WITH_NULLS).cast("binary")
     return F.concat(F.lit(f'{{"schema":{schema_text},'.encode()), F.substring(document, 2, _REST))
@@ -33,7 +33,7 @@ def write_bare(schema: ConnectSchema, column: Column, rules: Rules) -> Column:
 
 
 def write_schemaless(column: Column, *, with_envelope: bool) -> Column:
-    """BINARY of the JSON text of VARIANT values; no value at all is a tombstone, whatever the envelope."""
+    """BINARY of the JSON text of VARIANT values; no value at all is a tombstone, even with an envelope."""
     text = F.to_json(column).cast("binary")
     if with_envelope:
         text = F.concat(F.lit(b'{"schema":null,"payload":'), text, F.lit(b"}"))
@@ -41,7 +41,7 @@ def write_schemaless(column: Column, *, with_envelope: bool) -> Column:
 
 
 def write_problem(schema: ConnectSchema, column: Column, rules: Rules) -> Column | None:
-    """Why a value cannot be written: a null where one is not allowed, or another type than its name says."""
+    """Why a value cannot be written: a null where it is not allowed, or a type that does not match its name."""
 
     def check(of: ConnectSchema, value: Column) -> Column | None:
         missing = None if rules.allows_null(of) else F.when(value.isNull(), REQUIRED)
@@ -100,7 +100,7 @@ def _variant(schema: ConnectSchema, column: Column) -> Column:
 
 
 def _differs(schema: ConnectSchema, rules: Rules) -> bool:
-    """Whether Spark's to_json alone would write something else than Connect."""
+    """Whether Spark's to_json alone would write something other than Connect."""
     children = [f.schema for f in schema.fields] + [s for s in (schema.value_schema,) if s is not None]
     return (
         logical_name(schema) in (DATE, TIMESTAMP)
