@@ -42,5 +42,4 @@ class OneShapeConverter(Converter):
 
     @abstractmethod
     def read(self, raw: Column) -> tuple[Column, Column | None]:
-        """The data of messages, and the texts of their errors (null if there is no error; None: no message can fail).
-        """
+        """The data of messages, and the texts of their errors (null if there is no error; None: none can fail)."""

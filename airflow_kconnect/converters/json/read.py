@@ -206,7 +206,7 @@ def _decimal(schema: ConnectSchema, value: Column) -> Column:
 
 
 def _differs(schema: ConnectSchema, rules: Rules) -> bool:
-    """Whether the data still differ from what from_json returned."""
+    """Whether Connect's data differ from what from_json returned."""
     children = [f.schema for f in schema.fields] + [s for s in (schema.value_schema,) if s is not None]
     return (
         logical_name(schema) in (DATE, DECIMAL, TIMESTAMP)
