@@ -1,7 +1,7 @@
 """The contract of transformations and predicates: record frame in, record frame out, as Catalyst expressions.
 
-Most transformations change keys or values of one shape at a time: see `PartTransformation`. A user's own one is a
-subclass with an entry point in the group ``airflow_kconnect.transforms``; `docs/guides/own-transformations.md` has an
+Most transformations change keys or values of one shape at a time: see `PartTransformation`. User-defined ones are
+subclasses with an entry point in the group ``airflow_kconnect.transforms``; `docs/guides/own-transformations.md` has an
 example.
 """
 
@@ -42,10 +42,10 @@ class Scope:
 
 @dataclass(frozen=True)
 class Rows:
-    """The records' own facts as columns, for the expressions of a transformation.
+    """The records' metadata as columns, for the expressions of a transformation.
 
-    :param topic: STRING. :param partition: INT, or None: no row has one yet. :param offset: LONG, sinks only.
-    :param timestamp: LONG, ms, or None: no row has one yet (sources: "now").
+    :param topic: STRING. :param partition: INT, or None: not assigned yet. :param offset: LONG, sinks only.
+    :param timestamp: LONG, ms, or None: not assigned yet (sources: "now").
     """
 
     frame: RecordFrame
@@ -78,10 +78,10 @@ class Rows:
 class Stage(ABC):
     """What transformations and predicates share.
 
-    Made once per run, in the job's driver; `config` and `validate` are also called where there is no Spark.
+    Created once per run, in the job's driver; `config` and `validate` are also called where there is no Spark.
 
     :param config: the stage's own keys, without their prefix.
-    :raises ConfigError: values that are wrong, keyed without prefix.
+    :raises ConfigError: wrong values, keyed without prefix.
     """
 
     def __init__(self, config: Mapping[str, str]) -> None:
@@ -89,7 +89,9 @@ class Stage(ABC):
 
     @property
     def needs(self) -> frozenset[str]:
-        """What it looks at besides values: some of ``key``, ``timestamp``, ``headers``. Sinks read nothing else."""
+        """The record parts it uses besides values: some of ``key``, ``timestamp``, ``headers``. Sinks read nothing
+        else.
+        """
         return EVERYTHING
 
     @classmethod
@@ -99,9 +101,9 @@ class Stage(ABC):
 
     @classmethod
     def validate(cls, config: Mapping[str, str]) -> dict[str, list[str]]:
-        """Rules between keys and values that `config` cannot express; called at validation.
+        """Rules that `config` cannot express, between keys and values; called at validation.
 
-        :param config: the stage's own keys as texts, without prefix; each is right on its own.
+        :param config: the stage's own keys as texts, without prefix; each is valid on its own.
         :returns: key without prefix -> messages.
         """
         return {}
@@ -110,12 +112,12 @@ class Stage(ABC):
 class Transformation(Stage):
     """Changes records.
 
-    Its expressions must never throw (use ``try_*`` functions): what is wrong with a record is a text, see `failed`.
+    Its expressions must never throw (use ``try_*`` functions): errors of a record are texts, see `failed`.
     """
 
     @abstractmethod
     def apply(self, frame: RecordFrame, where: Column | None, scope: Scope) -> RecordFrame:
-        """Change the records where `where` is true (None: all). Order and number of rows stay.
+        """Change the records where `where` is true (None: all). The order and number of rows do not change.
 
         Called once per Spark job. The frame carries an ``error`` column; see `failed` and `dropped`.
         """
@@ -123,11 +125,11 @@ class Transformation(Stage):
 
 @dataclass(frozen=True)
 class Change:
-    """What becomes of a record part of one shape.
+    """The new form of a record part of one shape.
 
     :param shape: the new shape; None if neither schema nor value is left.
     :param column: the new data, in a column of the shape's `spark_type`. In a schemaless shape null is "no value".
-    :param error: STRING, why a record cannot be changed, null where all is well; see `with_exception` for its class.
+    :param error: STRING, why a record cannot be changed, null if there is no error; see `with_exception` for its class.
     """
 
     shape: Shape | None
@@ -136,7 +138,7 @@ class Change:
 
 
 class PartTransformation(Transformation):
-    """Changes keys or values, shape by shape; ``$Key`` and ``$Value`` are subclasses that say which."""
+    """Changes keys or values, shape by shape; the subclasses ``$Key`` and ``$Value`` say which."""
 
     part: ClassVar[Part]
 
@@ -146,13 +148,13 @@ class PartTransformation(Transformation):
 
     @abstractmethod
     def change(self, shape: Shape, column: Column, rows: Rows) -> Change:
-        """The change of records of a shape. `column` may be null: a null with a schema that allows it.
+        """Change the records of a shape. `column` may be null: a null with a schema that allows it.
 
-        Return the shape and the column that were given if nothing changes.
+        Return the given shape and column if nothing changes.
         """
 
     def change_nothing(self, rows: Rows) -> Change | None:
-        """The change of records that have neither schema nor value (tombstones); None passes them on."""
+        """The change of records that have neither schema nor value (tombstones); None passes them through."""
         return None
 
     def apply(self, frame: RecordFrame, where: Column | None, scope: Scope) -> RecordFrame:
@@ -167,15 +169,15 @@ class PartTransformation(Transformation):
 
 
 class Predicate(Stage):
-    """Says which records a transformation changes."""
+    """Selects the records that a transformation changes."""
 
     def __str__(self) -> str:
-        """What it asks, for errors."""
+        """The condition, for errors."""
         return type(self).__name__
 
     @abstractmethod
     def test(self, frame: RecordFrame, scope: Scope) -> Column:
-        """BOOLEAN column; null where the predicate fails: the record is bad then."""
+        """BOOLEAN column; null where the predicate fails: the record is then bad."""
 
 
 def union_of(frame: RecordFrame, part: Part) -> Union:
@@ -184,7 +186,7 @@ def union_of(frame: RecordFrame, part: Part) -> Union:
 
 
 def failed(frame: RecordFrame, error: Column | None, where: Column | None) -> RecordFrame:
-    """The frame with an error in the rows that have none yet, where the text is not null."""
+    """The frame with an error added in the rows without one, where the text is not null."""
     from pyspark.sql import functions as F
 
     if error is None:
@@ -200,7 +202,7 @@ def changed(
     nothing: Change | None,
     where: Column | None,
 ) -> RecordFrame:
-    """Replace a record part; rows that `where` excludes keep theirs.
+    """Replace a record part; rows excluded by `where` keep theirs.
 
     :param changes: change of each shape by its index in the union.
     :param nothing: change of rows that have neither schema nor value.
@@ -238,7 +240,7 @@ class _Branch:
 
 
 def _rebuilt(frame: RecordFrame, part: Part, branches: Sequence[_Branch], always: bool) -> RecordFrame:
-    """A union of the branches' shapes, equal ones as one; of the conditions at most one holds.
+    """A union of the branches' shapes, merging equal ones; at most one of the conditions holds.
 
     :param always: the only branch's condition holds in all rows.
     """
@@ -273,19 +275,19 @@ def _rebuilt(frame: RecordFrame, part: Part, branches: Sequence[_Branch], always
 
 
 def _generation(frame: RecordFrame, part: Part) -> int:
-    """How often the part was rebuilt: the names of columns must differ while both exist."""
+    """How often the part was rebuilt: column names must differ while both exist."""
     names = union_of(frame, part).columns
     words = names[0].split("_") if names else []
     return int(words[1]) if len(words) == 3 else 0
 
 
 def data_exception(text: Column | str) -> Column:
-    """An error's text with the class that Connect throws for wrong data."""
+    """An error text with the class that Connect throws for bad data."""
     return with_exception_column(DATA_EXCEPTION, text)
 
 
 def with_exception_column(class_name: str, text: Column | str) -> Column:
-    """An error's text with the name of the Java class that Connect throws."""
+    """An error text with the name of the Java class that Connect throws."""
     from pyspark.sql import functions as F
 
     return F.concat(F.lit(with_exception(class_name, "")), F.lit(text) if isinstance(text, str) else text)

@@ -40,13 +40,13 @@ class ChainLink:
     predicate_alias: str = ""
 
     def apply(self, frame: RecordFrame, scope: Scope) -> RecordFrame:
-        """Change the records that have no error yet and that the predicate names."""
+        """Change the records that have no error yet and that the predicate selects."""
         from pyspark.sql import functions as F
 
         df = frame.df.withColumn("earlier_error", F.col("error")).withColumn("error", F.lit(None).cast("string"))
         where = None
         if self.predicate is not None:
-            # Columns of their own: a transformation names the condition once per shape.
+            # Columns of their own: a transformation refers to the condition once per shape.
             df = df.withColumn("holds", self._tested(self.predicate, frame, scope))
             df = df.withColumn("applies", F.coalesce(F.col("holds") != F.lit(self.negate), F.lit(False)))
             name = self.predicate_alias or type(self.predicate).__name__
@@ -71,7 +71,7 @@ class ChainLink:
             return predicate.test(frame, scope)
 
     def _check_topic(self, topic: str) -> None:
-        """:raises ConfigError: all records would go to a topic that cannot be, or that is Kafka's own."""
+        """:raises ConfigError: all records would go to an invalid topic, or to an internal one of Kafka."""
         problem = check_topic_name(topic)
         if problem is None and topic in KAFKA_TOPICS:
             problem = f"the topic '{topic}' is Kafka's own"
@@ -83,7 +83,7 @@ class ChainLink:
 
 @contextmanager
 def keys_below(prefix: str) -> Iterator[None]:
-    """Errors of a stage's own keys get the keys that the user has written."""
+    """Errors for a stage's own keys get the keys that the user has written."""
     try:
         yield
     except ConfigError as error:

@@ -1,1 +1,1 @@
-"""Debezium's envelope of changes."""
+"""Debezium's change event envelope."""

@@ -1,4 +1,4 @@
-"""Debezium's change events: the row before and after a change, and facts about the change."""
+"""Debezium's change events: the row before and after a change, and metadata of the change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _DELETED = "__deleted"
 _PURPOSE = "source field insertion"
 _OF_TRANSACTION = ("id", "data_collection_order", "total_order")
 _OF_EVENT = ("op", "ts_ms", "ts_us", "ts_ns")
-# What Java says when a struct has no such field.
+# Java's message if a struct has no such field.
 _NULL_POINTER = (
     'Cannot invoke "org.apache.kafka.connect.data.Field.schema()" because the return value of '
     '"org.apache.kafka.connect.data.Schema.field(String)" is null'
@@ -47,10 +47,10 @@ _NULL_POINTER = (
 
 @dataclass(frozen=True)
 class Reference:
-    """A fact about a change.
+    """A metadata field of a change.
 
-    :param parent: the member of events that has it; None: the event itself.
-    :param name: what it is called in the new record.
+    :param parent: the member of events that contains it; None: the event itself.
+    :param name: its name in the new record.
     """
 
     parent: str | None
@@ -80,9 +80,9 @@ def _parent_of(field: str) -> str | None:
 
 @dataclass(frozen=True)
 class Fact:
-    """What a reference stands for in the events of a shape.
+    """The column for a reference in the events of a shape.
 
-    :param exists: whether an event has it, be it null or not.
+    :param exists: whether an event has it, null or not.
     """
 
     name: str
@@ -110,23 +110,23 @@ class Events(ABC):
 
     @abstractmethod
     def flat(self, side: Side, facts: Sequence[Fact], deleted: str | None, *, replace_null: bool) -> Change:
-        """A row with facts.
+        """A row with metadata fields.
 
-        :param deleted: text for a field of that name; None: there is none.
-        :param replace_null: whether nulls become defaults; counts only together with `deleted`.
+        :param deleted: text for a field of that name; None: no such field.
+        :param replace_null: whether nulls become defaults; only used together with `deleted`.
         """
 
     @abstractmethod
     def facts(self, references: Iterable[Reference]) -> tuple[list[Fact], Column | None]:
-        """Those facts that there are, and STRING, why they cannot be looked up."""
+        """The fields that exist, and STRING, why they cannot be looked up."""
 
     @abstractmethod
     def topic(self, side: Side, field: str) -> tuple[Column, Column | None]:
-        """A string in a row, and STRING, why it is none."""
+        """A string in a row, and STRING, why it is not usable."""
 
 
 def events_of(shape: Shape, column: Column) -> Events | None:
-    """The change events among records of a shape; None: there are none."""
+    """The change events among records of a shape; None if there are none."""
     if shape.schema is None:
         return _ObjectEvents(column)
     is_envelope = shape.schema.type is SchemaType.STRUCT and (shape.schema.name or "").endswith(_ENVELOPE)
@@ -134,7 +134,7 @@ def events_of(shape: Shape, column: Column) -> Events | None:
 
 
 class _StructEvents(Events):
-    """Events with a schema; the schema's name tells that they are events."""
+    """Events with a schema; the schema's name identifies them as events."""
 
     def __init__(self, schema: ConnectSchema, column: Column) -> None:
         self._schema, self._column = schema, column
@@ -194,7 +194,7 @@ class _StructEvents(Events):
         return found, None
 
     def _fact(self, reference: Reference) -> Iterator[Fact]:
-        """:raises _NoFact: Debezium would stumble over it."""
+        """:raises _NoFact: Debezium would fail on it."""
         from pyspark.sql import functions as F
 
         schema, parent = self._schema, self._column
@@ -233,7 +233,7 @@ class _NoFact(Exception):
 
 
 class _ObjectEvents(Events):
-    """Events without schema: Debezium passes them on. What has all that is in an event is one."""
+    """Events without schema: Debezium passes them through. A record with all members of an event is one."""
 
     def __init__(self, column: Column) -> None:
         self._column = column

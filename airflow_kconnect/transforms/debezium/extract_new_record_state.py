@@ -1,4 +1,4 @@
-"""ExtractNewRecordState: the row after a change in the place of Debezium's event about it."""
+"""ExtractNewRecordState: replaces Debezium's change event by the row after the change."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NOT_HERE = {
     "delete.handling.mode": f"Debezium 3 does not know it any more: set {_MODE}",
     "drop.fields.header.name": "Not supported: each record could have a schema of its own",
 }
-# What a record is, in the column of that name.
+# The kind of a record, in the column of that name.
 _KIND = "debezium_kind"
 _ROW, _DELETION, _TRUNCATION, _NO_VALUE = "row", "deletion", "truncation", "tombstone"
 _HEADERS = "array<struct<key:string,value:binary>>"
@@ -47,7 +47,7 @@ _Group = tuple["Column", Events]
 class ExtractNewRecordState(Transformation):
     """``io.debezium.transforms.ExtractNewRecordState`` of Debezium 3, and the same for events without schema.
 
-    Other records pass unchanged. Events that truncate tables are dropped.
+    Other records pass through unchanged. Events for truncated tables are dropped.
     """
 
     def __init__(self, config: Mapping[str, str]) -> None:
@@ -133,7 +133,7 @@ class ExtractNewRecordState(Transformation):
                     yield of_shape & (F.col(_KIND) == kind), change.shape, change.column
 
     def _change(self, events: Events, side: Side) -> Change:
-        """What becomes of rows, or of deletions."""
+        """The new form of rows, or of deletions."""
         rewrites = self._mode in (_REWRITE, _REWRITE_WITH_TOMBSTONE)
         if side == "before" and not rewrites:
             return Change(*events.side("after")) if self._mode == _TOMBSTONE else Change(None)
@@ -160,7 +160,7 @@ class ExtractNewRecordState(Transformation):
                 yield F.when(of_shape & F.col(_KIND).isin(_ROW, _DELETION, _TRUNCATION), problem)
 
     def _with_facts(self, groups: list[_Group], rows: Rows) -> Column:
-        """The headers that there are, and facts: of a tombstone only that something was deleted."""
+        """The existing headers, and metadata; for a tombstone only that something was deleted."""
         from pyspark.sql import functions as F
 
         none = F.array().cast(_HEADERS)
@@ -210,7 +210,7 @@ def _groups(frame: RecordFrame) -> list[_Group]:
 
 
 def _kind(frame: RecordFrame, groups: list[_Group], where: Column | None) -> Column:
-    """STRING, null for records that pass unchanged."""
+    """STRING, null for records that pass through unchanged."""
     from pyspark.sql import Column
     from pyspark.sql import functions as F
 

@@ -1,1 +1,1 @@
-"""What several transformations use: fields, instants, date patterns, regular expressions."""
+"""What several transformations share: fields, instants, date patterns, regular expressions."""

@@ -1,4 +1,4 @@
-"""Patterns of java.text.SimpleDateFormat: their parts, and what is wrong with one. `date_texts` works with them."""
+"""Patterns of java.text.SimpleDateFormat: parsing and validation. `date_texts` uses them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PART = re.compile(r"(?P<quote>'')|'(?P<quoted>(?:''|[^'])+)'|(?P<letter>[A-Za-z
 
 @dataclass(frozen=True)
 class Letters:
-    """A field of a time: its letter, and how often it is repeated."""
+    """A field of a date or time: its letter, and how often it is repeated."""
 
     letter: str
     count: int
 
     @property
     def is_number(self) -> bool:
-        """Whether it stands for digits, not for a name or a zone."""
+        """Whether it represents digits, not a name or a zone."""
         return self.letter not in _NAMES and (self.letter not in "ML" or self.count < 3)
 
 
@@ -29,7 +29,7 @@ class DatePattern:
     """A pattern.
 
     :param text: as the user wrote it.
-    :param parts: in order; texts stand for themselves.
+    :param parts: in order; plain texts represent themselves.
     """
 
     text: str
@@ -37,9 +37,9 @@ class DatePattern:
 
     @classmethod
     def parse(cls, text: str) -> DatePattern:
-        """The pattern with this text.
+        """Parse a pattern.
 
-        :raises ValueError: it is none, for SimpleDateFormat either.
+        :raises ValueError: it is not valid, for SimpleDateFormat either.
         """
         parts: list[str | Letters] = []
         end = 0
@@ -53,14 +53,14 @@ class DatePattern:
 
     @property
     def unreadable(self) -> str | None:
-        """Why no texts can be read with the pattern; None if they can."""
+        """Why no texts can be parsed with the pattern; None if they can."""
         letters = {part.letter for part in self.parts if isinstance(part, Letters)}
         wrong = ", ".join(sorted(letters & _ONLY_WRITTEN))
         return f"Texts can be written with {wrong}, but not be read" if wrong else None
 
 
 def pattern_problem(key: str, text: str) -> str | None:
-    """What is wrong with the text of a pattern; None if nothing is."""
+    """What is wrong with a pattern; None if nothing is."""
     try:
         DatePattern.parse(text)
     except ValueError as error:

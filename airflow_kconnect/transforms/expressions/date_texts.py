@@ -1,8 +1,8 @@
-"""Writes and reads times by patterns of java.text.SimpleDateFormat, as Catalyst expressions that never throw.
+"""Formats and parses times by patterns of java.text.SimpleDateFormat, as Catalyst expressions that never throw.
 
-As in Java, fields roll over when they are read (month 13), digits may be missing, and any text may follow. Zone is UTC;
-names and weeks are those of the United States. Unlike in Java the calendar is Gregorian also before 1582, and zones are
-read by number or by the names below.
+As in Java, fields roll over when parsed (month 13), digits may be missing, and any text may follow. The zone is UTC;
+names and weeks are those of the United States. Unlike in Java the calendar is Gregorian even before 1582, and zones are
+parsed by number or by the names below.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _ZONE = (
     r"|[+-](?:[01]\d|2[0-3])[0-5]\d"
 )
 _ISO_ZONES = {1: "", 2: r"[0-5]\d", 3: r":[0-5]\d"}
-# Beyond this Spark's timestamps end.
+# Spark's timestamps end here.
 _LAST_YEAR = 290_000
-# Java takes two digits for a year of the century that began so many years ago.
+# Java takes two digits for a year of the century that began this many years ago.
 _YEARS_BACK = 80
-# Letters that stand for the same field of Java's Calendar.
+# Letters that represent the same field of Java's Calendar.
 _FIELDS = {"L": "M", "k": "H", "K": "h", "Z": "z", "X": "z", "u": "E"}
 
 _Found = Mapping[str, tuple[Letters, Column]]
-"""By field: the letters of the pattern, and the text that stands there."""
+"""By field: the letters of the pattern, and the text at their position."""
 
 
 def written(pattern: DatePattern, instant: Column) -> Column:
-    """The texts of TIMESTAMPs (``SimpleDateFormat.format``)."""
+    """TIMESTAMPs as texts (``SimpleDateFormat.format``)."""
     return F.concat(F.lit(""), *(_part_text(part, instant) for part in pattern.parts))
 
 
@@ -118,7 +118,7 @@ def _hour(letter: str, hour: Column) -> Column:
 
 
 def _week_number(letter: str, instant: Column) -> Column:
-    """Weeks end on Saturday, also the first one of a year or month, however short it is."""
+    """Weeks end on Saturday, even the first one of a year or month, however short it is."""
     day, weekday = F.dayofmonth(instant), F.dayofweek(instant)
     saturday = F.date_add(instant, 7 - weekday)
     match letter:
@@ -133,7 +133,7 @@ def _week_number(letter: str, instant: Column) -> Column:
 
 
 def read(pattern: DatePattern, text: Column) -> Column:
-    """LONG milliseconds of STRINGs (``SimpleDateFormat.parse``); null where the pattern does not fit.
+    """STRINGs as LONG milliseconds (``SimpleDateFormat.parse``); null where the pattern does not match.
 
     :param pattern: one that is not `unreadable`.
     """
@@ -144,7 +144,7 @@ def read(pattern: DatePattern, text: Column) -> Column:
     texts = F.split(F.regexp_replace(text, f"{regex}.*", references), ",")
 
     def instant(found: Column) -> Column:
-        # Of fields that are there twice the last one counts.
+        # If a field occurs twice, the last one wins.
         return _ms(
             {_FIELDS.get(part.letter, part.letter): (part, F.get(found, F.lit(n))) for n, part in enumerate(fields)}
         )
@@ -160,15 +160,15 @@ def _regex(pattern: DatePattern) -> str:
             regex += re.escape(part)
             continue
         joined = part.is_number and isinstance(following, Letters) and following.is_number
-        # Java passes over space before numbers and zones.
+        # Java skips whitespace before numbers and zones.
         space = r"[ \t]*+" if not joined and (part.is_number or part.letter in "zZX") else ""
-        # It never takes back a step: neither does a group of the kind (?>...).
+        # It never backtracks: neither does a group of the form (?>...).
         regex += f"{space}((?>{_joined_number(part.count) if joined else _field(part)}))"
     return regex
 
 
 def _joined_number(count: int) -> str:
-    """A number that another follows at once: of so many characters at most, with the space before it."""
+    """A number immediately followed by another: at most this many characters, including the whitespace before it."""
     numbers = (rf"[ \t]{{{count - n}}}(?:\d{{1,{n}}}|-\d{{0,{n - 1}}})" for n in range(1, count + 1))
     return f"(?=.{{{count}}})(?:{'|'.join(numbers)})"
 
@@ -205,7 +205,7 @@ def _ms(found: _Found) -> Column:
 
 
 def _int(text: Column) -> Column:
-    """LONG of a number that is an INT: what is calculated with it does not overflow."""
+    """LONG of a number that is an INT, so that calculations with it do not overflow."""
     return text.try_cast("int").cast("bigint")
 
 
@@ -231,7 +231,7 @@ def _month(found: _Found) -> Column:
 
 
 def _days(year: Column, month: Column, day: Column) -> Column:
-    """Days since the epoch; null far outside of what Spark knows, where its functions would throw."""
+    """Days since the epoch; null far outside of Spark's range, where its functions would throw."""
     months = month - 1
     year = year + F.floor(months / 12)
     in_range = year.between(-_LAST_YEAR, _LAST_YEAR)

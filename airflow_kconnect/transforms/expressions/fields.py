@@ -1,4 +1,4 @@
-"""Members of structs and of VARIANT objects, and the errors about values that have no members."""
+"""Members of structs and of VARIANT objects, and errors for values that have no members."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def define_null_rule(config: ConfigDef) -> ConfigDef:
 
 
 class PassesNulls(PartTransformation):
-    """Leaves nulls as they are, together with the schema that they have."""
+    """Leaves nulls unchanged, together with their schema."""
 
     def apply(self, frame: RecordFrame, where: Column | None, scope: Scope) -> RecordFrame:
         union = union_of(frame, self.part)
@@ -54,7 +54,7 @@ def rows_by_shape(frame: RecordFrame, part: Part) -> list[tuple[Column, Shape, C
 
 
 def value_of(field: Field, parent: Column, *, replace_null: bool) -> Column:
-    """A struct's member, as ``Struct.get`` or ``Struct.getWithoutDefault`` gives it; null where the struct is."""
+    """A struct's member, as ``Struct.get`` or ``Struct.getWithoutDefault`` returns it; null if the struct is null."""
     from pyspark.sql import functions as F
 
     from airflow_kconnect.converters.json.read import or_default
@@ -74,7 +74,7 @@ def struct_of(parent: Column, members: Iterable[tuple[str, Column]]) -> Column:
 
 
 def unbuildable(names: Iterable[str]) -> Column | None:
-    """Why no struct can have fields of these names (``SchemaBuilder.field``); None if it can."""
+    """Why a struct cannot have fields with these names (``SchemaBuilder.field``); None if it can."""
     seen: set[str] = set()
     for name in names:
         if not name:
@@ -94,7 +94,7 @@ def refused(shape: Shape, column: Column, error: Column | str) -> Change:
 
 
 def no_struct(schema: ConnectSchema, column: Column, purpose: str) -> Column:
-    """The error about values with a schema, null ones as well, that are no structs; null for structs."""
+    """The error for values with a schema, including nulls, that are not structs; null for structs."""
     from pyspark.sql import functions as F
 
     text = f"Only Struct objects supported for [{purpose}], found: "
@@ -103,7 +103,7 @@ def no_struct(schema: ConnectSchema, column: Column, purpose: str) -> Column:
 
 
 def no_object(value: Column, purpose: str) -> Column:
-    """The error about VARIANT values, null ones as well, that are no objects; null for objects."""
+    """The error for VARIANT values, including nulls, that are not objects; null for objects."""
     from pyspark.sql import functions as F
 
     text = F.lit(f"Only Map objects supported in absence of schema for [{purpose}], found: ")
@@ -115,19 +115,19 @@ def is_object(value: Column) -> Column:
     """Whether a VARIANT is an object; false for null."""
     from pyspark.sql import functions as F
 
-    # Reads no member: much quicker than to ask for the schema.
+    # Reads no member: much faster than asking for the schema.
     return F.try_variant_get(value, "$", "struct<>").isNotNull()
 
 
 def object_of(members: Column) -> Column:
-    """A VARIANT object of a MAP<STRING, VARIANT>; a null in it is a null of JSON."""
+    """A VARIANT object from a MAP<STRING, VARIANT>; a null in it becomes a JSON null."""
     from pyspark.sql import functions as F
 
     return F.to_variant_object(members)
 
 
 def member(value: Column, name: str) -> Column:
-    """A member of a VARIANT object, null if there is none; a null of JSON stays one (see `or_null`)."""
+    """A member of a VARIANT object, null if there is none; a JSON null stays one (see `or_null`)."""
     from pyspark.sql import functions as F
 
     path = _path(name)
@@ -160,20 +160,20 @@ def without_members(value: Column, names: Iterable[str]) -> Column:
 
 
 def or_null(value: Column) -> Column:
-    """A VARIANT, null for a null of JSON: as schemaless values are."""
+    """A VARIANT, with a JSON null turned into null, as for schemaless values."""
     from pyspark.sql import functions as F
 
     return F.when(~F.is_variant_null(value), value)
 
 
 def _edits_variants() -> bool:
-    """Whether this PySpark edits a VARIANT in place, as 4.3 does; before, it is taken apart, with the same result."""
+    """Whether this PySpark can edit a VARIANT in place, as 4.3 does; otherwise it is rebuilt, with the same result."""
     from pyspark.sql import functions as F
 
     return hasattr(F, "try_variant_set")
 
 
 def _path(name: str) -> str | None:
-    """Spark's path of a member; it has no way to write a name with both kinds of quotes."""
+    """Spark's path to a member; it cannot express a name with both kinds of quotes."""
     quote = "'" if "'" not in name else '"'
     return None if quote in name else f"$[{quote}{name}{quote}]"

@@ -1,4 +1,4 @@
-"""Times in all forms that Connect knows, turned into one of them, as Catalyst expressions that never throw."""
+"""Converts times between all forms that Connect knows, as Catalyst expressions that never throw."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _LAST_LONG = 2**63 - 1
 
 
 class Converted(NamedTuple):
-    """What a conversion gives.
+    """The result of a conversion.
 
     :param column: null for null, and where there is an error.
-    :param error: STRING, null where all is well.
+    :param error: STRING, null if there is no error.
     """
 
     column: Column
@@ -36,10 +36,10 @@ class Converted(NamedTuple):
 
 
 class _Instant(NamedTuple):
-    """What a time is for Java.
+    """A time as Java sees it.
 
-    :param ms: LONG of the milliseconds of a ``java.util.Date``; null where the value is none.
-    :param problem: STRING, why it is none.
+    :param ms: LONG of the milliseconds of a ``java.util.Date``; null if the value is not a time.
+    :param problem: STRING, why it is not a time.
     """
 
     ms: Column
@@ -48,11 +48,11 @@ class _Instant(NamedTuple):
 
 @dataclass(frozen=True)
 class Conversion:
-    """The conversion that TimestampConverter makes.
+    """TimestampConverter's conversion.
 
     :param target: ``string``, ``unix``, ``Date``, ``Time`` or ``Timestamp``.
-    :param schema: of what it makes.
-    :param pattern: of texts that are read or written, if there is one.
+    :param schema: of the result.
+    :param pattern: for texts that are parsed or formatted, if there is one.
     :param precision: unit of numbers, such as ``seconds``.
     """
 
@@ -62,14 +62,14 @@ class Conversion:
     precision: str
 
     def value(self, schema: ConnectSchema, column: Column) -> Converted:
-        """Convert values of a schema. That the schema is of no kind of time is an error for nulls too."""
+        """Convert values of a schema. A schema that is not a kind of time is an error even for nulls."""
         ms, problem = self._instant(schema, column)
         is_known = schema.name in _LOGICAL or schema.type in (SchemaType.STRING, SchemaType.INT64)
         wrong = column.isNotNull() & self._is_missing(ms) if is_known else F.lit(True)
         return Converted(self._made(ms), F.when(wrong, problem))
 
     def variant(self, value: Column) -> Converted:
-        """Convert VARIANTs to VARIANTs; what Java would have in a ``java.util.Date`` is a timestamp in them."""
+        """Convert VARIANTs to VARIANTs; where Java would have a ``java.util.Date``, they hold a timestamp."""
         ms = by_kind(value, lambda schema: self._inferred(schema, value).ms)
         problem = by_kind(value, lambda schema: self._inferred(schema, value).problem)
         made = self._made(ms)
@@ -103,7 +103,7 @@ class Conversion:
         return _none(problem) if self.pattern.unreadable else _Instant(read(self.pattern, text), problem)
 
     def _is_missing(self, ms: Column) -> Column:
-        """Whether nothing can be made; Spark's timestamps do not reach as far as Java's."""
+        """Whether there can be no result; the range of Spark's timestamps is smaller than Java's."""
         return (ms if self.target in ("unix", "Time") else _timestamp(ms)).isNull()
 
     def _made(self, ms: Column) -> Column:
@@ -164,7 +164,7 @@ def _unix_of_ms(ms: Column, precision: str) -> Column:
 
 
 def _times(number: Column, factor: int) -> Column:
-    """The product, or the closest LONG, as Java's TimeUnit has it."""
+    """The product, or the closest LONG, as in Java's TimeUnit."""
     far = F.when(number > 0, F.lit(_LAST_LONG)).when(number < 0, F.lit(-_LAST_LONG - 1))
     return F.coalesce(F.try_multiply(number, F.lit(factor)), far)
 

@@ -1,4 +1,4 @@
-"""Regular expressions in Java's notation: judged without Java and without running them, and run by Spark."""
+"""Regular expressions in Java's syntax: checked without Java and without running them, and run by Spark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _problem(key: str, regex: str | None) -> str | None:
         if is_explosive(java_pattern(regex or "")):
             return f"Invalid regex: {regex} can take for ever to match. Have its repetitions begin with different texts"
     except (re.error, RecursionError, OverflowError) as error:
-        # What Python does not know either is left to Spark.
+        # What Python does not support either is left to Spark.
         return None if _ONLY_JAVA.search(regex or "") else f"Invalid regex: {error}"
     return None
 
@@ -47,7 +47,7 @@ JAVA_REGEX = LambdaValidator(_problem)
 
 
 def replacement_problem(regex: str, replacement: str) -> str | None:
-    """Why ``Matcher.replaceFirst`` would refuse a replacement; None if it would not."""
+    """Why ``Matcher.replaceFirst`` would reject a replacement; None if it would not."""
     tokens = list(_TOKEN.finditer(regex))
     names = {token["name"] for token in tokens if token["name"]}
     groups = sum(token["group"] is not None for token in tokens) + len(names)
@@ -68,9 +68,9 @@ def _reference_problem(found: re.Match[str], groups: int, names: set[str]) -> st
 
 
 def name_matches(regex: str, name: str) -> bool | None:
-    """Whether all of a name matches, judged here; None if only Java can tell.
+    """Whether the whole name matches, evaluated here; None if only Java can tell.
 
-    Spark would ask Java while it plans, in the driver, where an expression with too many ways never ends.
+    Spark would call Java while it plans, in the driver, where an expression with too many ways to match never ends.
     """
     try:
         return java_pattern(regex).fullmatch(name)
@@ -79,20 +79,20 @@ def name_matches(regex: str, name: str) -> bool | None:
 
 
 def matches(text: Column, regex: str) -> Column:
-    """BOOLEAN: all of the text matches (``Matcher.matches``)."""
+    """BOOLEAN: the whole text matches (``Matcher.matches``)."""
     return text.rlike(rf"\A(?:{_closed(regex)})\z")
 
 
 def with_first_replaced(text: Column, regex: str, replacement: str) -> Column:
-    """A text that matches, with what the expression finds first replaced (``Matcher.replaceFirst``)."""
+    """A matching text with the first match replaced (``Matcher.replaceFirst``)."""
     from pyspark.sql import functions as F
 
-    # In a text that matches there is something to find at its beginning.
+    # If a text matches, the first match is at its beginning.
     return F.regexp_replace(text, rf"\A(?:{_closed(regex)})", replacement)
 
 
 def _closed(regex: str) -> str:
-    """The expression so that what is written behind it is neither quoted nor a comment."""
+    """The expression in a form after which further text is neither quoted nor a comment."""
     tokens = list(_TOKEN.finditer(regex))
     if tokens and tokens[-1]["quoted"] and not tokens[-1][0].endswith(r"\E"):
         return rf"{regex}\E"

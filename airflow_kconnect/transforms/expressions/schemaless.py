@@ -1,4 +1,4 @@
-"""Schemaless data as Java sees it: the classes of VARIANT values, and the members of objects."""
+"""Schemaless data as Java sees them: the classes of VARIANT values, and the members of objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _KINDS = {
     "BIGINT": ConnectSchema(SchemaType.INT64),
     "DOUBLE": ConnectSchema(SchemaType.FLOAT64),
-    # Spark keeps the digits of JSON's fractions; to Connect they are doubles.
+    # Spark keeps the exact digits of JSON's fractions; for Connect they are doubles.
     "DECIMAL": ConnectSchema(SchemaType.FLOAT64),
     "FLOAT": ConnectSchema(SchemaType.FLOAT32),
     "BOOLEAN": ConnectSchema(SchemaType.BOOLEAN),
@@ -43,7 +43,7 @@ _CLASSES = {
 
 
 def java_class(schema: ConnectSchema) -> str:
-    """Name of the Java class that values of a schema have."""
+    """Name of the Java class for values of a schema."""
     name = logical_name(schema)
     if name in (DATE, TIME, TIMESTAMP):
         return "java.util.Date"
@@ -51,9 +51,9 @@ def java_class(schema: ConnectSchema) -> str:
 
 
 def by_kind(variant: Column, make: Callable[[ConnectSchema], Column]) -> Column:
-    """For each VARIANT what its kind of value gives; null for null.
+    """For each VARIANT the result for its kind of value; null for null.
 
-    :param make: called with each schema that a value may be of: objects are MAPs.
+    :param make: called with each schema that a value may have: objects are MAPs.
     """
     from pyspark.sql import functions as F
 
@@ -66,9 +66,9 @@ def by_kind(variant: Column, make: Callable[[ConnectSchema], Column]) -> Column:
 
 
 def bound(column: Column, use: Callable[[Column], Column]) -> Column:
-    """What is made of a column that is evaluated only once, however often it is used.
+    """The result of `use` for a column that is evaluated only once, however often it is used.
 
-    Its code stays small, too: code for each kind of VARIANT, written out, is more than Java allows in a method.
+    Its code stays small, too: inlined code for each kind of VARIANT exceeds Java's method size limit.
     """
     from pyspark.sql import functions as F
 
@@ -92,7 +92,7 @@ def members(variant: Column) -> Column:
 
 
 def with_members(variant: Column, new: Mapping[str, Column]) -> Column:
-    """A VARIANT object with members added or replaced, null for anything else; a null among them is one of JSON."""
+    """A VARIANT object with members added or replaced, null for anything else; nulls among them become JSON nulls."""
     from pyspark.sql import functions as F
 
     added = F.create_map(*(part for name, column in new.items() for part in (F.lit(name), column)))

@@ -1,4 +1,4 @@
-"""HasHeaderKey: the record has a header of some name."""
+"""HasHeaderKey: the record has a header with a given name."""
 
 from __future__ import annotations
 

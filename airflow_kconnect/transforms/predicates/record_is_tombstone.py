@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RecordIsTombstone(Predicate):
-    """``org.apache.kafka.connect.transforms.predicates.RecordIsTombstone``; a schema does not matter."""
+    """``org.apache.kafka.connect.transforms.predicates.RecordIsTombstone``; the schema is ignored."""
 
     @classmethod
     def config(cls) -> ConfigDef:

@@ -1,4 +1,4 @@
-"""DropHeaders: removes all headers of some names."""
+"""DropHeaders: removes all headers with given names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ExtractField: makes a field of the key or value the whole key or value."""
+"""ExtractField: replaces the key or value by one of its fields."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _PURPOSE = "field extraction"
-# Inside of backticks one is part of the name if no dot follows, or if a backslash stands before it.
+# Inside backticks, a backtick is part of the name if no dot follows, or if it is preceded by a backslash.
 _STEP = re.compile(r"`(?P<quoted>(?:[^`]|`(?!\.|\Z)|(?<=\\)`(?=\.))*)(?<!\\)`(?=\.|\Z)|(?!`)[^.]*")
 _NO_STRUCT = "Cannot look up fields on non-struct type"
 
@@ -107,7 +107,7 @@ class ExtractFieldValue(ExtractField):
 def field_path(text: str) -> tuple[str, ...]:
     """Names in a path of version V2 (``org.apache.kafka.connect.transforms.field.SingleFieldPath``).
 
-    :raises ConfigError: a name begins with a backtick and does not end.
+    :raises ConfigError: a name begins with a backtick and does not end with one.
     """
     names, start = [], 0
     while start <= len(text):

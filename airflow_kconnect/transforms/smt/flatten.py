@@ -1,4 +1,4 @@
-"""Flatten: makes fields of nested structs (or objects) fields of the outermost one."""
+"""Flatten: moves the fields of nested structs (or objects) to the outermost one."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ class Flatten(PassesNulls):
     def _leaves(
         self, schema: ConnectSchema, column: Column, prefix: str, optional: bool, default: Any
     ) -> Iterator[_Leaf]:
-        """The fields of a struct and of those in it.
+        """The fields of a struct and of the structs inside it.
 
-        :param optional: whether a struct around it is optional.
-        :param default: the struct's part of the default of a struct around it.
+        :param optional: whether an enclosing struct is optional.
+        :param default: the struct's part of the default of an enclosing struct.
         """
         for field in schema.fields:
             name, value = self._name(prefix, field.name), value_of(field, column, replace_null=True)
@@ -81,7 +81,7 @@ class Flatten(PassesNulls):
         return f"{prefix}{self.config_values['delimiter']}{name}" if prefix else name
 
     def _of_object(self, column: Column) -> Column:
-        """Goes down level by level, for as many levels as the object can have at most."""
+        """Descends level by level, as many levels as the object can have at most."""
         from pyspark.sql import functions as F
 
         start = F.struct(F.array().cast(_ENTRIES).alias("flat"), F.map_entries(members(column)).alias("open"))
@@ -95,7 +95,7 @@ class Flatten(PassesNulls):
 
         leaves = F.filter(state["open"], lambda entry: ~is_object(entry["value"]))
         objects = F.filter(state["open"], lambda entry: is_object(entry["value"]))
-        # Of two members that get the same name the outer one stays.
+        # If two members get the same name, the outer one wins.
         flat = F.concat(leaves, state["flat"]).alias("flat")
         deeper = F.struct(flat, F.flatten(F.transform(objects, self._entries_in)).alias("open"))
         return F.when(F.size(state["open"]) == 0, state).otherwise(deeper)

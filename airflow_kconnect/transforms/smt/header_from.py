@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.converters.base import Encoded
 
 _HEADERS = "array<struct<key:string,value:binary>>"
-# What Java says when a struct has no such field.
+# Java's message if a struct has no such field.
 _MISSING = (
     'Cannot invoke "org.apache.kafka.connect.data.Field.schema()" because the return value of '
     '"org.apache.kafka.connect.data.Schema.field(String)" is null'
@@ -97,7 +97,7 @@ class HeaderFrom(PartTransformation):
             for is_shape, shape, column in rows_by_shape(frame, self.part)
         )
         new = F.concat(F.coalesce(old, none), F.coalesce(*added, none))
-        # The fields, and what `where` looks at, are gone once they are moved.
+        # The fields, and the columns that `where` uses, are gone once they are moved.
         df = frame.df.withColumn("new_headers", new if where is None else F.when(where, new).otherwise(old))
         frame = set_headers(super().apply(frame.with_df(df), where, scope), F.col("new_headers"), None)
         return frame.with_df(frame.df.drop("new_headers"))
@@ -133,7 +133,7 @@ class HeaderFrom(PartTransformation):
         return F.coalesce(unfit, *unwritable)
 
     def _added(self, shape: Shape, column: Column, scope: Scope) -> Column:
-        """The new headers of records with this shape; none where it does not have the fields."""
+        """The new headers of records with this shape; none where it lacks the fields."""
         from pyspark.sql import functions as F
 
         headers = (

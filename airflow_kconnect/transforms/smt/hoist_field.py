@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class HoistField(PartTransformation):
-    """``org.apache.kafka.connect.transforms.HoistField``; what has no schema and no value becomes ``{field: null}``."""
+    """``org.apache.kafka.connect.transforms.HoistField``; records without schema and value become ``{field: null}``."""
 
     @classmethod
     def config(cls) -> ConfigDef:

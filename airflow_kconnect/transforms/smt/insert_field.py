@@ -43,9 +43,9 @@ _TIMESTAMP_SCHEMA = ConnectSchema(SchemaType.INT64, name=TIMESTAMP, version=1)
 
 @dataclass(frozen=True)
 class _Source:
-    """Something that can be inserted.
+    """A value that can be inserted.
 
-    :param value: the column that the rows have for it; None if no row has any.
+    :param value: the rows' column for it; None if no row has one.
     """
 
     schema: ConnectSchema

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class InsertHeader(Transformation):
-    """``org.apache.kafka.connect.transforms.InsertHeader``; the text tells the type of the value."""
+    """``org.apache.kafka.connect.transforms.InsertHeader``; the type of the value is inferred from its text."""
 
     @classmethod
     def config(cls) -> ConfigDef:

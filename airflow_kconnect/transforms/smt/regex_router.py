@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class RegexRouter(Transformation):
-    """``org.apache.kafka.connect.transforms.RegexRouter``: a topic that matches as a whole gets another name."""
+    """``org.apache.kafka.connect.transforms.RegexRouter``: a topic is renamed if its whole name matches."""
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -63,7 +63,7 @@ class RegexRouter(Transformation):
         topic = self._renamed(Rows(frame, scope).topic)
         if frame.topic or where is not None:
             return set_topic(frame, topic, where)
-        # A topic of its own for each record would make writing slower. Spark folds this: no task runs.
+        # A separate topic for each record would slow down writing. Spark folds this: no task runs.
         [row] = frame.df.sparkSession.sql("VALUES (0)").select(topic.alias("topic")).collect()
         return replace(frame, constant_topic=row.topic)
 

@@ -86,7 +86,7 @@ class ReplaceField(PassesNulls):
         return Change(Shape(changed), struct_of(column, values), error)
 
     def _origin(self, schema: ConnectSchema, new: Field) -> Field | str:
-        """Whose value a new field gets, or why there is none.
+        """The field from which a new field gets its value, or why there is none.
 
         As in Connect, if a field is renamed to the name of a field that stays, both have its value.
         """
@@ -130,7 +130,7 @@ class ReplaceFieldValue(ReplaceField):
 
 
 def _wrong_object(origin: Field, new: Field, value: Column) -> Column:
-    """Why a field cannot have the value of one of another type: null where it can."""
+    """Why a field cannot have the value of one of another type; null where it can."""
     from pyspark.sql import functions as F
 
     found = f'class {java_class(origin.schema)} for field: "{new.name}"'
@@ -142,7 +142,7 @@ def _wrong_object(origin: Field, new: Field, value: Column) -> Column:
 
 
 def _names(mapping: str) -> Sequence[str]:
-    """Parts of a pair, as ``String.split`` finds them: empty ones at the end do not count."""
+    """Parts of a pair, as ``String.split`` returns them: trailing empty ones are dropped."""
     return mapping.rstrip(":").split(":")
 
 

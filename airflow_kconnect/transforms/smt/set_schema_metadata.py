@@ -1,4 +1,4 @@
-"""SetSchemaMetadata: gives a schema another name or version."""
+"""SetSchemaMetadata: changes the name or version of a schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SetSchemaMetadata(PartTransformation):
-    """``org.apache.kafka.connect.transforms.SetSchemaMetadata``; also of nulls that have a schema.
+    """``org.apache.kafka.connect.transforms.SetSchemaMetadata``; applies also to nulls that have a schema.
 
     As in Connect 4.3 the schema must be that of a struct.
     """

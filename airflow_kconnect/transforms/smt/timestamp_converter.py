@@ -1,4 +1,4 @@
-"""TimestampConverter: turns times into other forms: texts, numbers, Connect's Date, Time and Timestamp."""
+"""TimestampConverter: converts times between strings, numbers and Connect's Date, Time and Timestamp."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _WRONG_FORMAT = "TimestampConverter requires a SimpleDateFormat-compatible patte
 
 
 class TimestampConverter(PartTransformation):
-    """``org.apache.kafka.connect.transforms.TimestampConverter``; see `date_texts` for what differs."""
+    """``org.apache.kafka.connect.transforms.TimestampConverter``; see `date_texts` for the differences."""
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -140,13 +140,13 @@ class TimestampConverter(PartTransformation):
 
 
 def _unusable(schema: ConnectSchema, column: Column) -> Column | None:
-    """Why no field of such values can be converted; None if it can."""
+    """Why no field with such values can be converted; None if it can."""
     from pyspark.sql import functions as F
 
     if schema.type is not SchemaType.STRUCT:
         no_fields = F.when(column.isNull(), "Cannot list fields on non-struct type")
         return F.coalesce(no_fields, no_struct(schema, column, _PURPOSE))
-    # Connect makes a default of the struct that it wants, and then takes it for one of another schema.
+    # Connect makes a default for the struct it expects, and then treats it as one of another schema.
     return with_exception_column(_SCHEMA_BUILDER, "Invalid default value") if schema.default is not None else None
 
 

@@ -1,4 +1,4 @@
-"""TimestampRouter: names topics after themselves and the timestamps of the records."""
+"""TimestampRouter: builds topic names from the topic and timestamp of each record."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TimestampRouter(Transformation):
         from airflow_kconnect.transforms.expressions.date_texts import written
 
         rows = Rows(frame, scope)
-        # Records without a timestamp of their own get that of the moment in which they are written.
+        # Records without a timestamp get that of the moment when they are written.
         ms = F.unix_millis(F.current_timestamp()) if rows.timestamp is None else rows.timestamp
         instant = F.timestamp_micros(F.try_multiply(ms, F.lit(1000)))
         time = written(DatePattern.parse(self.config_values["timestamp.format"]), instant)

@@ -1,4 +1,4 @@
-"""ValueToKey: makes the key of fields of the value."""
+"""ValueToKey: builds the key from fields of the value."""
 
 from __future__ import annotations
 

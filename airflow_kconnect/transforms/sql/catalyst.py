@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
 Tree = Any
-"""An expression of Catalyst, in the JVM."""
+"""A Catalyst expression, in the JVM."""
 
 _CATALYST = "org.apache.spark.sql.catalyst"
 _EXPRESSIONS = f"{_CATALYST}.expressions"
@@ -28,7 +28,7 @@ _NO_EXPRESSIONS = {
     f"{_EXPRESSIONS}.WindowExpression": "Window functions are not supported",
     f"{_EXPRESSIONS}.aggregate.AggregateExpression": "Aggregate functions are not supported",
 }
-# What Spark knows without a record or a table.
+# What Spark can evaluate without a record or a table.
 _CONSTANTS = ("current_date", "current_timestamp")
 _GROUPS = frozenset(
     f"{group}_funcs"
@@ -37,23 +37,23 @@ _GROUPS = frozenset(
         *("map", "math", "misc", "predicate", "string", "struct", "url", "variant", "vector"),
     )
 )
-# They make several rows of one, or one of several, whatever their group is called.
+# They turn one row into several, or several into one, whatever group they belong to.
 _NO_FUNCTIONS_OF_ONE_ROW = {"json_tuple", "schema_of_variant_agg", "session_window", "window", "window_time"}
 
 
 class SQLError(ValueError):
-    """An expression is wrong, whatever the records are."""
+    """An expression is wrong, regardless of the records."""
 
 
 class Names(Protocol):
-    """What the names in an expression stand for."""
+    """Resolves the names in an expression."""
 
     def is_schemaless(self, name: str) -> bool:
-        """Whether it is VARIANTs."""
+        """Whether a name refers to VARIANTs."""
         ...
 
     def column_of(self, path: Sequence[str | int]) -> Column:
-        """The column of a name and steps to its members; a number is a position in a list.
+        """The column for a name followed by member steps; a number is a position in a list.
 
         :raises DataError: there is no such member.
         """
@@ -61,14 +61,14 @@ class Names(Protocol):
 
 
 class Catalyst:
-    """What PySpark has no interface for."""
+    """Access to what PySpark has no interface for."""
 
     def __init__(self, spark: SparkSession) -> None:
         assert spark._jvm is not None
         self._jvm: Any = spark._jvm
         self._parser = spark._jsparkSession.sessionState().sqlParser()
         self._problems: dict[str, str | None] = {}
-        # Each step through a package asks the JVM.
+        # Each step through a package is a call to the JVM.
         self._columns = self._jvm.org.apache.spark.sql.classic.ExpressionUtils
         self._try = self._jvm.org.apache.spark.sql.catalyst.expressions.TryEval
         self._identifier = self._jvm.org.apache.spark.sql.catalyst.FunctionIdentifier
@@ -77,7 +77,7 @@ class Catalyst:
     def parse(self, text: str) -> Tree:
         """The tree of one expression, which may have an alias.
 
-        :raises SQLError: it has a wrong syntax, or it uses what is not allowed.
+        :raises SQLError: its syntax is wrong, or it uses something that is not allowed.
         """
         from pyspark.errors import ParseException
 
@@ -90,7 +90,7 @@ class Catalyst:
         return tree
 
     def bind(self, tree: Tree, names: Names) -> Column:
-        """The column that an expression is.
+        """The column for an expression.
 
         :raises DataError: see `Names`.
         """
@@ -103,7 +103,7 @@ class Catalyst:
                 return tree if own else self._tree(names.column_of(parts))
             path = _steps(tree)
             if path and path[0] not in inner and names.is_schemaless(str(path[0])):
-                # Spark has no brackets for VARIANTs.
+                # Spark does not support brackets on VARIANTs.
                 return self._tree(names.column_of(path))
             inner |= _lambda_names(tree)
             children = [bound(child, inner) for child in self._named(_children(tree))]
@@ -114,7 +114,7 @@ class Catalyst:
     def analysed(self, rows: DataFrame, column: Column) -> StructField:
         """Type and nullability of a column of these rows.
 
-        :raises AnalysisException: they have no such column.
+        :raises AnalysisException: the rows have no such column.
         :raises SQLError: its values do not depend on the record alone.
         """
         found = rows.select(column.alias("v"))
@@ -128,12 +128,12 @@ class Catalyst:
         from pyspark.sql.classic.column import Column
 
         tried = self._try(self._tree(F.struct(column.alias("v"))))
-        # Catalyst computes what occurs twice beforehand, outside of the try, where it would throw. From a CASE it
-        # takes nothing out, and it cannot know that this condition is always true.
+        # Catalyst computes common subexpressions beforehand, outside of the try, where they would throw. It extracts
+        # nothing from a CASE, and it cannot know that this condition is always true.
         return F.when(F.spark_partition_id() >= 0, Column(self._columns.column(tried)))
 
     def _named(self, children: list[Tree]) -> list[Tree]:
-        """Members of a struct with the names that they go by: those of columns are none that a user knows."""
+        """Members of a struct with their visible names: users do not know the names of columns."""
         from pyspark.sql import functions as F
 
         found = [*children]
@@ -163,7 +163,7 @@ class Catalyst:
             self._check(child)
 
     def _problem(self, name: str, tree: Tree) -> str | None:
-        """Why there must be no such class in a tree."""
+        """Why such a class is not allowed in a tree."""
         if name not in self._problems:
             self._problems[name] = next(
                 (_NO_EXPRESSIONS[base] for base in _bases(tree) if base in _NO_EXPRESSIONS), None
@@ -193,7 +193,7 @@ def parts_of(tree: Tree) -> list[str]:
 
 
 def path_of(tree: Tree) -> list[str] | None:
-    """The parts if the expression is nothing but a dotted name."""
+    """The parts if the expression is just a dotted name."""
     return parts_of(tree) if class_name(tree) == _COLUMN else None
 
 
@@ -205,19 +205,19 @@ def star_of(tree: Tree) -> list[str] | None:
 
 
 def alias_of(tree: Tree) -> tuple[Tree, str | None, bool]:
-    """The expression without its alias, the name that it goes by, and whether that was asked for."""
+    """The expression without its alias, its name, and whether the user gave that name."""
     if class_name(tree) == _CAST:
         return tree, alias_of(tree.child())[1], False
     if class_name(tree) != _ALIAS:
         path = path_of(tree)
         return tree, path[-1] if path else None, False
     name, child = str(tree.name()), tree.child()
-    # The parser names `value:a.b` by itself.
+    # The parser itself names `value:a.b`.
     return (tree, name, False) if class_name(child) == _PATH else (child, name, True)
 
 
 def names_in(tree: Tree, inner: frozenset[str] = frozenset()) -> set[str]:
-    """The names of columns that an expression refers to: the first parts of dotted names."""
+    """The column names that an expression refers to: the first parts of dotted names."""
     if class_name(tree) in _NAMES:
         name = parts_of(tree)[0]
         return set() if name in inner or name.lower() in _CONSTANTS else {name}
@@ -226,13 +226,13 @@ def names_in(tree: Tree, inner: frozenset[str] = frozenset()) -> set[str]:
 
 
 def readable(error: Exception) -> str:
-    """What an error of Spark's parser or analyser says, without its codes and the plan."""
+    """The message of an error from Spark's parser or analyser, without its codes and the plan."""
     text = str(error).strip().splitlines()[0]
     return text.partition("] ")[2].partition(" SQLSTATE:")[0] or text
 
 
 def _steps(tree: Tree) -> list[str | int]:
-    """The path that a dotted name with brackets is; empty for other expressions."""
+    """The path of a dotted name with brackets; empty for other expressions."""
     if class_name(tree) == _COLUMN:
         return [*parts_of(tree)]
     if class_name(tree) != _ELEMENT or class_name(tree.extraction()) != _LITERAL:
@@ -257,7 +257,7 @@ def _items(seq: Any) -> list[Any]:
 
 
 def _bases(tree: Tree) -> Iterator[str]:
-    """Names of the class and those it extends."""
+    """Names of the class and its superclasses."""
     kind = tree.getClass()
     while kind is not None:
         yield str(kind.getName())

@@ -1,4 +1,4 @@
-"""SQL: a condition of Spark SQL over the record; Kafka Connect has no such predicate."""
+"""SQL: a Spark SQL condition over the record; Kafka Connect has no such predicate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEY = "condition"
 
 
 class SQL(Predicate):
-    """``airflow_kconnect.transforms.predicates.SQL``; false where the condition is null or does not fit."""
+    """``airflow_kconnect.transforms.predicates.SQL``; false where the condition is null or not applicable."""
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -54,7 +54,7 @@ class SQL(Predicate):
     def _test(self, catalyst: Catalyst, tree: Tree, frame: RecordFrame, case: Case) -> Column | None:
         """The condition in the rows of a case, null where it fails; None if it cannot be true there.
 
-        :raises ConfigError: it is no condition.
+        :raises ConfigError: it is not a condition.
         """
         from pyspark.errors import AnalysisException
         from pyspark.sql import functions as F

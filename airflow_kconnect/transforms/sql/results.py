@@ -1,4 +1,4 @@
-"""What SQL expressions give for the records of a case: a Connect shape, a column, and why there is none."""
+"""The results of SQL expressions for the records of a case: a Connect shape, a column, and errors."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 class Item:
     """One expression of a list.
 
-    :param name: of the member that it becomes.
-    :param star: path to a struct or object whose members all are meant.
-    :param path: the parts if the expression is nothing but a dotted name.
+    :param name: of the resulting member.
+    :param star: path to a struct or object, all members of which are selected.
+    :param path: the parts if the expression is just a dotted name.
     """
 
     text: str
@@ -68,7 +68,7 @@ class Expression:
 
 @dataclass(frozen=True)
 class Result:
-    """What an expression gives for some rows.
+    """The result of an expression for some rows.
 
     :param shape: the results' shape; None if there are none.
     :param column: the results, in the shape's `spark_type`; null is "nothing".
@@ -99,7 +99,7 @@ class _Member:
 class Results:
     """Computes expressions over the rows of a frame.
 
-    Intermediate results are columns: key and value may be replaced before all that depends on them is.
+    Intermediate results are columns: key and value may be replaced before everything that depends on them has been.
     """
 
     def __init__(self, frame: RecordFrame, catalyst: Catalyst) -> None:
@@ -111,7 +111,7 @@ class Results:
         return self._column(0, condition)
 
     def final(self, column: Column) -> Column:
-        """What was made of results, computed once."""
+        """A column made from results, computed once."""
         return self._column(2, column)
 
     def _column(self, stage: int, column: Column) -> Column:
@@ -122,7 +122,7 @@ class Results:
         return F.col(name)
 
     def with_columns(self) -> RecordFrame:
-        """The frame with the columns that results refer to; see `without_columns`."""
+        """The frame with the columns to which results refer; see `without_columns`."""
         return self._frame.with_df(reduce(lambda df, columns: df.withColumns(columns), self._columns, self._frame.df))
 
     def without_columns(self, frame: RecordFrame) -> RecordFrame:
@@ -132,7 +132,7 @@ class Results:
     def of(self, expression: Expression, case: Case, rows: Column) -> Result:
         """The results in the rows of a case.
 
-        :param rows: those of the case in which the expression counts.
+        :param rows: the rows of the case to which the expression applies.
         :raises ConfigError: the result depends on more than the record.
         """
         from pyspark.errors import AnalysisException
@@ -202,7 +202,7 @@ class Results:
         error = F.coalesce(*errors) if errors else None
         if any(member.schema is None for member in found):
             return Result(SCHEMALESS, object_of(F.map_concat(*map(_as_entries, found))), error)
-        # Of two members with one name the last counts.
+        # If two members have the same name, the last one wins.
         by_name = {str(member.name): member for member in found}
         schema = struct(*((name, member.schema) for name, member in by_name.items() if member.schema))
         return Result(Shape(schema), F.struct(*(m.column.alias(name) for name, m in by_name.items())), error)
@@ -240,7 +240,7 @@ def _expression(catalyst: Catalyst, key: str, text: str) -> Expression:
 
 
 def _check(item: Item, is_list: bool) -> None:
-    """:raises SQLError: the names in it, or its own, are wrong."""
+    """:raises SQLError: the names used in it, or its own name, are wrong."""
     if item.star is not None:
         if not item.star or item.star[0] not in PARTS:
             raise SQLError(f"{item.text}: only value.* and key.* are known")

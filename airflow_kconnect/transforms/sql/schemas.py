@@ -1,4 +1,4 @@
-"""The Connect schemas of Spark's types: the inverse of `converters.types.spark_type`."""
+"""The Connect schemas for Spark's types: the inverse of `converters.types.spark_type`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PRIMITIVES = {
 
 
 def is_schemaless(type_: DataType) -> bool:
-    """Whether there is a VARIANT in the type: such data have no schema."""
+    """Whether the type contains a VARIANT: such data have no schema."""
     from pyspark.sql import types as spark
 
     match type_:
@@ -40,7 +40,7 @@ def is_schemaless(type_: DataType) -> bool:
 
 
 def connect_schema(type_: DataType, *, optional: bool) -> ConnectSchema:
-    """The schema of a column; what is nullable in it is optional.
+    """The schema of a column; nullable parts become optional.
 
     :raises DataError: Connect has no such type.
     """

@@ -1,4 +1,4 @@
-"""What the names in SQL expressions stand for: the parts of a record, case by case of the shapes they have."""
+"""Resolves the names in SQL expressions: the parts of a record, separately for each combination of shapes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PartOfCase:
         return self.shape is not None and self.shape.schemaless
 
     def column_of(self, path: Sequence[str | int]) -> Column:
-        """A member of the data, or with an empty path the data.
+        """A member of the data, or the data itself for an empty path.
 
         :raises DataError: there is no such member.
         """
@@ -50,7 +50,7 @@ class PartOfCase:
         return reduce(lambda parent, name: parent.getField(name), path, self.column)
 
     def _check(self, path: Sequence[str]) -> None:
-        """Columns have names of their own: Spark's errors would not tell a user much."""
+        """Columns have names of their own, so Spark's errors would not help a user."""
         for index, name in enumerate(path):
             schema = self.schema_of(path[:index])
             if schema and schema.type is SchemaType.STRUCT and not schema.field(name):
@@ -59,7 +59,7 @@ class PartOfCase:
                 raise DataError(f"{schema.type.name} has no field {name}")
 
     def schema_of(self, path: Sequence[str]) -> ConnectSchema | None:
-        """The schema that a member has, optional if it or anything around it is; None if that is not known."""
+        """The schema of a member, optional if it or anything around it is; None if not known."""
         schema = self.shape.schema if self.shape else None
         optional = False
         for name in path:
@@ -74,7 +74,7 @@ class Case:
     """The rows in which key and value have certain shapes.
 
     :param parts: ``key`` and ``value``, as far as expressions refer to them.
-    :param names: the others of the names that they refer to.
+    :param names: the other names to which they refer.
     """
 
     parts: Mapping[str, PartOfCase]
@@ -82,7 +82,7 @@ class Case:
 
     @property
     def holds(self) -> Column:
-        """Whether a row is of this case."""
+        """Whether a row belongs to this case."""
         from pyspark.sql import Column
         from pyspark.sql import functions as F
 
@@ -90,22 +90,22 @@ class Case:
 
     @property
     def is_partial(self) -> bool:
-        """Whether the rows lack something that expressions refer to."""
+        """Whether the rows lack something to which expressions refer."""
         return any(part.shape is None for part in self.parts.values())
 
     def is_schemaless(self, name: str) -> bool:
-        """Whether a name stands for VARIANTs."""
+        """Whether a name refers to VARIANTs."""
         return name in self.parts and self.parts[name].is_schemaless
 
     def column_of(self, path: Sequence[str | int]) -> Column:
-        """The column that a dotted name stands for; see `PartOfCase.column_of`."""
+        """The column for a dotted name; see `PartOfCase.column_of`."""
         name, rest = str(path[0]), path[1:]
         if name in self.parts:
             return self.parts[name].column_of(rest)
         return reduce(lambda parent, step: parent.getField(step), rest, self.names[name])
 
     def schema_of(self, path: Sequence[str]) -> ConnectSchema | None:
-        """The schema of what a dotted name stands for; None if that is not known, or nothing but a type."""
+        """The schema for a dotted name; None if it is not known, or only a type is."""
         return self.parts[path[0]].schema_of(path[1:]) if path[0] in self.parts else None
 
 
@@ -117,9 +117,9 @@ def _step(parent: Column, step: str | int) -> Column:
 
 
 def cases(rows: Rows, used: Set[str]) -> Iterator[Case]:
-    """All combinations of shapes, of which just one holds in each row.
+    """All combinations of shapes, of which exactly one holds in each row.
 
-    :param used: the names that expressions refer to.
+    :param used: the names to which expressions refer.
     """
     parts: tuple[Part, ...] = tuple(part for part in PARTS if part in used)
     names = {name: column(rows) for name, column in _NAMES.items() if name in used}
@@ -150,7 +150,7 @@ def _instant(rows: Rows) -> Column:
 
 
 def _headers(rows: Rows) -> Column:
-    """MAP<STRING, STRING>; of headers with one name the last."""
+    """MAP<STRING, STRING>; of several headers with the same name the last one wins."""
     from pyspark.sql import functions as F
 
     def entry(header: Column) -> Column:

@@ -1,4 +1,4 @@
-"""SQL expressions as texts: what can be said about them where there is no Spark."""
+"""SQL expressions as texts: checks that need no Spark."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from airflow_kconnect.connect.config.validators import LambdaValidator, Validator, nullable
 
-# What runs code, reads files, or tells about the session or the place where a record is processed.
+# What runs code, reads files, or reveals something about the session or the location where a record is processed.
 DENIED_FUNCTIONS = frozenset(
     {"reflect", "java_method", "try_reflect"}
     | {"from_avro", "to_avro", "schema_of_avro", "from_protobuf", "to_protobuf", "from_xml", "to_xml", "schema_of_xml"}
@@ -38,12 +38,12 @@ class _Token(NamedTuple):
 
 
 def list_validator() -> Validator:
-    """Checks expressions that may be lists."""
+    """Validator for expressions that may be lists."""
     return nullable(LambdaValidator(lambda key, expression: _problem(expression)))
 
 
 def single_validator() -> Validator:
-    """Checks expressions that have one result."""
+    """Validator for expressions with a single result."""
 
     def problem(key: str, expression: str) -> str | None:
         found = _problem(expression)
@@ -80,7 +80,7 @@ def _problem(expression: str) -> str | None:
 
 
 def _tokens(expression: str) -> list[_Token]:
-    """The tokens up to the first quote that is not closed."""
+    """The tokens up to the first unclosed quote."""
     found, start = [], 0
     while match := _TOKEN.match(expression, start):
         found.append(_Token(str(match.lastgroup), match[0], start))

@@ -1,4 +1,4 @@
-"""SQL: keys, values, topics and timestamps by expressions of Spark SQL; Kafka Connect has no such transformation."""
+"""SQL: sets keys, values, topics and timestamps by Spark SQL expressions; Kafka Connect has no such transformation."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _SINGLES = {
 
 @dataclass(frozen=True)
 class _Outcome:
-    """A result and the rows that it is for."""
+    """A result and the rows to which it applies."""
 
     rows: Column
     result: Result
 
 
 class SQL(Transformation):
-    """``airflow_kconnect.transforms.SQL``. All expressions see the record as it was before."""
+    """``airflow_kconnect.transforms.SQL``. All expressions see the original record."""
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -78,7 +78,7 @@ class SQL(Transformation):
 
     def apply(self, frame: RecordFrame, where: Column | None, scope: Scope) -> RecordFrame:
         if where is not None:
-            # It may look at what is replaced before all that depends on it is.
+            # It may use parts that are replaced before everything that depends on it has been.
             frame = frame.with_df(frame.df.withColumn(_APPLIES, where))
             where = frame.df[_APPLIES]
         catalyst = Catalyst(frame.df.sparkSession)
@@ -93,7 +93,7 @@ class SQL(Transformation):
 
 
 def _present(frame: RecordFrame, where: Column | None) -> Column:
-    """The rows whose values can be changed: tombstones stay what they are."""
+    """The rows whose values can be changed: tombstones stay as they are."""
     from pyspark.sql import Column
     from pyspark.sql import functions as F
 
@@ -112,7 +112,7 @@ def _outcomes(expression: Expression, rows: Rows, results: Results, applies: Col
 
 
 def _typed(key: str, result: Result, rows: Column) -> Result:
-    """A result of the type that the key asks for."""
+    """A result of the type that the key requires."""
     from pyspark.sql import functions as F
 
     if key in PARTS or result.shape is None or result.column is None:
@@ -142,7 +142,7 @@ def _changed(
 
 
 def _errors(outcomes: Mapping[str, list[_Outcome]]) -> Iterator[Column]:
-    """Why records fail, or that they are dropped, in this order: a record that is dropped may fail otherwise."""
+    """Why records fail, or that they are dropped, in this order: a dropped record might otherwise fail."""
     from pyspark.sql import functions as F
 
     for key in sorted(outcomes, key=("where", *_LISTS, "topic", "timestamp").index):

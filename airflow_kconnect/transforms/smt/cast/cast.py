@@ -90,13 +90,13 @@ def _whole_cast(schema: ConnectSchema, column: Column, target: SchemaType, rows:
     name, version = schema.name, schema.version
     new = replace(cast.schema, name=name, version=version, doc=schema.doc, parameters=schema.parameters)
     if logical_name(new):
-        # With its name a Timestamp that is now an INT64 would be a Timestamp again.
+        # If it kept its name, a Timestamp that is now an INT64 would be a Timestamp again.
         new = replace(new, name=None, version=None)
     return Change(Shape(new), cast.column, cast.error)
 
 
 def _cast(schema: ConnectSchema, column: Column, target: SchemaType, rows: Rows) -> _Cast:
-    """The cast; of the schema only "optional" and the default stay, cast as well."""
+    """The cast; of the schema only "optional" and the default are kept, the latter cast as well."""
     from pyspark.sql import functions as F
 
     from airflow_kconnect.transforms.smt.cast.values import cast_default, cast_value

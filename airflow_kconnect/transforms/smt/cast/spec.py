@@ -1,4 +1,4 @@
-"""The ``spec`` of the transformation Cast: which fields become which type."""
+"""The ``spec`` of the Cast transformation: which fields are cast to which type."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CastSpec:
 
 
 def parse_spec(entries: Sequence[str]) -> CastSpec:
-    """The spec of ``field:type`` entries, or of one type (``Cast.parseFieldTypes``).
+    """Parse a spec of ``field:type`` entries, or of a single type (``Cast.parseFieldTypes``).
 
     :raises ValueError: with Connect's text.
     """
@@ -48,7 +48,7 @@ def parse_spec(entries: Sequence[str]) -> CastSpec:
     whole = None
     fields: dict[str, SchemaType] = {}
     for entry in entries:
-        # As Java splits: what is empty at the end does not count.
+        # As in Java's split: trailing empty strings are dropped.
         *field, type_ = entry.rstrip(":").split(":")
         if len(field) > 1:
             raise ValueError(
@@ -67,9 +67,9 @@ def parse_spec(entries: Sequence[str]) -> CastSpec:
 
 
 def check_spec(name: str, entries: Any) -> None:
-    """Validator of the key.
+    """Validator for the key.
 
-    :raises ConfigError: it is no spec.
+    :raises ConfigError: it is not a valid spec.
     """
     try:
         parse_spec(entries or ())
@@ -78,7 +78,7 @@ def check_spec(name: str, entries: Any) -> None:
 
 
 def type_names(types: Sequence[SchemaType]) -> str:
-    """Types as Java shows a set of them."""
+    """A set of types as Java prints it."""
     return f"[{', '.join(type_.name for type_ in types)}]"
 
 

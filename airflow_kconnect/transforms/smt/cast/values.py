@@ -1,4 +1,4 @@
-"""Casts between Connect's primitive types as Java makes them, as Catalyst expressions that never throw."""
+"""Casts between Connect's primitive types as in Java, as Catalyst expressions that never throw."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _WORD = 1 << 64
 
 
 class CastColumn(NamedTuple):
-    """What a cast gives.
+    """The result of a cast.
 
     :param column: in a column of the target's type; null for null.
-    :param error: STRING, null where all is well; None if no value can fail.
+    :param error: STRING, null if there is no error; None if no value can fail.
     """
 
     column: Column
@@ -43,11 +43,11 @@ def cast_value(schema: ConnectSchema, column: Column, target: SchemaType) -> Cas
 
 
 def cast_default(schema: ConnectSchema, target: SchemaType, session: SparkSession) -> tuple[Any, str | None]:
-    """The default of a schema, cast as values are, or why it cannot be cast. Spark folds this: no task runs."""
+    """The default of a schema, cast like its values, or why it cannot be cast. Spark folds this: no task runs."""
     literal = or_default(schema, F.lit(None).cast(spark_type(schema)), Rules())
     column, error = cast_value(schema, literal, target)
     if target is SchemaType.FLOAT32:
-        # Python would show all digits that the number has as a double.
+        # Python would show all digits of the number as a double.
         column = column.cast("string").try_cast("double")
     result = column.alias("value"), _text_or_null(error).alias("error")
     [row] = session.sql("VALUES (0)").select(*result).collect()
@@ -55,7 +55,7 @@ def cast_default(schema: ConnectSchema, target: SchemaType, session: SparkSessio
 
 
 def cast_variant(variant: Column, target: SchemaType) -> CastColumn:
-    """Cast VARIANTs; what they become is VARIANT again."""
+    """Cast VARIANTs; the result is a VARIANT again."""
 
     def cast(schema: ConnectSchema, value: Column) -> Column:
         column, error = cast_value(schema, as_type(value, schema), target)
@@ -95,7 +95,7 @@ def _text(schema: ConnectSchema, column: Column) -> Column:
             # Unlike a cast, this is BigDecimal.toString(), which writes small numbers as 1E-7.
             return F.when(column.isNotNull(), F.format_string("%s", column))
         case _ if schema.type is SchemaType.BYTES:
-            # Spark breaks the lines, as mails want it.
+            # Spark inserts line breaks, as in MIME.
             return F.replace(F.base64(column), F.lit("\r\n"), F.lit(""))
         case _:
             return column.cast("string")
@@ -109,11 +109,11 @@ def _timestamp_text(column: Column) -> Column:
 
 
 def _parsed(text: Column, target: SchemaType) -> CastColumn:
-    """``parseInt()`` and its like."""
+    """``parseInt()`` and the like."""
     if target is SchemaType.BOOLEAN:
         return CastColumn(F.lower(text) == "true")
     if target in _FLOATS:
-        # Spark also takes words like inf and nan, in any case.
+        # Spark also accepts words like inf and nan, in any case.
         java = ~text.rlike("(?i)inf|nan") | text.rlike("Infinity|NaN")
     else:
         java = text.rlike(r"^[+-]?[0-9]+\z")
@@ -136,7 +136,7 @@ def _number(schema: ConnectSchema, column: Column, target: SchemaType) -> Column
 
 
 def _long(schema: ConnectSchema, column: Column, bits: int) -> Column:
-    """The whole number from which Java takes the lowest bits."""
+    """The integer from which Java takes the lowest bits."""
     if schema.type in _FLOATS:
         return _saturated(column, 64 if bits == 64 else 32)
     if logical_name(schema) == DECIMAL:
@@ -153,14 +153,14 @@ def _narrowed(column: Column, bits: int) -> Column:
 
 
 def _saturated(column: Column, bits: int) -> Column:
-    """A floating-point number without its fraction; the closest LONG where it does not fit, 0 for NaN."""
+    """A floating-point number without its fraction; the closest LONG if it does not fit, 0 for NaN."""
     top = (1 << bits - 1) - 1
     far = F.when(F.isnan(column), F.lit(0)).when(column > 0, F.lit(top)).when(column < 0, F.lit(-top - 1))
     return F.coalesce(column.try_cast("int" if bits == 32 else "bigint"), far).cast("bigint")
 
 
 def _lowest_word(column: Column) -> Column:
-    """``BigDecimal.longValue()``: no fraction, and of large numbers the lowest 64 bits."""
+    """``BigDecimal.longValue()``: without the fraction, and the lowest 64 bits of large numbers."""
     whole = F.when(column < 0, F.ceil(column)).otherwise(F.floor(column)).cast("decimal(38,0)")
     word = F.lit(str(_WORD)).cast("decimal(20,0)")
     rest = whole % word

@@ -1,1 +1,1 @@
-"""MaskField: the transformation and the values that stand for what is masked."""
+"""MaskField: the transformation and its replacement values."""

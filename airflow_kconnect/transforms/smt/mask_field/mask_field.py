@@ -1,4 +1,4 @@
-"""MaskField: hides what fields hold."""
+"""MaskField: masks the values of fields."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class MaskField(PartTransformation):
         return Change(SCHEMALESS, changed, F.coalesce(no_object(column, _PURPOSE), *errors))
 
     def _field_masked(self, field: Field, column: Column) -> tuple[Column, Column | None]:
-        """The column of a field, and the error."""
+        """The column of a masked field, and the error."""
         from pyspark.sql import functions as F
 
         value = value_of(field, column, replace_null=self.config_values["replace.null.with.default"])

@@ -1,4 +1,4 @@
-"""The values that the transformation MaskField puts in the place of others, as defaults of schemas are kept."""
+"""The replacement values of the MaskField transformation, in the form of schema defaults."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _BIG_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,9})?")
 
 
 def mask_value(schema: ConnectSchema, replacement: str | None) -> Any:
-    """What hides a value of the schema (``MaskField.masked``).
+    """The value that masks values of the schema (``MaskField.masked``).
 
-    :param replacement: the user's own; None: something empty.
-    :raises DataError: such values cannot be hidden.
+    :param replacement: the user's own; None: an empty value.
+    :raises DataError: such values cannot be masked.
     """
     return _empty(schema) if replacement is None else _replaced(schema, replacement)
 
@@ -69,14 +69,14 @@ def _number(text: str) -> Decimal:
 
 
 def _narrowed(number: Decimal, bits: int) -> int:
-    """The lowest bits as a signed number; of 10 to the power of 64 they are all 0."""
+    """The lowest bits as a signed number; for 10 to the power of 64 they are all 0."""
     whole = 0 if _scale(number) <= -64 else int(number)
     sign = 1 << bits - 1
     return (whole + sign) % (2 * sign) - sign
 
 
 def _of_scale(schema: ConnectSchema, number: Decimal) -> Decimal:
-    """The number; Connect keeps its scale and later finds that it is not the schema's."""
+    """The number; Connect keeps its scale and later detects that it differs from the schema's."""
     wanted, scale = decimal_scale(schema), _scale(number)
     if scale != wanted:
         text = "Decimal value has mismatching scale for given Decimal schema."
