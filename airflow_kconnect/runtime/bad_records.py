@@ -56,15 +56,15 @@ class ErrorHandling:
 
     @property
     def reports(self) -> bool:
-        """Whether somebody wants to see records that failed (``errantRecordReporter`` is not null then)."""
+        """Whether failed records are reported anywhere (``errantRecordReporter`` is not null then)."""
         return self.log or self.topic is not None
 
 
 @dataclass(frozen=True)
 class FailedRecord:
-    """A record as it was before anything happened to it, and where it is from.
+    """A record as it was before processing, and where it comes from.
 
-    :param topic: where it was read from; of a source record where it was to go.
+    :param topic: where it was read from; for a source record, where it was to be written.
     :param partition: Kafka's, or the source partition as JSON. :param offset: Kafka's, or the source offset.
     """
 
@@ -78,14 +78,14 @@ class FailedRecord:
 
     @property
     def place(self) -> str:
-        """For texts."""
+        """For messages."""
         return f"{self.topic}-{self.partition}@{self.offset}"
 
 
 class ErrorReporter:
-    """Logs records that failed and writes their dead letters, as far as the configuration wants that.
+    """Logs failed records and writes their dead letters, as far as the configuration asks for it.
 
-    :param task: number of the task or split.
+    :param task: index of the task or split.
     :param produce: `Producer.produce`; needed only with a dead-letter topic.
     """
 
@@ -93,11 +93,11 @@ class ErrorReporter:
         self._handling, self._task, self._produce = handling, task, produce
 
     def report(self, record: FailedRecord, error: RecordError) -> None:
-        """Tell of a record (``ProcessingContext.report``)."""
+        """Report a record (``ProcessingContext.report``)."""
         if self._handling.log:
             log.error("%s", log_line(self._handling, self._task, record, error))
         if self._handling.topic is not None:
-            # A record brings none of these: a replay believes them.
+            # Headers of this kind that a record already has are removed: a replay relies on them.
             headers = [header for header in record.headers or [] if not header[0].startswith(CONTEXT_PREFIX)]
             if self._handling.context_headers:
                 headers += context_headers(self._handling.connector, self._task, record, error)
@@ -108,7 +108,7 @@ class ErrorReporter:
 def context_headers(connector: str, task: int, record: FailedRecord, error: RecordError) -> Headers:
     """Connect's ten headers, in its order (``DeadLetterQueueReporter.populateContextHeaders``).
 
-    There is no Java stack: the last one has the class and the text.
+    There is no Java stack trace: the last header has the class and the message.
     """
     found = {
         "topic": record.topic,
@@ -126,9 +126,10 @@ def context_headers(connector: str, task: int, record: FailedRecord, error: Reco
 
 
 def log_line(handling: ErrorHandling, task: int, record: FailedRecord, error: RecordError) -> str:
-    """The line of ``LogReporter``; with messages it names the record. Key and value are not logged: they may be secret.
+    """The line of ``LogReporter``; with messages it identifies the record. Key and value are not logged: they may be
+    secret.
 
-    The text of an error may quote a value: see `RecordError.told`.
+    The error text may quote a value: see `RecordError.told`.
     """
     executing = f"Executing stage '{error.stage}' with class '{error.executing}'"
     where = ""
@@ -141,7 +142,7 @@ def log_line(handling: ErrorHandling, task: int, record: FailedRecord, error: Re
 
 @dataclass
 class Sorted:
-    """A batch without the rows that are not to be written.
+    """A batch without the rows that must not be written.
 
     :param stopped: index of the row that ends the split, or None.
     """
@@ -153,12 +154,12 @@ class Sorted:
 
     @property
     def passed_over(self) -> int:
-        """How many failed records are done with; the one that ends the split is not."""
+        """How many failed records were skipped; the one that ends the split does not count."""
         return sum(row != self.stopped for row, _ in self.failed)
 
 
 def sort_out(batch: pa.RecordBatch, tolerant: bool) -> Sorted:
-    """Tell good rows from dropped and failed ones; the first row that may not be passed over ends the batch."""
+    """Separate good rows from dropped and failed ones; the first row that must not be skipped ends the batch."""
     if "error" not in batch.schema.names or batch.column("error").null_count == batch.num_rows:
         return Sorted(batch, 0, [], None)
     errors = batch.column("error")
@@ -184,7 +185,7 @@ def error_at(batch: pa.RecordBatch, row: int, place: str) -> ConnectError:
 
 
 def original_of(batch: pa.RecordBatch, row: int) -> dict[str, Any]:
-    """The cell of the column ``original``: key, value, and perhaps headers and timestamp."""
+    """The cell of the column ``original``: key, value, and possibly headers and timestamp."""
     if "original" not in batch.schema.names:
         return {}
     found: dict[str, Any] = batch.column("original")[row].as_py() or {}

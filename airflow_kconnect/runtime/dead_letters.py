@@ -1,4 +1,4 @@
-"""What dead letters are to hold, on its way through a frame; and the topic that they go to."""
+"""The content of dead letters, on its way through a frame, and their topic."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def with_error_column(frame: RecordFrame) -> RecordFrame:
 def with_originals(frame: RecordFrame, key: Converter, value: Converter) -> RecordFrame:
     """The frame with a column ``original``: the record as the converters would have written it untransformed.
 
-    It costs nothing in rows without an error: nobody looks at it there, and Catalyst moves it to where it is used.
+    It costs nothing in rows without an error: it is not used there, and Catalyst moves it to where it is used.
     """
     from pyspark.sql import functions as F
 
@@ -43,7 +43,7 @@ def with_originals(frame: RecordFrame, key: Converter, value: Converter) -> Reco
 
 
 def _bytes(frame: RecordFrame, part: Union, converter: Converter) -> Column:
-    """The part as its converter writes it; where it cannot, as plain JSON."""
+    """The part as its converter writes it; if it cannot, as plain JSON."""
     from pyspark.sql import functions as F
 
     data, error = encode_union(frame, part, converter)
@@ -54,9 +54,9 @@ def _bytes(frame: RecordFrame, part: Union, converter: Converter) -> Column:
 
 
 def original_in_kafka(*, with_place: bool = False) -> Column:
-    """Column ``original`` of the reader's rows: the record as it lies in Kafka.
+    """Column ``original`` of the reader's rows: the record as it is in Kafka.
 
-    :param with_place: its topic and partition are columns, and not those that it is read from.
+    :param with_place: its topic and partition are columns, and differ from those it is read from.
     """
     from pyspark.sql import functions as F
 
@@ -64,15 +64,15 @@ def original_in_kafka(*, with_place: bool = False) -> Column:
 
 
 def as_before(rows: DataFrame, topics: Sequence[str]) -> DataFrame:
-    """Dead letters as the records that they were: topic and partition from the context headers, which go.
+    """Dead letters as the records that they were: topic and partition from the context headers, which are removed.
 
-    :param topics: those of the connector: a header that names another one is not believed.
+    :param topics: those of the connector: a header that names any other topic is not trusted.
     """
     from pyspark.sql import functions as F
 
     def context(name: str) -> Column:
         found = F.filter("headers", lambda header: header["key"] == CONTEXT_PREFIX + name)
-        # The last one is the reporter's: a record may have brought its own.
+        # The last one is the reporter's: a record may have had its own.
         return F.get(F.transform(found, lambda header: header["value"].cast("string")), F.size(found) - 1)
 
     own = F.filter("headers", lambda header: ~header["key"].startswith(CONTEXT_PREFIX))
@@ -83,7 +83,7 @@ def as_before(rows: DataFrame, topics: Sequence[str]) -> DataFrame:
 
 
 def only_of_failed(frame: RecordFrame) -> RecordFrame:
-    """The column ``original`` only where there is an error: the others need not go to the writer."""
+    """The column ``original`` only where there is an error: the others need not be passed to the writer."""
     from pyspark.sql import functions as F
 
     return frame.with_df(frame.df.withColumn("original", F.when(F.col("error").isNotNull(), F.col("original"))))

@@ -39,7 +39,7 @@ log = logging.getLogger("kconnect")
 
 
 class _Usage(Exception):
-    """The arguments are wrong; argparse would end the process with a code of its own."""
+    """The arguments are wrong; argparse would end the process with an exit code of its own."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -48,7 +48,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Hiding(logging.Formatter):
-    """Writes variables where their values would be, in tracebacks too: nobody after the job knows these values."""
+    """Writes variables in place of their values, in tracebacks too: no process after the job knows these values."""
 
     def __init__(self, hide: Callable[[str], str]) -> None:
         super().__init__(_FORMAT)
@@ -88,7 +88,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _read(run_file: Path) -> RunSpec:
-    """The run spec. Its file has secrets: one that was made for this run goes, whatever becomes of who made it."""
+    """Read the run spec. Its file contains secrets: if it was made for this run, it is deleted even if the submitter
+    has died.
+    """
     spec = RunSpec.read(run_file)
     if SUBMITTER in os.environ:
         run_file.unlink(missing_ok=True)
@@ -104,9 +106,9 @@ def _failed(error: ConnectError) -> int:
 def run(spec: RunSpec, session: SparkSession | None = None, *, resolver: ConfigResolver | None = None) -> RunReport:
     """Run a connector once.
 
-    :param resolver: made from the worker of `spec`; None makes one.
+    :param resolver: created from the worker of `spec`; None creates one.
     :param session: a running Spark session to use; without it one is started if there is something to do.
-    :raises ConnectError: whatever went wrong; see its class for what to do.
+    :raises ConnectError: any failure; its class says what to do.
     """
     resolver = resolver or ConfigResolver.from_worker(spec.worker, spec.variables)
     with resolver.hidden_in_errors():

@@ -1,6 +1,6 @@
-"""What converters and transformations make of some records; neither Kafka nor a connector is needed.
+"""What converters and transformations do to some records; needs neither Kafka nor a connector.
 
-The expressions are those of a run; Spark interprets them, as compiling them takes longer than a few records do.
+The expressions are those of a run; Spark interprets them, as compiling them takes longer than processing a few records.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ def preview(config: Mapping[str, Any], records: Sequence[Record]) -> list[Record
     """Decode records with the connector's converters, transform them, and encode them again.
 
     :param config: a connector's configuration; ``connector.class`` and ``name`` may be left out. Keys
-        ``preview.output.key.converter`` (``value``, ``header``) choose other converters for the answer.
-    :param records: each with ``topic, partition, offset, timestamp, key, value, headers`` (all optional): key and
-        value as strings or None, as they would lie in Kafka; headers a list of ``{"key": ..., "value": ...}``.
-    :returns: in the same order the record, or ``{"dropped": True}``, or
-        ``{"error": {"stage": ..., "class": ..., "message": ...}}``.
-    :raises ConfigError: with all errors of the configuration. :raises DataError: what is no such record.
+        ``preview.output.key.converter`` (``value``, ``header``) choose other converters for the output.
+    :param records: each with ``topic, partition, offset, timestamp, key, value, headers`` (all optional): key and value
+        as strings or None, as they would be in Kafka; headers a list of ``{"key": ..., "value": ...}``.
+    :returns: in the same order the record, or ``{"dropped": True}``, or ``{"error": {"stage": ..., "class": ...,
+        "message": ...}}``.
+    :raises ConfigError: with all errors of the configuration. :raises DataError: not such a record.
     """
     use_whole_pyspark()
     plan = _Plan(config)
@@ -69,7 +69,7 @@ def preview(config: Mapping[str, Any], records: Sequence[Record]) -> list[Record
 
 
 def _check_record(number: int, record: Any) -> None:
-    """:raises DataError: it is not of the form that `preview` wants."""
+    """:raises DataError: it is not in the format that `preview` expects."""
     if not isinstance(record, Mapping):
         raise DataError(f"record {number} is not an object with `topic`, `key`, `value` and so on")
     for key in ("partition", "offset", "timestamp"):
@@ -84,7 +84,7 @@ def _check_record(number: int, record: Any) -> None:
 
 
 def _inspected(config: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """The configuration as texts, and what is wrong with it, as far as it matters here."""
+    """The configuration as texts, and its errors, as far as they matter here."""
     found = inspect_connector({k: v for k, v in config.items() if not k.startswith(_OUTPUT)})
     errors = found.errors
     for key in ("name", "topics", "connector.class"):
@@ -118,7 +118,7 @@ class _Plan:
         return found
 
     def answers(self, records: list[Record]) -> list[Record]:
-        """The answers, a few shapes at a time: a plan has a column for each."""
+        """The answers, for a few shapes at a time: a plan has a column for each."""
         answers: list[Record] = []
         for batch in self._batches(records):
             answers += self._batch(batch)
@@ -172,7 +172,7 @@ class _Plan:
         )
 
     def _headers(self, record: Record) -> tuple[list[Cell] | None, str | None]:
-        """The headers as the answer's converter writes them, and why that is not possible."""
+        """The headers as the output's converter writes them, and why that is not possible."""
         given = [{"key": header["key"], "value": _bytes(header["value"])} for header in record.get("headers") or []]
         headers, read_error = HeaderStage.of(self._input["header"]).decoded(given)
         cells, write_error = HeaderStage.of(self._output["header"]).encoded(headers)
@@ -180,7 +180,7 @@ class _Plan:
 
 
 def _bytes(data: Any) -> bytes | None:
-    """A key, value or header value as it would lie in Kafka; what is no text is taken as JSON."""
+    """A key, value or header value as it would be in Kafka; anything that is not a string is treated as JSON."""
     if data is None:
         return None
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
@@ -212,7 +212,7 @@ def _answer(row: Row) -> Record:
 
 @cache
 def _session() -> SparkSession:
-    """A session whose expressions are interpreted; the Spark of this process, if it has one already."""
+    """A session that interprets expressions; this process's Spark session, if there already is one."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

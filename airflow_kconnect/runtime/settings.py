@@ -1,4 +1,4 @@
-"""What the data plane knows of a run: validated configuration, clients, bounds."""
+"""What the data plane knows about a run: validated configuration, clients, limits."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _CHUNK_MS = 10_000
 
 @dataclass(frozen=True)
 class TopicCreation:
-    """``topic.creation.*``: what to do about a topic that does not exist (KIP-158).
+    """``topic.creation.*``: how to create a topic that does not exist (KIP-158).
 
     :param enabled: the worker's ``topic.creation.enable``.
-    :param groups: (include patterns, exclude patterns, partitions, replication factor, settings) in precedence order.
+    :param groups: (include patterns, exclude patterns, partitions, replication factor, settings) in order of
+        precedence.
     """
 
     enabled: bool
@@ -67,8 +68,8 @@ def _matches(patterns: tuple[str, ...], topic: str) -> bool:
 class RunSettings:
     """Everything that source and sink runs need to know; no secrets beyond the client configurations.
 
-    :param chunk_ms: a long split commits its records and progress at least so often.
-    :param max_records: at most so many records in this run, or None.
+    :param chunk_ms: a long split commits its records and progress at least this often.
+    :param max_records: at most this many records in this run, or None.
     :param max_duration_ms: end the run at the first commit after this time, or None.
     """
 
@@ -92,7 +93,7 @@ class RunSettings:
 
     @property
     def offsets_name(self) -> str:
-        """The name under which offsets, plan and transactional ids are kept: a replay has its own."""
+        """The name under which offsets, plan and transactional ids are stored: a replay has its own."""
         return self.replay.name(self.name) if self.replay else self.name
 
     @property
@@ -109,12 +110,12 @@ class RunSettings:
         return int(self.config.common["tasks.max"])
 
     def task_id(self, split: int) -> str:
-        """Connect's own transactional id: taking it fences a live Connect task too."""
+        """Connect's own transactional id: acquiring it fences a live Connect task too."""
         return transactional_ids.task_id(self.group_id, self.offsets_name, split)
 
     @property
     def driver_id(self) -> str:
-        """Transactional id of the driver; one at a time holds it."""
+        """Transactional id of the driver; only one run at a time holds it."""
         return transactional_ids.driver_id(self.group_id, self.offsets_name)
 
 
@@ -126,9 +127,9 @@ def run_settings(
     replay: Replay | None = None,
     dry_run: bool = False,
 ) -> RunSettings:
-    """Put a run's settings together.
+    """Assemble a run's settings.
 
-    :raises ConfigError: client configurations that cannot be honoured, or bounds that contradict each other.
+    :raises ConfigError: unsupported client configurations, or limits that contradict each other.
     """
     clients = ClientConfigs(worker.props, config.props, config.name)
     common = config.common
@@ -151,7 +152,7 @@ def run_settings(
         run_id=run_id,
         exactly_once=exactly_once,
         chunk_ms=chunk_ms,
-        # An interval is moved whole: a replay that stopped half-way would have nobody to go on with it.
+        # An interval is moved whole: no other run would continue a replay that stopped half-way.
         max_records=None if replay else common.get("kconnect.max.records"),
         max_duration_ms=None if replay else common.get("kconnect.max.duration.ms"),
         splits_max=common.get("kconnect.splits.max"),

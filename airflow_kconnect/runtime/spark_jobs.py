@@ -1,4 +1,4 @@
-"""Running a Spark job whose tasks answer with small report rows."""
+"""Runs Spark jobs whose tasks return small report rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-# Objects of one version of Spark that another one cannot read.
+# Objects of one Spark version that another one cannot read.
 _OTHER_VERSION = re.compile(r"InvalidClassException|local class incompatible|NoSuchMethodError|NoClassDefFoundError")
 _SMALL_RECORD_BYTES = 4096
 _BATCH_ROWS = 5000
@@ -29,10 +29,10 @@ def use_batches_of(spark: SparkSession, record_bytes: int) -> int | None:
     """Choose Arrow batches for records of about this size.
 
     With a limit in bytes, Spark adds up the sizes of all columns after each row, a fifth of the JVM's time. Small
-    records do not need it: a count of records bounds the memory, as long as none is much larger.
+    records do not need it: a record count limits the memory, as long as none is much larger.
 
-    :param record_bytes: size of the largest record that was seen; 0 if there was none.
-    :returns: the largest value, in bytes, for which the batches are fit; None: any.
+    :param record_bytes: size of the largest record seen; 0 if there was none.
+    :returns: the largest value, in bytes, that the batches can handle; None: any.
     """
     if 0 < record_bytes <= _SMALL_RECORD_BYTES:
         spark.conf.set(_ROWS_KEY, str(_BATCH_ROWS))
@@ -44,9 +44,9 @@ def use_batches_of(spark: SparkSession, record_bytes: int) -> int | None:
 
 
 def observed(df: DataFrame, *, padded: bool) -> tuple[DataFrame, Callable[[], int]]:
-    """Count records as they pass: the count is there when the job is over.
+    """Count records as they pass: the count is available when the job is over.
 
-    :param padded: there may be rows that are `PADDING`.
+    :param padded: there may be `PADDING` rows.
     """
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
@@ -60,7 +60,7 @@ def observed(df: DataFrame, *, padded: bool) -> tuple[DataFrame, Callable[[], in
 def collect_reports(spark: SparkSession, rows: DataFrame, settings: WriterSettings) -> list[SplitReport]:
     """Write all splits; returns their reports.
 
-    :raises RetriableError: a task died (a lost executor, a killed worker) more often than Spark tries again.
+    :raises RetriableError: a task died (a lost executor, a killed worker) more often than Spark retries.
     """
     reported = rows.mapInArrow(split_writer(settings), REPORT_SCHEMA)
     return [SplitReport(**json.loads(row.report)) for row in run_job(spark, reported)]
@@ -78,7 +78,7 @@ def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:
 
 
 def cause_of(text: str, version: str) -> str:
-    """What a Spark error says in one line.
+    """A one-line description of a Spark error.
 
     :param version: of the driver's Spark: named where executors or the master seem to have another one.
     """
@@ -88,8 +88,9 @@ def cause_of(text: str, version: str) -> str:
 
 
 def _cause(text: str) -> str:
-    """The lines of a Spark error that say what happened: a Python worker's last words, or the innermost error's own, of
-    Python or of Java, and before it that of a library which met it."""
+    """The lines of a Spark error that say what happened: a Python worker's last output, or the text of the innermost
+    error, in Python or Java, preceded by that of a library that wrapped it.
+    """
     if (words := _last_words(text)) is not None:
         return words
     lines = [line.strip().removeprefix(": ").removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]

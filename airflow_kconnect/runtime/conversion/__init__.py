@@ -1,1 +1,1 @@
-"""Between bytes and record frames."""
+"""Conversion between bytes and record frames."""

@@ -1,4 +1,4 @@
-"""From Kafka's bytes to a record frame: converters decode, and shapes that nobody knew yet are noticed."""
+"""From Kafka's bytes to a record frame: converters decode, and unknown shapes are detected."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SHAPES_MAX = 64
 
 
 class PartDecoder:
-    """Decodes keys or values; knows the shapes that have been seen.
+    """Decodes keys or values; knows the shapes seen so far.
 
-    Spark needs to know a column's type beforehand, Connect does not: a run begins with the shapes of some samples.
-    A record of another shape ends its split there, its bytes come back, and the next round knows the shape.
+    Spark needs to know a column's type beforehand, Connect does not: a run begins with the shapes of some samples. A
+    record of another shape ends its split there, its bytes are returned, and the next round knows the shape.
     """
 
     def __init__(self, part: str, converter: Converter) -> None:
@@ -35,12 +35,12 @@ class PartDecoder:
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
-        """The shapes that have been seen."""
+        """The shapes seen so far."""
         return tuple(self._shapes)
 
     @property
     def parsers(self) -> dict[str, BatchParser]:
-        """The reader's further columns, and who makes them of the part's bytes."""
+        """The additional columns of the reader, and the parsers that make them from the part's bytes."""
         return {
             f"{self._part}_parsed_{index}": parser
             for index, parser in self._converter.batch_parsers(self._shapes).items()
@@ -50,7 +50,7 @@ class PartDecoder:
         """Look at messages: the next decoding knows their shapes, or what is wrong with them."""
         new = [shape for shape in self._converter.shapes_of(samples) if shape not in self._shapes]
         new = new[: _fitting(new)]
-        # A plan has columns for each. The oldest ones are forgotten, and learnt again when they come.
+        # A plan has columns for each. The oldest ones are dropped, and learnt again when they reappear.
         newest = [*reversed(new), *reversed(self._shapes)]
         self._shapes = newest[: max(len(new), _fitting(newest))][::-1]
 
@@ -79,7 +79,7 @@ class PartDecoder:
 
 
 def _fitting(shapes: Sequence[Shape]) -> int:
-    """How many of the shapes, from the first on, a plan has room for: one of any size always."""
+    """How many of the shapes, from the first on, fit into a plan: at least one, whatever its size."""
     totals = accumulate(_size(shape.schema) for shape in shapes[:_SHAPES_MAX])
     return max(1, sum(total <= SCHEMAS_MAX for total in totals))
 
@@ -92,7 +92,7 @@ def _size(schema: ConnectSchema | None) -> int:
 
 
 def unknown_sample(cell: str) -> tuple[str, bytes] | None:
-    """The (part, bytes) in an error cell that marks a record of a shape that nobody knew, or None."""
+    """The (part, bytes) in an error cell that marks a record of an unknown shape, or None."""
     if not cell.startswith(_UNKNOWN):
         return None
     part, _, text = cell[1:].partition(" ")
@@ -104,7 +104,7 @@ def decoded_frame(
 ) -> RecordFrame:
     """Rows of `kafka_reader.read_splits` as a record frame; stages in Connect's order: key, then value.
 
-    :param carried: further columns that go along.
+    :param carried: other columns that are passed through.
     """
     from pyspark.sql import functions as F
 
@@ -127,6 +127,6 @@ def decoded_frame(
 
 
 def unknown_even_then(connector: str, samples: Iterable[tuple[str, bytes]]) -> DataError:
-    """The error for records whose shape the converter cannot make out."""
+    """The error for records whose shape the converter cannot determine."""
     part, text = next(iter(samples))
     return DataError(f"connector {connector}: a record's {part} cannot be understood: {text[:200]!r}")

@@ -1,4 +1,4 @@
-"""From a record frame to what the split writer takes: bytes for key and value, only the columns that rows differ in."""
+"""From a record frame to the split writer's input: bytes for key and value, only the columns in which rows differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def encoded(frame: RecordFrame, key: Converter, value: Converter) -> DataFrame:
     """Apply the converters; the first failing stage's text is the row's ``error``.
 
     The order of rows does not change and nothing is shuffled. Constant parts (one topic, no key, no headers) are left
-    out, since every column costs its way through Arrow.
+    out, since passing a column through Arrow has a cost.
     """
     from pyspark.sql import functions as F
 

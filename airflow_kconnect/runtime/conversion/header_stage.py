@@ -1,4 +1,4 @@
-"""The conversion of headers where Python sees them, as a stage of a record's way: it may fail like any other."""
+"""The conversion of headers in Python, as a stage of a record's processing: it may fail like any other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TypedHeader = tuple[str, ConnectSchema | None, Any]
 
 @dataclass(frozen=True)
 class HeaderStage:
-    """Pickled into tasks. What goes wrong is the text of an ``error`` column.
+    """Pickled into tasks. Errors are returned as the text of an ``error`` column.
 
     :param executing: Java name of the converter.
     """
@@ -33,18 +33,18 @@ class HeaderStage:
         return cls(header_codec(converter), converter.java_name())
 
     def decoded(self, cells: Iterable[Cell] | None) -> tuple[list[TypedHeader], str | None]:
-        """The headers of a cell of a frame; no headers and the text if one of them is wrong."""
+        """The headers in a cell of a frame; no headers and the error text if one of them is bad."""
         try:
             return [(cell["key"], *self.codec.decode(cell["value"])) for cell in cells or ()], None
         except (DataError, RecursionError) as error:
             return [], self._text(error)
 
     def encoded(self, headers: Iterable[TypedHeader]) -> tuple[list[Cell] | None, str | None]:
-        """The cell of headers; null and the text if one of them cannot be written."""
+        """The cell for headers; null and the error text if one of them cannot be written."""
         return self._cell((name, self.codec.encode(schema, value)) for name, schema, value in headers)
 
     def encoded_of_task(self, headers: Headers) -> tuple[list[Cell] | None, str | None]:
-        """Likewise of headers without schemas, of which bytes and None pass as they are."""
+        """The same for headers without schemas, of which bytes and None are passed through unchanged."""
         return self._cell((name, self._bytes(value)) for name, value in headers)
 
     def _bytes(self, value: Any) -> bytes | None:

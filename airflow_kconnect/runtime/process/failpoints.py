@@ -1,7 +1,7 @@
-"""Points at which a test can stop a run to kill it there; nothing at all outside tests.
+"""Points at which a test can stop a run to kill it there; they do nothing outside tests.
 
-``KCONNECT_FAILPOINT=<name>:<block|touch>:<path>`` counts only when the process owner also sets ``KCONNECT_TESTING=1``:
-no configuration, request or DAG parameter can set either.
+``KCONNECT_FAILPOINT=<name>:<block|touch>:<path>`` takes effect only if the process owner also sets
+``KCONNECT_TESTING=1``: no configuration, request or DAG parameter can set either.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from pathlib import Path
 
 
 def failpoint(name: str) -> None:
-    """Create the test's file when the point is reached; then go on (``touch``) or wait until it is gone (``block``).
+    """Create the test's file when the point is reached; then continue (``touch``) or wait until it is deleted
+    (``block``).
 
-    This happens once: who comes later (a second attempt of a task) passes.
+    This happens once: later callers (a second attempt of a task) pass.
     """
     wanted = os.environ.get("KCONNECT_FAILPOINT")
     if not wanted or os.environ.get("KCONNECT_TESTING") != "1":

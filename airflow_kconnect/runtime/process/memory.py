@@ -1,4 +1,4 @@
-"""Keeping the memory of Python workers flat: what C libraries free must go back to the system."""
+"""Keeps the memory of Python workers flat: what C libraries free must be returned to the system."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _M_ARENA_MAX = -8  # malloc.h
 
 
 def use_few_arenas() -> None:
-    """Let all threads share two pools of memory (glibc; elsewhere nothing happens).
+    """Let all threads share two memory arenas (glibc; elsewhere this does nothing).
 
-    Each Kafka client starts threads, and each new thread would have a pool of its own that never shrinks.
+    Each Kafka client starts threads, and each new thread would have an arena of its own that never shrinks.
     """
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt"):
@@ -18,7 +18,7 @@ def use_few_arenas() -> None:
 
 
 def give_memory_back() -> None:
-    """Return what was freed to the system (glibc): a worker reads many splits, and would keep the peak of each."""
+    """Return freed memory to the system (glibc): a worker reads many splits, and would keep the peak of each."""
     libc = ctypes.CDLL(None)
     if hasattr(libc, "malloc_trim"):
         libc.malloc_trim(0)

@@ -1,7 +1,7 @@
-"""The Python driver dies with the processes that started it: an orphan must not go on committing.
+"""The Python driver dies with the processes that started it: an orphan must not keep committing.
 
-Fencing makes an orphan harmless; this makes it go away. When the driver has gone, the JVM ends by itself, and with it
-executors and Python workers.
+Fencing makes an orphan harmless; this ends it. When the driver is gone, the JVM ends by itself, and with it executors
+and Python workers.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ _PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent() -> None:
-    """Have this process killed when its parent (the JVM of spark-submit) ends, or who waits for that, however they end.
+    """Have this process killed when its parent (the JVM of spark-submit) or the process waiting for that ends, however
+    they end.
 
-    On Linux the kernel does the first; a watching thread does the second, and covers other systems and the moment
-    before the request.
+    On Linux the kernel does the former; a watching thread does the latter, and covers other systems and the moment
+    before the kernel was asked.
     """
     parent = os.getppid()
     if sys.platform == "linux":
@@ -33,7 +34,7 @@ def die_with_parent() -> None:
 
 
 def _submitter() -> int | None:
-    """The process that waits for spark-submit; None if nobody does, or something between hides it."""
+    """The process that waits for spark-submit; None if there is none, or if it is not an ancestor."""
     named = os.environ.get(SUBMITTER, "")
     if not named.isdigit():
         return None
@@ -48,7 +49,7 @@ def _watch(parent: int, submitter: int | None) -> None:
 
 
 def _descends_from(pid: int) -> bool:
-    """Whether it is an ancestor of this process. Processes whose parent has gone get another one."""
+    """Whether it is an ancestor of this process. Processes whose parent has ended get another one."""
     process: psutil.Process | None = psutil.Process()
     try:
         while process is not None and process.pid != pid:

@@ -1,4 +1,4 @@
-"""How long a run spends where; each phase is announced when it begins."""
+"""How long a run spends in each phase; a phase is announced when it begins."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _TEXTS = {
 
 
 class Phases:
-    """A stop-watch with one phase at a time.
+    """A stopwatch with one phase at a time.
 
-    :param names: the phases in their order; a run may leave some out, and go through some again.
-    :param connector: its name, for people.
+    :param names: the phases in order; a run may leave some out, and repeat some.
+    :param connector: its name, for display.
     """
 
     def __init__(self, names: Sequence[str], connector: str) -> None:

@@ -1,6 +1,6 @@
 """Progress of a running Spark job: executors send counts to the driver by UDP, which prints a line now and then.
 
-Spark itself tells the driver nothing of a Python task before it ends. A lost datagram costs nothing: counts are
+Spark itself reports nothing about a Python task to the driver before it ends. A lost datagram does no harm: counts are
 cumulative and for display only.
 """
 
@@ -33,7 +33,7 @@ def emit(event: str, **facts: object) -> None:
 
 @dataclass(frozen=True)
 class ProgressAddress:
-    """Where executors send their counts; the token keeps out strays."""
+    """Where executors send their counts; the token keeps out stray datagrams."""
 
     host: str
     port: int
@@ -49,7 +49,7 @@ class ProgressSender:
         self._last = 0.0
 
     def send(self, records: int, *, done: bool = False) -> None:
-        """Tell the driver; errors are ignored."""
+        """Send counts to the driver; errors are ignored."""
         now = time.monotonic()
         if not done and now - self._last < self._interval_s:
             return
@@ -66,7 +66,7 @@ class ProgressMonitor:
 
     :param host: address of the driver that executors can reach.
     :param tasks: number of splits.
-    :param expected: how many records there will be, if known.
+    :param expected: the expected number of records, if known.
     """
 
     def __init__(self, host: str, tasks: int, expected: int | None = None, interval_s: float = 5.0) -> None:
@@ -90,7 +90,7 @@ class ProgressMonitor:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
-        self._socket.sendto(b"0", self._socket.getsockname())  # wake the thread: it should not be waited for
+        self._socket.sendto(b"0", self._socket.getsockname())  # wakes the thread, so that nothing waits for it
         self._thread.join()
         self._socket.close()
 

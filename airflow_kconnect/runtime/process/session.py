@@ -1,4 +1,4 @@
-"""The Spark session of a job; made only when there is something to do."""
+"""The Spark session of a job; created only if there is something to do."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 START_CONF = {
     "spark.python.daemon.module": "airflow_kconnect.runtime.process.worker_daemon",
-    # Noting the line of Python for each expression takes a third of the time of planning.
+    # Recording the Python line of each expression takes a third of the planning time.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
-"""What only a new session can be told."""
+"""What can be set only for a new session."""
 
 _SPEED_CONF = {
     # Java does not compile methods of more than 8000 bytes. A record of ten fields with a schema makes a longer one,
@@ -48,7 +48,7 @@ def _started(builder: SparkSession.Builder) -> SparkSession:
 
 
 class LazySession:
-    """Starts Spark on first use: a run that finds nothing new is over before Spark would be up.
+    """Starts Spark on first use: a run with nothing new to move ends before Spark would have started.
 
     :param session: a running session to use instead (benchmarks and previews keep one warm).
     """
@@ -61,12 +61,12 @@ class LazySession:
     def spark(self) -> SparkSession:
         """The session.
 
-        :raises ConfigError: when it is set up in a way that would double data.
-        :raises RetriableError: the master cannot be reached, or does not take the application.
+        :raises ConfigError: its settings would duplicate data.
+        :raises RetriableError: the master is unreachable, or does not accept the application.
         """
         from pyspark.sql import SparkSession
 
-        # On a local master the workers are this Python, whatever `python3` is first on the PATH.
+        # On a local master the workers use this Python, whichever `python3` comes first on the PATH.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = SparkSession.builder.appName(self._app_name)
         for key, value in START_CONF.items():

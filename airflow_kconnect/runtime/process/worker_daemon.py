@@ -1,7 +1,7 @@
-"""The parent of Spark's Python workers: it imports once what each of them needs, then forks them.
+"""The parent of Spark's Python workers: imports what they all need once, then forks them.
 
 Spark starts it (``spark.python.daemon.module``) with the module of its workers as the only argument. A worker that
-imports these by itself takes almost a CPU second for that, and a run begins with two workers per core.
+imports these modules by itself takes almost a CPU second, and a run begins with two workers per core.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from airflow_kconnect.machine.spark_home import use_unpacked_pyspark
 
 
 def main() -> None:
-    """Import what workers need, and fork them when Spark asks for it."""
+    """Import what workers need, and fork them on Spark's request."""
     use_unpacked_pyspark(unpack=False)
     import pandas  # type: ignore[import-untyped]  # noqa: F401  (the Arrow path of PySpark imports it in each worker)
     from pyspark.daemon import manager
@@ -25,7 +25,7 @@ def main() -> None:
     from airflow_kconnect.runtime.process.memory import use_few_arenas
 
     use_few_arenas()
-    # What is there now lives as long as the workers: none of them has to look through it again.
+    # All existing objects live as long as the workers, whose garbage collection can ignore them.
     gc.freeze()
     manager()
 

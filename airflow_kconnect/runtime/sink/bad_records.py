@@ -1,4 +1,4 @@
-"""What becomes of the bad records of a sink split: dead letters, the log, and what the target itself refuses."""
+"""Handling of bad records in a sink split: dead letters, the log, and records rejected by the target itself."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class DeadLetters:
             self._producer.close()
 
     def report(self, batch: pa.RecordBatch, row: int, error: RecordError) -> None:
-        """Tell of a row of the split's rows."""
+        """Report a row of the split."""
         offset = batch.column("kafka_offset")[row].as_py()
         place = {"topic": self._split.topic, "partition": self._split.partition, "offset": offset}
         self.tell(FailedRecord(**{**place, **original_of(batch, row)}), error)
 
     def tell(self, record: FailedRecord, error: RecordError) -> None:
-        """Tell of a record."""
+        """Report a record."""
         if self._reporter is None:
             if self.handling.topic is not None:
                 self._producer = FlushingProducer(self._config, f"dead letters of connector {self.handling.connector}")
@@ -69,10 +69,10 @@ class DeadLetters:
 
 
 class RefusedRecords:
-    """Those of the current batch; what their rows came from is read once more.
+    """The rejected records of the current batch; their original records are read from Kafka again.
 
     :param consumer_config: of the split's reader.
-    :param replayed_topics: they are dead letters of records of these topics, and become again what they were.
+    :param replayed_topics: they are dead letters of records of these topics, and are restored to those records.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class RefusedRecords:
         self._found[offset] = error
 
     def report(self) -> int:
-        """Tell of them, before their offsets count: they are never read again then. Returns how many there were."""
+        """Report them before their offsets count: after that they are never read again. Returns how many there were."""
         if not self._found:
             return 0
         split, originals = self._split, self._originals()
@@ -116,7 +116,7 @@ class RefusedRecords:
 
 
 def _as_in_kafka(message: Message) -> dict[str, Any]:
-    """A record as it lies in Kafka."""
+    """A record as it is in Kafka."""
     kind, ms = message.timestamp()
     try:
         headers = headers_of(message)
@@ -131,7 +131,7 @@ def _as_in_kafka(message: Message) -> dict[str, Any]:
 
 
 def before_it_failed(message: Message, topics: frozenset[str]) -> dict[str, Any]:
-    """The record that a dead letter was made of; as `dead_letters.as_before` has it."""
+    """The record from which a dead letter was made; as in `dead_letters.as_before`."""
     found = _as_in_kafka(message)
     headers = found["headers"] or []
     context = {name.removeprefix(CONTEXT_PREFIX): value for name, value in headers if name.startswith(CONTEXT_PREFIX)}

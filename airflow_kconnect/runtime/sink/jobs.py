@@ -1,4 +1,4 @@
-"""The Spark jobs of a sink run: read, decode, transform, render, write. They know the shapes that have been seen."""
+"""The Spark jobs of a sink run: read, decode, transform, render, write. They know the shapes seen so far."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _UNKNOWN = 0
 _LEARNT_MAX = 32
 _POLL_COLUMNS = frozenset({"key", "timestamp", "headers"})
-# Tombstones pass untouched: in topics without Debezium's events they are deletions too.
+# Tombstones pass through unchanged: in topics without Debezium's events they are deletions, too.
 _UNWRAP = {
     "transforms": "unwrap",
     "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
@@ -50,7 +50,7 @@ _UNWRAP = {
 
 
 class SinkJobs:
-    """Makes a round's job of its splits.
+    """Creates a round's job for its splits.
 
     :param consumer_config: of the readers.
     :param dead_letters: the records are dead letters: they are read as they were before they failed.
@@ -77,7 +77,7 @@ class SinkJobs:
         self._largest: int | None = None
         self._needs_spark = False
         self.own_topics: Sequence[str] = ()
-        """The topics from which dead letters may be."""
+        """The topics from which dead letters may come."""
         self._first: tuple[str, bytes] | None = None
 
     def _needed_columns(self) -> frozenset[str]:
@@ -87,7 +87,7 @@ class SinkJobs:
         return own | self._chain.needs | (_POLL_COLUMNS if everything else frozenset())
 
     def look_at_samples(self, splits: Iterable[SinkSplit], group: str) -> None:
-        """Look at the first messages of each partition, so that common shapes and sizes are known to the first job."""
+        """Look at the first messages of each partition, so that the first job knows common shapes and sizes."""
         firsts = {split.topic_partition: split for split in sorted(splits, key=lambda split: -split.start)}
         messages = read_samples(self._settings.clients.consumer(group), firsts.values())
         for part, decoder in self._decoders:
@@ -95,17 +95,18 @@ class SinkJobs:
         self._record_bytes = max((len(message.value() or b"") for message in messages), default=0)
 
     def learn(self, samples: Sequence[tuple[str, bytes]], *, needs_spark: bool, large: bool = False) -> bool:
-        """Take in what a job could not do, so that the next one can; whether there was anything.
+        """Learn from what a job could not handle, so that the next one can; returns whether there was anything to
+        learn.
 
-        :param samples: (part, bytes) of records whose shapes were not known, the first ones of each split first.
+        :param samples: (part, bytes) of records of unknown shapes, the first ones of each split first.
         :param needs_spark: there were records that only Catalyst can read or render.
-        :param large: there were records that are larger than the samples had led to expect.
-        :raises DataError: a shape is not understood even now.
+        :param large: there were records larger than the samples had led to expect.
+        :raises DataError: a shape is still not understood.
         """
         self._needs_spark = self._needs_spark or needs_spark
         if samples and samples[0] == self._first:
             raise unknown_even_then(self._settings.name, samples)
-        # The plan of a round has room for only so many shapes, the first one's among them. Others are met once more.
+        # A round's plan has room for a limited number of shapes, the first one's among them. Others are met again.
         self._first, samples = samples[0] if samples else None, samples[:_LEARNT_MAX]
         for part, decoder in self._decoders:
             decoder.learn([data for found, data in samples if found == part])
@@ -116,7 +117,7 @@ class SinkJobs:
     def job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
         """A job that writes the splits; its rows are their reports.
 
-        With it comes what says, when it is over, how many records the readers have delivered; None: a job that needs no
+        The second value returns, once the job is over, how many records the readers have delivered; None: a job without
         Catalyst counts by itself.
         """
         self._largest = use_batches_of(spark, self._record_bytes)
@@ -124,7 +125,7 @@ class SinkJobs:
         return self._catalyst_job(spark, splits, progress) if plain is None else (plain, None)
 
     def _plain_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame | None:
-        """A job that needs no Catalyst, if the connector and all that has been read so far allow that."""
+        """A job without Catalyst, if the connector and everything read so far allow it."""
         connector = self._connector
         in_between = self._needs_spark or self._dead_letters or self._chain.links
         if in_between or not isinstance(connector, NativeSinkConnector):
@@ -195,7 +196,7 @@ class SinkJobs:
 
 
 def _for_tasks(frame: RecordFrame) -> DataFrame:
-    """Rows for a Python sink; schemaless data travel as JSON text."""
+    """Rows for a Python sink; schemaless data are passed as JSON text."""
     from pyspark.sql import functions as F
 
     rows = frame.df

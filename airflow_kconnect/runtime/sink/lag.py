@@ -1,4 +1,4 @@
-"""How far a sink is behind when its run ends. Pure rules, no I/O."""
+"""A sink's lag at the end of its run. Pure rules, no I/O."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from airflow_kconnect.connect.record import TopicPartition
 def lag_of(
     reached: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
 ) -> tuple[dict[str, int], int | None]:
-    """Offsets between where the sink is and the ends: by topic, and of the partition that has most of them.
+    """The number of offsets between the sink's positions and the ends: by topic, and the maximum over all partitions.
 
-    :param reached: next offset of each partition; if there is none, neither is the second number.
+    :param reached: next offset of each partition; if empty, the second number is None.
     :param ends: where they end; a missing one counts as reached.
     """
     behind = {place: max(ends.get(place, offset) - offset, 0) for place, offset in reached.items()}

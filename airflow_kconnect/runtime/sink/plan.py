@@ -1,4 +1,4 @@
-"""What a sink run reads: bounded ranges from the committed offsets on, cut into splits. Pure rules, no I/O."""
+"""What a sink run reads: bounded ranges starting at the committed offsets, cut into splits. Pure rules, no I/O."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Range:
 def start_offset(
     place: TopicPartition, committed: int | None, bounds: Bounds, reset: str | None
 ) -> tuple[int, str | None]:
-    """Where a partition starts, and a warning if records were skipped because the user said so.
+    """Where a partition starts, and a warning if records were skipped at the user's request.
 
-    :param committed: where the sink is; None: it was never there. Others may have committed an offset that lies within
-        an open transaction: from there on is nothing to read yet.
+    :param committed: the sink's position; None if it has none. Another tool may have committed an offset that lies
+        within an open transaction: there is nothing to read from there yet.
     :param reset: ``consumer.override.auto.offset.reset`` if the user set it. Connect's default is ``earliest``, which
-        also means: continue at the beginning when retention has deleted records that were not read. Here that is said
-        aloud: without the key such a loss fails the run.
+        also means: continue at the beginning if retention has deleted unread records. Here that must be explicit:
+        without the key such a loss fails the run.
     :raises DataError: records were deleted before they were read, or the offset is beyond the end.
     """
     begin, end, log_end = bounds
@@ -65,10 +65,10 @@ def start_offset(
 def interval_ranges(
     topic: str, bounds: tuple[Mapping[int, int], Mapping[int, int]], begins: Mapping[int, int], ends: Mapping[int, int]
 ) -> tuple[list[Range], list[str]]:
-    """The offsets of an interval of time, and warnings where its beginning may have been deleted.
+    """The offsets of an interval of time, and warnings if its beginning may have been deleted.
 
-    A partition's interval goes from the first record with its begin or a later timestamp to the first one with its
-    end or a later one. So intervals that touch share no record and leave none out, also where timestamps go back.
+    A partition's interval extends from the first record with its start or a later timestamp to the first one with its
+    end or a later one. So adjacent intervals share no record and leave none out, even where timestamps go back.
 
     :param bounds: these offsets, by partition; -1 where there is none.
     """
@@ -100,10 +100,10 @@ def cut(
 ) -> list[SinkSplit]:
     """Splits of the ranges; one per partition if its order matters.
 
-    Laid end to end, the ranges are cut into equal parts, one or more per core, and where a partition ends. The largest
-    come first, so that the small ones fill up the cores at the end (longest processing time first).
+    Laid end to end, the ranges are cut into equal parts, one or more per core, and at the end of each partition. The
+    largest come first, so that the small ones fill up the cores at the end (longest processing time first).
 
-    :param splits_max: at most so many splits per partition; these are equal.
+    :param splits_max: at most this many splits per partition; these are equal.
     :param parallelism: cores.
     """
     taken = [found for found in ranges if found.end > found.start]
@@ -122,7 +122,7 @@ def cut(
 
 
 def _part(total: int, parallelism: int) -> int:
-    """Records of a part: as few waves of parts as `LARGEST` allows, if that makes none smaller than `SMALLEST`."""
+    """Records per part: as few waves of parts as `LARGEST` allows, if no part gets smaller than `SMALLEST`."""
     waves = -(-total // (parallelism * LARGEST))
     return max(-(-total // (parallelism * max(waves, 1))), SMALLEST)
 

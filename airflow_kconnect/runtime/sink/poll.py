@@ -28,12 +28,12 @@ _RECURSION_LIMIT = 4_000
 
 @dataclass
 class TaskWriter(SplitWriter):
-    """Calls a `SinkTask` as its contract says.
+    """Calls a `SinkTask` according to its contract.
 
     :param key: the key's union, whose schemaless columns hold JSON text.
     :param value: the value's union, likewise.
-    :param headers: reads the values of headers; unless given they stay bytes.
-    :param flush_ms: the task has to flush so often, and after the last record.
+    :param headers: reads the values of headers; otherwise they stay bytes.
+    :param flush_ms: the task has to flush this often, and after the last record.
     """
 
     task_class: type[SinkTask]
@@ -48,12 +48,12 @@ class TaskWriter(SplitWriter):
     _flushed_s: float = field(default=0.0, init=False)
 
     def report_to(self, reporter: BatchReporter) -> None:
-        """Give the task a reporter of records that it cannot write. Called before `open`."""
+        """Give the task a reporter for records that it cannot write. Called before `open`."""
         self._reporter = reporter
 
     def open(self, split: SinkSplit) -> None:
         partitions = (split.topic_partition,)
-        # Spark reads JSON of a thousand levels, for each of which Python's reader counts a call.
+        # Spark reads JSON with a thousand levels, for each of which Python's parser counts a call.
         sys.setrecursionlimit(max(sys.getrecursionlimit(), _RECURSION_LIMIT))
         self._split, self._task = split, self.task_class()
         with _as_data_error(self.task_class):
@@ -63,7 +63,7 @@ class TaskWriter(SplitWriter):
         self._flushed_s = time.monotonic()
 
     def checked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The batch with an ``error`` in the rows that have wrong headers and no error yet."""
+        """The batch with an ``error`` added in rows with bad headers and no error yet."""
         errors = [self.headers.decoded(cells)[1] for cells in batch.column("headers").to_pylist()]
         if not any(errors):
             return batch
@@ -80,7 +80,7 @@ class TaskWriter(SplitWriter):
         if self._reporter:
             self._reporter.raise_if_failed()
         if (time.monotonic() - self._flushed_s) * 1000 >= self.flush_ms:
-            # What it answers is asked again at the end: offsets are committed with the round.
+            # The result is requested again at the end: offsets are committed with the round.
             self._pre_commit(records[-1].kafka_offset + 1)
 
     def _pre_commit(self, end: int) -> int:
@@ -113,7 +113,7 @@ class TaskWriter(SplitWriter):
 
 
 class _as_data_error:
-    """The task is the user's code: any error of it is the run's answer, by name, not a traceback of ours."""
+    """The task is the user's code: any error it raises is the run's result, by name, not a traceback of ours."""
 
     def __init__(self, task_class: type[SinkTask]) -> None:
         self._name = task_class.__name__
@@ -155,7 +155,7 @@ def _records(
 
 
 def _headers(stage: HeaderStage, cells: list[Cell] | None, place: str) -> Headers:
-    """:raises ConnectError: they are wrong; see `TaskWriter.checked`."""
+    """:raises ConnectError: they are bad; see `TaskWriter.checked`."""
     headers, error = stage.decoded(cells)
     if error is not None:
         raise error_from_column(error, place)

@@ -1,4 +1,4 @@
-"""What a sink run has to read: of each topic-partition from where the sink is to the end that readers see."""
+"""What a sink run has to read: for each topic-partition, from the sink's position to the read_committed end."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from airflow_kconnect.stores.sink_positions import Position, SinkPositions
 
 
 def group_of(settings: RunSettings, *, dead_letters: bool) -> str:
-    """The consumer group that keeps a run's offsets: replays, of intervals and of dead letters, have their own."""
+    """The consumer group for a run's offsets: replays, of intervals and of dead letters, have their own."""
     own = sink_group(settings.config.props)
     if dead_letters:
         return dead_letter_group(own)
@@ -26,7 +26,7 @@ def group_of(settings: RunSettings, *, dead_letters: bool) -> str:
 
 
 def dead_letter_group(own: str) -> str:
-    """The group of replays of dead letters; it begins as the connector's own does, for rights on prefixes.
+    """The group for replays of dead letters; it has the prefix of the connector's own group, for ACLs on prefixes.
 
     Without the digits it would be that of a sink called ``<name>-dead-letters``, which may well read that topic.
     """
@@ -34,7 +34,7 @@ def dead_letter_group(own: str) -> str:
 
 
 class SinkRanges:
-    """Asks Kafka, and the target if it keeps offsets too.
+    """Queries Kafka, and the target if it stores offsets too.
 
     :param group: see `group_of`.
     :param dead_letters: the run reads the connector's dead letters instead of its topics.
@@ -54,10 +54,10 @@ class SinkRanges:
         self._positions, self._group, self._dead_letters = positions, group, dead_letters
         self.warnings: list[str] = []
         self.own_topics: list[str] = []
-        """Of a run over dead letters: the topics from which they may be."""
+        """For a run over dead letters: the topics from which they may come."""
 
     def check_group(self) -> None:
-        """:raises RetriableError: somebody else consumes in the group."""
+        """:raises RetriableError: another consumer is active in the group."""
         state = self._admin.group_state(self._group)
         if state.members:
             raise RetriableError(
@@ -66,9 +66,9 @@ class SinkRanges:
             )
 
     def find(self) -> list[Range]:
-        """The ranges, also empty ones; `warnings` then has what is odd about them.
+        """The ranges, including empty ones; `warnings` then has any irregularities.
 
-        :raises DataError: where the sink is says nothing about what is there now.
+        :raises DataError: the sink's position does not match the topic's current content.
         """
         places = self._positions.look_up(self._topics(self._admin.topics()))
         found = self._positions.read(self._in_target(places))
@@ -97,7 +97,7 @@ class SinkRanges:
     def _replayed(
         self, replay: Replay, found: Mapping[TopicPartition, Position], bounds: Mapping[TopicPartition, Bounds]
     ) -> list[Range]:
-        """What belongs to the interval, less what an earlier attempt has written; see `interval_ranges`."""
+        """The offsets of the interval, less what an earlier attempt has written; see `interval_ranges`."""
         ranges: list[Range] = []
         for topic in dict.fromkeys(place.topic for place in bounds):
             own = {place.partition: found for place, found in bounds.items() if place.topic == topic}
@@ -110,13 +110,13 @@ class SinkRanges:
         return [Range(r.place, min(max(r.start, written.get(r.place, -1)), r.end), r.end) for r in ranges]
 
     def _in_target(self, places: list[TopicPartition]) -> Mapping[TopicPartition, int]:
-        """Offsets that the target keeps beside its data."""
+        """Offsets that the target stores with its data."""
         if not isinstance(self._connector, NativeSinkConnector):
             return {}
         return self._connector.stored_offsets(places) if self._settings.dry_run else self._connector.take_over(places)
 
     def _lost(self, found: Mapping[TopicPartition, Position]) -> list[str]:
-        """What to say of offsets that the group has had."""
+        """Warnings about offsets that the group has lost."""
         topics = sorted({place.topic for place, position in found.items() if position.lost})
         if not topics:
             return []
@@ -127,7 +127,7 @@ class SinkRanges:
         ]
 
     def _replayed_before(self, places: list[TopicPartition]) -> list[str]:
-        """What to say of replays under the name that their group had, which may be that of another sink."""
+        """Warnings about replays under the name that their group had, which may be that of another sink."""
         old = f"{sink_group(self._settings.config.props)}-dead-letters"
         committed = self._admin.committed_offsets(old)
         known = {str(place): committed[place] for place in places if place in committed}
@@ -145,7 +145,7 @@ class SinkRanges:
         if topic is None:
             key = "errors.deadletterqueue.topic.name"
             raise ConfigError({key: ["is not set: there are no dead letters to replay"]}, self._settings.name)
-        # Named topics need not exist any more.
+        # The topics named need not exist any more.
         self.own_topics = named_topics(self._settings.config.props) or self._chosen(existing)
         return [topic]
 

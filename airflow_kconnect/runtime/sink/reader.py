@@ -1,4 +1,4 @@
-"""The beginning of a sink split: a bounded range of a topic-partition as Arrow batches, read_committed."""
+"""The first stage of a sink split: a bounded range of a topic-partition as Arrow batches, read_committed."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _COLUMNS = {
 class ReaderSettings:
     """What the readers share; pickled into the tasks.
 
-    :param columns: which columns are read besides ``kafka_offset``, ``value`` and ``error``: each one costs.
-    :param parsers: further columns, named ``key_...`` or ``value_...``, made of that part's bytes, batch by batch.
-    :param keeps_parsed: whether the bytes of what was parsed go along.
-    :param largest: the first larger value, in bytes, ends the split with `LARGE`; None: values may have any size.
+    :param columns: which columns are read besides ``kafka_offset``, ``value`` and ``error``: each one has a cost.
+    :param parsers: additional columns, named ``key_...`` or ``value_...``, made from that part's bytes, batch by batch.
+    :param keeps_parsed: whether the bytes of parsed messages are kept.
+    :param largest: the first value with more bytes ends the split with `LARGE`; None: values may have any size.
     """
 
     consumer_config: Mapping[str, Any]
@@ -101,8 +101,8 @@ def _reader(settings: ReaderSettings) -> Callable[[Iterator[pa.RecordBatch]], It
 
 @contextmanager
 def many_messages() -> Iterator[None]:
-    """Where splits are read."""
-    # Messages make no cycles, and looking for some among so many objects takes half of the reader's time.
+    """Used where splits are read."""
+    # Messages form no reference cycles, and searching this many objects for some takes half of the reader's time.
     gc.disable()
     try:
         yield
@@ -112,7 +112,7 @@ def many_messages() -> Iterator[None]:
 
 
 def read_split(settings: ReaderSettings, split: SinkSplit) -> Iterator[pa.RecordBatch]:
-    """The records of a split as batches of the settings' schema; an error of the broker is the last row."""
+    """The records of a split as batches of the settings' schema; a broker error becomes the last row."""
     try:
         for messages in read_messages(settings.consumer_config, split):
             large = _first_above(settings.largest, messages)
@@ -141,9 +141,9 @@ def _error_row(settings: ReaderSettings, error: str, offset: int | None = None) 
 
 
 def read_samples(consumer_config: Mapping[str, Any], ranges: Iterable[SinkSplit]) -> list[Message]:
-    """Some messages from the beginning of each range; a range without messages gives none.
+    """Some messages from the beginning of each range; none for an empty range.
 
-    :raises RetriableError: the broker is unavailable, or nothing moves for two minutes.
+    :raises RetriableError: the broker is unavailable, or there is no progress for two minutes.
     """
     missing = {(found.topic, found.partition): found for found in ranges}
     patience = _Patience(_PATIENCE_S)
@@ -172,10 +172,10 @@ def read_samples(consumer_config: Mapping[str, Any], ranges: Iterable[SinkSplit]
 def read_messages(consumer_config: Mapping[str, Any], split: SinkSplit) -> Iterator[Sequence[Message]]:
     """The messages of a split, in order.
 
-    The end counts as reached at the last message, or when the fetch position has passed it: control markers occupy
-    offsets and are never delivered.
+    The end is reached at the last message, or when the fetch position has passed it: control markers occupy offsets and
+    are never delivered.
 
-    :raises RetriableError: the broker is unavailable, or nothing moves for two minutes.
+    :raises RetriableError: the broker is unavailable, or there is no progress for two minutes.
     """
     batch = min(_BATCH, split.end - split.start)
     patience = _Patience(_PATIENCE_S)
@@ -200,10 +200,10 @@ def read_messages(consumer_config: Mapping[str, Any], split: SinkSplit) -> Itera
 
 
 class _Patience:
-    """How long a consumer may stand still.
+    """How long a consumer may make no progress.
 
-    It moves when messages arrive, and also when it passes records of aborted transactions: these are never delivered,
-    and only the client's statistics show that there is progress.
+    It makes progress when messages arrive, and also when it passes records of aborted transactions: these are never
+    delivered, and only the client's statistics show the progress.
 
     :param config: what the consumer needs in addition to its configuration.
     """
@@ -218,11 +218,11 @@ class _Patience:
         self.renew()
 
     def renew(self) -> None:
-        """Something has moved."""
+        """There was progress."""
         self._deadline = time.monotonic() + self._patience_s
 
     def check(self, doing: str, until: str = "") -> None:
-        """:raises RetriableError: nothing has moved for too long."""
+        """:raises RetriableError: there was no progress for too long."""
         if time.monotonic() > self._deadline:
             raise RetriableError(f"{doing}: nothing arrived for {self._patience_s:.0f} s{until}")
 
@@ -251,7 +251,7 @@ def _within(messages: list[Message], split: SinkSplit, where: str) -> tuple[list
 
 
 def _arrow(settings: ReaderSettings, messages: Sequence[Message]) -> pa.RecordBatch:
-    """Columns by mapping C functions over the messages: measured to be twice as fast as a loop."""
+    """Columns built by mapping C functions over the messages: measured to be twice as fast as a loop."""
     arrays: dict[str, pa.Array] = {}
     unreadable: set[int] = set()
     for column in settings.schema:

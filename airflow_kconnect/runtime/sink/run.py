@@ -29,7 +29,7 @@ from airflow_kconnect.runtime.spark_jobs import run_job
 from airflow_kconnect.stores.sink_positions import SinkPositions
 from airflow_kconnect.stores.topics import ensure_dead_letter_topic
 
-# Of so many topic-partitions the report names what open transactions hold back.
+# The report names at most this many topic-partitions with what open transactions hold back.
 _SHOWN = 20
 
 
@@ -64,9 +64,9 @@ class SinkRun:
     def run(self) -> RunReport:
         """The steps of a run.
 
-        1 take the driver's transactional id: an older run of this connector can commit nothing any more
-        2 only then read where the sink is, and the ends as read_committed readers see them
-        3 commit these positions, of all partitions: a run that was fenced since step 1 ends here
+        1 acquire the driver's transactional id: an older run of this connector can no longer commit anything
+        2 only then read the sink's positions, and the read_committed ends
+        3 commit these positions for all partitions: a run that was fenced since step 1 ends here
         4 have the connector remove what killed runs left behind
         5 rounds: read, decode, write; see `_round`
         """
@@ -96,12 +96,12 @@ class SinkRun:
             producer.close()
 
     def _in_rounds(self, producer: TransactionalProducer, ranges: list[Range]) -> list[Range]:
-        """Move everything, a round at a time; returns what a bound left over."""
+        """Move everything, one round at a time; returns what a limit left over."""
         settings = self._settings
         budget = settings.max_records
         deadline = None if settings.max_duration_ms is None else time.monotonic() + settings.max_duration_ms / 1000
         left = [found for found in ranges if found.end > found.start]
-        held_back: list[Range] = []  # by a task's `pre_commit`: they are put again by the next run
+        held_back: list[Range] = []  # by a task's `pre_commit`: the next run puts them again
         while left and budget != 0 and (deadline is None or time.monotonic() < deadline):
             size = ROUND_RECORDS if budget is None else min(ROUND_RECORDS, budget)
             taken = bounded(left, size)
@@ -119,11 +119,11 @@ class SinkRun:
         """Write the splits and commit; returns the new offset of each partition.
 
         1 the splits are written where no reader sees them
-        2 commit where the round began: it changes nothing, but a fenced run ends here
-        3 make visible what was written
-        4 commit how far the round came
+        2 commit the round's start: this changes nothing, but a fenced run ends here
+        3 make what was written visible
+        4 commit the round's end
 
-        One transaction from 2 to 4 would say the same, but it times out while a large file is appended to.
+        A single transaction from 2 to 4 would be equivalent, but it times out while a large file is appended to.
         """
         self._look_at_samples(splits)
         self._phases.enter("preparing the Spark job")
@@ -164,11 +164,11 @@ class SinkRun:
         return sorted(found, key=lambda report: report.index)
 
     def _reconcile(self, reports: list[SinkReport], delivered: int) -> None:
-        """What was read must have arrived, or the run fails before the offsets are committed.
+        """Everything read must have arrived, or the run fails before the offsets are committed.
 
-        After the row that ends a split rows are read that nobody looks at; such a round is not the last one.
+        After the row that ends a split, rows are read but ignored; such a round is not the last one.
 
-        :raises InternalError: it has not.
+        :raises InternalError: records are missing.
         """
         arrived = sum(report.seen for report in reports)
         early = any(report.stopped or report.error for report in reports)
@@ -181,7 +181,7 @@ class SinkRun:
             self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
 
     def _raise_or_learn(self, reports: list[SinkReport]) -> None:
-        """Raise what failed; records of shapes that were not known make the next round wiser."""
+        """Raise what failed; the next round learns from records of unknown shapes."""
         errors = [unpack_error(report.error) for report in reports if report.error]
         if errors:
             raise min(errors, key=lambda error: error.exit_code)
@@ -191,7 +191,7 @@ class SinkRun:
         self._learned = self._jobs.learn(samples, needs_spark=needs_spark, large=large)
 
     def _dry_run(self) -> RunReport:
-        """Plan, and say what was planned; nobody is fenced, and nothing is created."""
+        """Plan, and report the plan; fences no run and creates nothing."""
         self._phases.enter("planning")
         ranges = self._ranges.find()
         self._notes = {"dry_run": True, "would_read_offsets": sum(found.end - found.start for found in ranges)}
@@ -226,12 +226,12 @@ class SinkRun:
         )
 
     def _lag(self, reached: Mapping[TopicPartition, int]) -> tuple[dict[str, int], int | None]:
-        """What is left to read, open transactions included, as Kafka's tools count it; a replay is never behind."""
+        """What is left to read, including open transactions, as Kafka's tools count it; a replay has no lag."""
         if self._settings.replay:
             return {}, None
         try:
             bounds = self._admin.bounds(reached)
-        except ConnectError as error:  # everything is committed: the run must not fail of it
+        except ConnectError as error:  # everything is committed: this must not fail the run
             self._warnings.append(f"the lag is not known: {error}")
             return {}, None
         blocked = {str(p): found.log_end - found.end for p, found in bounds.items() if found.log_end > found.end}
@@ -249,8 +249,8 @@ def contiguous(
 ) -> tuple[list[tuple[SinkSplit, SinkReport]], dict[TopicPartition, int]]:
     """The splits that count, and the offset that each partition has reached without a gap.
 
-    A split that ended early (a bad record, a shape that nobody knew, an error) ends its partition: what later splits
-    of it wrote is not made visible, and is written again.
+    A split that ended early (a bad record, an unknown shape, an error) ends its partition: what later splits of it
+    wrote is not made visible, and is written again.
     """
     accepted: list[tuple[SinkSplit, SinkReport]] = []
     reached: dict[TopicPartition, int] = {}

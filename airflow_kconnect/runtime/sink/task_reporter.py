@@ -50,6 +50,6 @@ class BatchReporter:
         self.reported += 1
 
     def raise_if_failed(self) -> None:
-        """:raises DataError: what was reported must end the run, although the task went on."""
+        """:raises DataError: a reported record must end the run, although the task continued."""
         if self._failure is not None:
             raise self._failure

@@ -1,4 +1,4 @@
-"""Sink splits whose records need nothing of Spark's JVM: one Python process reads them, makes rows and writes these."""
+"""Sink splits whose records do not need Spark's JVM: one Python process reads, renders and writes them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Batches = Iterator[pa.RecordBatch]
 def plain_sink(
     spark: SparkSession, reader: ReaderSettings, renderer: BatchRenderer, writer: SinkWriterSettings
 ) -> DataFrame:
-    """The reports of the splits, as `sink_writer` makes them; Spark partition n moves split n."""
+    """The reports of the splits, as in `sink_writer`; Spark partition n moves split n."""
     count = len(reader.splits)
     return spark.range(0, count, 1, count).mapInArrow(_mover(reader, renderer, writer), REPORT_SCHEMA)
 
@@ -64,7 +64,7 @@ def _rendered(reader: ReaderSettings, renderer: BatchRenderer, batch: pa.RecordB
 
 
 def _parsed(batch: pa.RecordBatch, part: Literal["key", "value"]) -> ParsedPart | None:
-    """The shape that all messages of the batch have, and their payloads."""
+    """The shape shared by all messages of the batch, and their payloads."""
     prefix = f"{part}_parsed_"
     for name in batch.schema.names:
         if name.startswith(prefix) and not batch.column(name).null_count:

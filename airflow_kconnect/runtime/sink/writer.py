@@ -1,4 +1,4 @@
-"""The end of a sink split: decoded rows go to a `SplitWriter` or to a `SinkTask`; answers with one report row."""
+"""The last stage of a sink split: decoded rows go to a `SplitWriter` or a `SinkTask`; returns one report row."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class SinkWriterSettings:
 
     :param errors: what to do with bad records.
     :param producer_config: of the producer of dead letters.
-    :param consumer_config: to read those again that the target refuses.
-    :param replayed_topics: those from which dead letters may be; None if the records are none.
+    :param consumer_config: for reading records that the target rejects again.
+    :param replayed_topics: those from which dead letters may come; None if the records are not dead letters.
     """
 
     splits: tuple[SinkSplit, ...]
@@ -55,15 +55,15 @@ class SinkWriterSettings:
 
 @dataclass
 class SinkReport:
-    """The answer of a split.
+    """The report of a split.
 
     :param end: the offset after what was written: the split's end, or the record that ended it early.
     :param seen: rows that arrived, good and bad ones.
-    :param stopped: a row has ended the split; rows after it were not looked at.
+    :param stopped: a row has ended the split; later rows were ignored.
     :param result: facts for `NativeSinkConnector.commit`; None if the writer failed and nothing counts.
-    :param unknown: (part, base64 bytes) of records whose shape was not known.
+    :param unknown: (part, base64 bytes) of records of unknown shape.
     :param needs_spark: the rest cannot be read by a `BatchRenderer`.
-    :param large: the record at `end` is too large for the batches that were chosen.
+    :param large: the record at `end` is too large for the chosen batch size.
     :param error: the error of the record at `end`, or of the writer.
     """
 
@@ -87,13 +87,13 @@ class SinkReport:
         self.dead_lettered += found.passed_over
 
     def move_reported(self, count: int) -> None:
-        """So many records that were written are not in the target: its task has reported them, or it refuses them."""
+        """Count written records that are not in the target: its task has reported them, or it rejects them."""
         self.written -= count
         self.dead_lettered += count
 
 
 def uncounted(where: str, delivered: int, arrived: int) -> InternalError:
-    """The error that ends a run before its offsets are committed: they would say that all records are written."""
+    """The error that ends a run before its offsets are committed: they would claim that all records are written."""
     return InternalError(
         f"{where}: {delivered} records were read, but {arrived} arrived at the writer; no offsets were committed. A"
         " transformation or a connector adds or drops rows: drop records by an error of the row instead"
@@ -151,7 +151,7 @@ def _write_split(
             for row, error in found.failed:
                 dead_letters.report(batch, row, error)
             if found.failed and not isinstance(writer, TaskWriter):
-                # A writer may make a part of a split durable, with its offset: these would never be read again.
+                # A writer may make a part of a split durable, with its offset: these records would never be read again.
                 dead_letters.flush()
             if found.good.num_rows:
                 writer.write(found.good)
@@ -173,7 +173,7 @@ def _write_split(
 
 
 def _hand_reporters(writer: SplitWriter, dead_letters: DeadLetters, refused: RefusedRecords | None) -> None:
-    """Who writes may find bad records too."""
+    """The writing end may find bad records, too."""
     handling = dead_letters.handling
     if isinstance(writer, TaskWriter) and handling.reports:
         writer.report_to(BatchReporter(dead_letters.tell, tolerant=handling.tolerant))
@@ -182,7 +182,7 @@ def _hand_reporters(writer: SplitWriter, dead_letters: DeadLetters, refused: Ref
 
 
 def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSplit) -> None:
-    """The split ends before this row; the report says why."""
+    """End the split before this row; the report says why."""
     errors = batch.column("error")
     offset = batch.column("kafka_offset")[row].as_py()
     report.stopped = True

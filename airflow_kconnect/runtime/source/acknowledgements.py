@@ -1,7 +1,7 @@
 """Tells a polling task what the writing end of the same Spark task has committed.
 
-Polling and writing are two Python processes of one Spark task on one machine; Spark has no way back from the second
-to the first. A small file, replaced atomically, is that way: so `SourceTask.commit_record` and `commit` are called
+Polling and writing are two Python processes of one Spark task on one machine; Spark has no channel back from the second
+to the first. A small file, replaced atomically, is that channel: so `SourceTask.commit_record` and `commit` are called
 after the commit, as Connect promises.
 """
 
@@ -20,9 +20,9 @@ from airflow_kconnect.connect.errors import RetriableError
 
 
 def _folder(plan_id: str, split: int) -> Path:
-    """A folder that both ends find, on whatever machine the task runs.
+    """A folder known to both ends, on whichever machine the task runs.
 
-    :raises RetriableError: somebody else was there first; what is in there must not be read or followed.
+    :raises RetriableError: another user created it first; its content must not be read or followed.
     """
     folder = Path(tempfile.gettempdir()) / f"kconnect-acks-{plan_id}-{split}"
     with suppress(FileExistsError):
@@ -50,12 +50,12 @@ class AckWriter:
         self._patience_s = patience_s
 
     def committed(self, records: int) -> None:
-        """So many records of the task are committed in total."""
+        """The total number of the task's records that are committed."""
         self._records = records
         self._tell(finished=False)
 
     def finished(self) -> None:
-        """Nothing more will be committed; wait until the task has been stopped, but not for ever."""
+        """Nothing more will be committed; wait until the task has been stopped, but not forever."""
         self._tell(finished=True)
         stopped, deadline = self._folder / "stopped", time.monotonic() + self._patience_s
         while not stopped.exists() and time.monotonic() < deadline:
@@ -83,7 +83,7 @@ class AckReader:
         return int(records), bool(finished)
 
     def stopped(self) -> None:
-        """The task has been stopped. Who waited for it may be gone."""
+        """The task has been stopped. The waiting process may already be gone."""
         try:
             (self._folder / "stopped").touch()
         except FileNotFoundError:

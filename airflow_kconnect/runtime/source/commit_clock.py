@@ -1,7 +1,7 @@
-"""Commits by the clock while a writer waits for rows.
+"""Timed commits while a writer waits for rows.
 
-A transaction must not stay open because a source has nothing to say: readers of the topic wait for its end, and in the
-end the broker aborts it.
+A transaction must not stay open because a source has nothing to deliver: readers of the topic wait for its end, and
+eventually the broker aborts it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class CommitClock:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """What the writer does with rows. Raises the error of a commit that has failed meanwhile."""
+        """The writer's work on rows. Raises the error of a commit that has failed meanwhile."""
         with self._lock:
             if self._error is not None:
                 raise self._error

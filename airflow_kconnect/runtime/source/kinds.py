@@ -1,4 +1,4 @@
-"""The two kinds of source connector behind one face: Spark-native ones plan splits, poll ones have tasks."""
+"""A common interface for the two kinds of source connector: Spark-native ones plan splits, poll ones have tasks."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from airflow_kconnect.runtime.source.work import NewOffset, Work
 from airflow_kconnect.stores.offset_topic.records import PlanRecord
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 
-# Each split has a transactional id, a progress marker and a place in the plan record, which Kafka takes up to 1 MB of.
+# Each split has a transactional id, a progress marker and an entry in the plan record, which Kafka accepts up to 1 MB.
 SPLITS_PER_PLAN = 1000
 
 
 class SourceKind(ABC):
-    """What `SourceRun` needs of a connector. Its methods are called in this order, within a ``with`` block."""
+    """What `SourceRun` needs from a connector. Its methods are called in this order, within a ``with`` block."""
 
     poll: bool
 
@@ -42,7 +42,7 @@ class SourceKind(ABC):
 
     @abstractmethod
     def plan(self, view: OffsetView) -> Work:
-        """Plan from the committed offsets. Called again if the plan before it was as large as plans can be."""
+        """Plan from the committed offsets. Called again if the previous plan was as large as plans can be."""
 
     @abstractmethod
     def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
@@ -53,16 +53,16 @@ class SourceKind(ABC):
         """The records of the splits; Spark partition n holds ``splits[n]``."""
 
     def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
-        """Those of the splits that are one transaction from their beginning to their end."""
+        """The splits that are a single transaction from start to end."""
         return frozenset()
 
     @abstractmethod
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
-        """The source offsets that hold after the run."""
+        """The source offsets that apply after the run."""
 
 
 def kind_of(settings: RunSettings, connector: SourceConnector, session: LazySession) -> SourceKind:
-    """The kind that a connector is."""
+    """The kind of a connector."""
     if isinstance(connector, PollSourceConnector):
         return PollKind(settings, connector, session)
     assert isinstance(connector, NativeSourceConnector)
@@ -84,14 +84,14 @@ class NativeKind(SourceKind):
 
     def plan(self, view: OffsetView) -> Work:
         settings = self._settings
-        # A run that may be stopped by time must be able to say how far it came in one plain offset.
+        # A run that may be stopped by time must be able to express its progress as one plain offset.
         splits_max = settings.splits_max if settings.max_duration_ms is None else 1
         context = PlanContext(
             offsets=view.offsets,
             facts=view.facts,
             max_records=settings.max_records,
             splits_max=splits_max,
-            # A replay has no offsets that a second plan could begin at.
+            # A replay has no offsets from which a second plan could start.
             plan_splits=None if settings.replay else SPLITS_PER_PLAN,
             parallelism=self._session.parallelism,
             spark=lambda: self._session.spark,
@@ -100,7 +100,7 @@ class NativeKind(SourceKind):
         plan = self._connector.plan(context)
         record = PlanRecord(uuid.uuid4().hex, settings.run_id, len(plan.splits), plan.splits)
         full = context.plan_splits is not None and len(plan.splits) >= context.plan_splits
-        # A run that is bounded by records is over with its plan.
+        # A run with a record limit ends with its plan.
         cut = bool(plan.notes.get("more")) and full and settings.max_records is None
         return Work(record, view, cut=cut, notes=plan.notes)
 
@@ -109,7 +109,7 @@ class NativeKind(SourceKind):
             return None
         work = Work(old, view, resumed=True)
         if not work.begun and self._settings.replay is None:
-            return None  # nothing of it is committed: a new plan follows the present source and configuration
+            return None  # nothing of it is committed: a new plan follows the current source and configuration
         given_up = self._connector.recheck([(k, old.splits[k]) for k in work.to_do])
         return replace(work, given_up=frozenset(given_up))
 
@@ -121,7 +121,7 @@ class NativeKind(SourceKind):
         return frozenset(k for k in splits if not self._connector.resumable(work.plan.splits[k]))
 
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
-        """Of each source partition the end of its last split, or the place where the run was stopped before it."""
+        """For each source partition the end of its last split, or the point before it where the run was stopped."""
         splits = list(enumerate(work.plan.splits))
         newest: dict[str, NewOffset] = {}
         stopped = {partition_identity(split.source_partition) for k, split in splits if k in work.given_up}

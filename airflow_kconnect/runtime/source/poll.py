@@ -1,4 +1,4 @@
-"""The beginning of a poll source: a `SourceTask` runs in each Spark partition and yields Arrow batches of records."""
+"""The first stage of a poll source: a `SourceTask` runs in each Spark partition and yields Arrow batches of records."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class PollSettings:
     """What the polling ends share; pickled into the tasks.
 
     :param max_records: per task, or None.
-    :param stop_timeout_s: how long the final commit is waited for before `SourceTask.stop`.
-    :param headers: writes the values of headers; unless given they must be bytes.
+    :param stop_timeout_s: how long to wait for the final commit before `SourceTask.stop`.
+    :param headers: writes the values of headers; otherwise they must be bytes.
     """
 
     task_class: type[SourceTask]
@@ -61,7 +61,7 @@ def poll_frame(spark: SparkSession, settings: PollSettings) -> RecordFrame:
 
 
 def _as_frame(rows: Any, shapes: RecordShapes) -> RecordFrame:
-    """Schemaless data travel as JSON text; the last shape of each part is schemaless."""
+    """Schemaless data are passed as JSON text; the last shape of each part is schemaless."""
     from pyspark.sql import functions as F
 
     for part, declared in (("key", shapes.keys), ("value", shapes.values)):
@@ -125,7 +125,7 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
                     yield from _padding(columns)
         except ConnectError as error:
             yield _error_batch(columns, error)
-        except Exception as error:  # the task is the user's code: any error of it is the run's answer
+        except Exception as error:  # the task is the user's code: any error it raises is the run's result
             name = settings.task_class.__name__
             failure = DataError(f"{name} of task {context.partitionId()} failed: {type(error).__name__}: {error}")
             yield _error_batch(columns, failure)
@@ -134,16 +134,16 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
 
 
 def _refuse_second_attempt(attempt: int) -> None:
-    """The offsets that this task was given were read before the first attempt, which may have committed since."""
+    """The offsets passed to this task were read before the first attempt, which may have committed since."""
     if attempt > 0:
         raise RetriableError("Spark started a polling task again after it died; the next run resumes from its offsets")
 
 
 class _HostedTask:
-    """Calls a `SourceTask` as its contract says.
+    """Calls a `SourceTask` according to its contract.
 
-    When the task has caught up, its last records are still on their way to Kafka: a thread of this process stays
-    behind for the final commit, then stops the task. The writing end waits for that.
+    When the task has caught up, its last records are still on their way to Kafka: a thread of this process waits for
+    the final commit, then stops the task. The writing end waits for that.
     """
 
     def __init__(self, settings: PollSettings, index: int) -> None:
@@ -154,7 +154,7 @@ class _HostedTask:
         self._acknowledged = 0
 
     def batches(self) -> Iterator[list[SourceRecord]]:
-        """What is polled, in lists; an empty one: hand on now what Spark may still hold."""
+        """The polled records, in lists; an empty list: pass on now what Spark may still hold."""
         props = self._settings.configs[self._index]
         try:
             self._task.initialize(SourceTaskContext(props, self._settings.offsets))
@@ -186,7 +186,7 @@ class _HostedTask:
                 yield waiting
                 waiting, held, handed = [], True, handed + len(waiting)
             if due:
-                # Where much is polled, what comes next pushes what came before.
+                # Where much is polled, later records push earlier ones through.
                 if held and handed < 2 * _BATCH_ROWS:
                     yield []
                     held = False
@@ -201,7 +201,7 @@ class _HostedTask:
         return deadline is not None and time.time() >= deadline
 
     def _acknowledge(self) -> bool:
-        """Call back for what has been committed; returns whether nothing more will be."""
+        """Call back for committed records; returns whether there will be no more."""
         committed, finished = self._acks.read()
         if committed > self._acknowledged:
             for _ in range(committed - self._acknowledged):
@@ -246,7 +246,7 @@ def _json_or_none(value: Mapping[str, Any] | None) -> str | None:
 def _part(
     part: str, declared: tuple[Shape, ...], data: Sequence[tuple[ConnectSchema | None, Any]]
 ) -> dict[str, list[Any]]:
-    """The tagged union: one list per shape, and which shape each row has."""
+    """The tagged union: one list per shape, and the shape of each row."""
     tags = [_tag(part, declared, schema, value) for schema, value in data]
     lists: dict[str, list[Any]] = {f"{part}_tag": tags}
     for n in range(len(declared)):
@@ -268,10 +268,10 @@ def _tag(part: str, declared: tuple[Shape, ...], schema: ConnectSchema | None, v
 
 
 def _padding(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Rows that push what was polled through Spark to the writer.
+    """Rows that push polled records through Spark to the writer.
 
     Spark makes a batch for the writer only when it has all of its rows, which at ten records a second would take
-    minutes, and has nothing to tell it to hurry. The second half pushes the first one out of Python's own buffer.
+    minutes, and it cannot be told to flush earlier. The second half pushes the first one out of Python's own buffer.
     """
     arrays = [
         pa.array([PADDING] * _BATCH_ROWS, field.type) if field.name == "error" else pa.nulls(_BATCH_ROWS, field.type)

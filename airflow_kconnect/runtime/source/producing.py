@@ -1,4 +1,4 @@
-"""Columns of encoded records into a producer: the loops that every record of a source passes."""
+"""Columns of encoded records to a producer: the loops that every source record passes through."""
 
 from __future__ import annotations
 

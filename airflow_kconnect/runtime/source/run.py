@@ -49,7 +49,7 @@ from airflow_kconnect.transforms.chain import Chain
 
 log = logging.getLogger(__name__)
 
-# The identity of the fact that a replay is over: no source partition has it, theirs are JSON objects.
+# The identity of the fact that a replay is complete: no source partition has it, since theirs are JSON objects.
 _REPLAYED = "replayed"
 
 
@@ -57,7 +57,7 @@ class SourceRun:
     """One run of a source connector.
 
     Raises errors of airflow_kconnect only; whatever it raises, what is committed stays exact and the next run resumes
-    there.
+    from there.
     """
 
     def __init__(self, settings: RunSettings, connector: SourceConnector, session: LazySession) -> None:
@@ -77,14 +77,12 @@ class SourceRun:
         )
 
     def run(self) -> RunReport:
-        """Steps 2 to 8; step 1 (spec, variables, validation) is over before.
+        """Steps 2 to 8; step 1 (spec, variables, validation) has already been done.
 
-        2 take the driver's transactional id: an older driver is fenced
-        3 claim the connector, fence the tasks' ids, and only now read the offset topic
-        4 resume an unfinished plan, or plan and write the plan record
-        5-7 in the tasks, see `split_writer`
-        8 source offsets and the end of the plan in one transaction; again from 4 if the plan had no room for
-          everything; then the report
+        2 acquire the driver's transactional id: an older driver is fenced 3 claim the connector, fence the tasks' ids,
+          and only now read the offset topic 4 resume an unfinished plan, or plan and write the plan record 5-7 in the
+          tasks, see `split_writer` 8 source offsets and the end of the plan in one transaction; again from 4 if the
+          plan did not cover everything; then the report
         """
         self._phases.enter("connecting")
         self._admin.check_reachable()
@@ -112,7 +110,7 @@ class SourceRun:
             return self._report(outcomes)
 
     def _has_more(self, last: Outcome) -> bool:
-        """Whether the plan had no room for everything, and there is time for another one."""
+        """Whether the plan did not cover everything, and there is time for another one."""
         in_time = self._deadline is None or time.time() < self._deadline
         return last.work.cut and in_time and all(report.done for report in last.reports)
 
@@ -143,7 +141,7 @@ class SourceRun:
         return claim, Outcome(work, reports, read, offsets)
 
     def _dry_run(self, partitions: int) -> RunReport:
-        """Plan, and say what was planned; nobody is fenced."""
+        """Plan, and report the plan; fences no run."""
         with self._kind:
             self._phases.enter("planning")
             work = self._kind.plan(read_view(self._log, self._settings.offsets_name, partitions))
@@ -152,7 +150,7 @@ class SourceRun:
             return self._report([Outcome(work)])
 
     def _work(self, view: OffsetView) -> Work:
-        """Resume the plan of a run that did not finish, or make one."""
+        """Resume an unfinished plan, or make a new one."""
         old = view.plan
         work = None if old is None else self._kind.take_up(view, old)
         if old is None or work is None:
@@ -161,7 +159,7 @@ class SourceRun:
         return work
 
     def _write_plan(self, producer: CommittingProducer, plan: PlanRecord, partitions: int) -> None:
-        """:raises DataError: it is larger than records may be."""
+        """:raises DataError: it exceeds the maximum record size."""
         key, value = plan_key(self._settings.offsets_name), plan.encode()
         producer.begin()
         try:
@@ -203,7 +201,7 @@ class SourceRun:
             return collect_reports(spark, rows, writer), count()
 
     def _transformed(self, frame: RecordFrame) -> RecordFrame:
-        """The frame behind the transformations, with what dead letters are to hold."""
+        """The frame after the transformations, with the content of dead letters."""
         settings = self._settings
         if settings.errors.topic is not None:
             frame = with_originals(frame, self._key, self._value)
@@ -242,7 +240,7 @@ class SourceRun:
         )
 
     def _producer_configs(self, work: Work, splits: tuple[int, ...]) -> dict[int, dict[str, Any]]:
-        """Of each split. One that cannot commit in parts has the longest transaction that the broker allows."""
+        """For each split. One that cannot commit in parts has the longest transaction that the broker allows."""
         clients, own = self._settings.clients, self._kind.indivisible(work, splits)
         if not self._settings.exactly_once:
             return {k: clients.producer(None) for k in splits}
@@ -252,7 +250,7 @@ class SourceRun:
 
     @property
     def _guarantee(self) -> str:
-        """Transactions alone do not make it exactly once: the connector must resume where it stopped."""
+        """Transactions alone do not make it exactly once: the connector must be able to resume where it stopped."""
         settings = self._settings
         supported = self._connector.exactly_once_support(settings.config.props) is ExactlyOnceSupport.SUPPORTED
         return "exactly_once" if settings.exactly_once and supported else "at_least_once"
@@ -260,7 +258,7 @@ class SourceRun:
     def _reconcile(self, reports: list[SplitReport], read: int) -> None:
         """Everything that was read must be accounted for, or the run fails before the offsets are committed.
 
-        :raises InternalError: it is not. :raises ConnectError: the error of a split.
+        :raises InternalError: records are missing. :raises ConnectError: the error of a split.
         """
         failed = [unpack_error(report.error) for report in reports if report.error]
         if failed:
@@ -278,8 +276,8 @@ class SourceRun:
     ) -> Claim:
         """The source offsets and the end of the plan; returns the claim to continue with.
 
-        A straggling task of the plan must not take it for current: its markers are gone, it would start again. So the
-        claim ends with the plan; a run that continues writes another one.
+        A straggling task must not consider the plan current: its markers are gone, so it would start from scratch. So
+        the claim ends with the plan; a run that continues writes another one.
         """
         name, topic = self._settings.offsets_name, self._settings.offset_topic
         following = replace(claim, claim_id=uuid.uuid4().hex)
@@ -357,9 +355,9 @@ def with_topic_suffix(frame: RecordFrame, suffix: str) -> RecordFrame:
 
 
 def _first_cause(errors: list[ConnectError]) -> ConnectError:
-    """A bad record explains more than the errors that it caused elsewhere, and fencing more than a time-out.
+    """A bad record explains more than the errors it caused elsewhere, and fencing more than a timeout.
 
-    A fenced run that ended as worth a retry would come back and fence its successor.
+    A fenced run reported as retriable would be retried and fence its successor.
     """
     return min(errors, key=lambda error: (error.exit_code > 1, not isinstance(error, FencedError), error.exit_code))
 

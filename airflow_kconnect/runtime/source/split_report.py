@@ -1,4 +1,4 @@
-"""What a source split answers with: how far it has come, and what became of its rows."""
+"""The report of a source split: its progress, and what happened to its rows."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 from airflow_kconnect.connect.connector import Progress
 
 REPORT_SCHEMA = "split int, report string"
-"""Of the one row that a split answers with; sinks' splits use it too."""
+"""Schema of the one row that a split returns; also used by sink splits."""
 
 
 @dataclass
 class SplitReport:
-    """The answer of a split.
+    """The report of a split.
 
     :param progress: resume point after the last committed row.
-    :param already_done: rows that an earlier attempt had committed and that were passed over.
-    :param topics: where records went to, those of earlier attempts of the split too.
+    :param already_done: rows that an earlier attempt had committed and that were skipped.
+    :param topics: where records were written, including those of earlier attempts of the split.
     :param offsets: (source partition, offset) pairs committed by a poll task.
     """
 
@@ -34,5 +34,5 @@ class SplitReport:
 
     @property
     def handled(self) -> int:
-        """Rows that are done with, whatever became of them."""
+        """Rows that are done, whatever happened to them."""
         return self.written + self.filtered + self.dead_lettered

@@ -1,4 +1,4 @@
-"""Target topics: looked up once per task, created as ``topic.creation.*`` says, never an internal one."""
+"""Target topics: looked up once per task, created according to ``topic.creation.*``, never an internal one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class TopicMaker:
         self._known: set[str] = set()
 
     def use(self, topic: str) -> bool:
-        """Make sure that a topic is there; returns whether it is new to this task.
+        """Make sure that a topic exists; returns whether it is new to this task.
 
         A missing topic is created by an admin request: with the first matching ``topic.creation`` group, else with
         the broker's defaults (Connect would leave that to the broker's auto-creation).
 
-        :raises DataError: an internal topic. :raises ConfigError: it is missing and may not or cannot be created.
+        :raises DataError: an internal topic. :raises ConfigError: it is missing and must not or cannot be created.
         """
         if topic in self._known:
             return False

@@ -1,4 +1,4 @@
-"""A plan being carried out, and how far its splits are. Pure rules, no I/O."""
+"""A plan being carried out, and the progress of its splits. Pure rules, no I/O."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from airflow_kconnect.stores.offset_topic.view import OffsetView
 
 @dataclass(frozen=True)
 class NewOffset:
-    """A source partition's offset after a run, and what to remember beside it."""
+    """A source partition's offset after a run, and the facts to store beside it."""
 
     partition: dict[str, Any]
     offset: Offset | None
@@ -23,11 +23,11 @@ class NewOffset:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a plan.
+    """The result of a plan.
 
     :param reports: of the splits that this run carried out.
     :param read: how many records the source delivered.
-    :param offsets: the source offsets that hold now.
+    :param offsets: the source offsets that now apply.
     """
 
     work: Work
@@ -40,10 +40,10 @@ class Outcome:
 class Work:
     """One plan being carried out.
 
-    :param resumed: whether an earlier run had begun it.
+    :param resumed: whether an earlier run had started it.
     :param given_up: splits whose source was replaced or dropped meanwhile.
-    :param cut: whether there is more to do, for which the plan had no room.
-    :param notes: facts of planning for the report.
+    :param cut: whether there is more to do than fits into the plan.
+    :param notes: planning details for the report.
     """
 
     plan: PlanRecord
@@ -65,7 +65,7 @@ class Work:
 
     @property
     def topics_before(self) -> set[str]:
-        """The topics to which runs before this one have written records of the plan."""
+        """The topics to which earlier runs have written records of the plan."""
         markers = self.view.markers.values()
         return {topic for marker in markers if marker.plan_id == self.plan.plan_id for topic in marker.topics}
 
@@ -82,8 +82,9 @@ class Work:
         return self.plan.splits[split].start
 
     def needs_plan(self, reports: list[SplitReport]) -> bool:
-        """Whether offsets cannot say what this run leaves done: behind a split that was stopped, a further one of the
-        same source partition has moved records."""
+        """Whether offsets cannot express what this run leaves done: after a split that was stopped, a later one of the
+        same source partition has moved records.
+        """
         stopped: set[str] = set()
         for k, split in enumerate(self.plan.splits):
             identity = partition_identity(split.source_partition)
@@ -95,7 +96,7 @@ class Work:
         return False
 
     def reached(self, split: int, reports: list[SplitReport]) -> tuple[Progress | None, bool]:
-        """How far the split is after this run, and whether that is its end."""
+        """The split's progress after this run, and whether that is its end."""
         report = next((report for report in reports if report.split == split), None)
         if report is None or report.done:
             return self.plan.splits[split].end, True

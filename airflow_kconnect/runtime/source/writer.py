@@ -1,7 +1,7 @@
-"""The end of a source split: Arrow batches of encoded records go to Kafka, with their progress, in transactions.
+"""The last stage of a source split: Arrow batches of encoded records go to Kafka, with their progress, in transactions.
 
-Runs in a Spark partition (`mapInArrow`). Answers with one report row and never raises an error of airflow_kconnect:
-Spark would try such a task again, to no avail.
+Runs in a Spark partition (`mapInArrow`). Returns one report row and never raises an error of airflow_kconnect: Spark
+would retry such a task, to no avail.
 """
 
 from __future__ import annotations
@@ -50,11 +50,12 @@ class WriterSettings:
 
     :param producer_configs: the producer's configuration by split; transactional for exactly-once.
     :param constant_topic: the topic of all rows, or None if they have a ``topic`` column.
-    :param internal_topics: topics that no record may go to.
+    :param internal_topics: topics to which no record may be written.
     :param deadline_epoch_s: stop at the first commit after this time, or None.
-    :param known_keys: keys under which the topic already has offsets of source partitions (Connect's spelling).
+    :param known_keys: keys under which the topic already has offsets of source partitions (with Connect's member
+        order).
     :param errors: what to do with bad records.
-    :param poll: whether rows carry source partitions and offsets instead of a progress.
+    :param poll: whether rows carry source partitions and offsets instead of progress.
     """
 
     pointer: PlanPointer
@@ -135,7 +136,7 @@ def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterato
         topics = TopicMaker(admin, settings.topic_creation, settings.internal_topics)
         _ChunkedWriter(settings, report, producer, topics, marker).write(batches)
     except TransactionTimedOut as error:
-        # A process that stood still for so long may have been fenced as well.
+        # A process that was suspended this long may have been fenced as well.
         follower.check_current()
         raise RetriableError(str(error)) from error
     finally:
@@ -150,7 +151,7 @@ def _records_of(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 class _ChunkedWriter:
-    """Writes the rows of a split and commits by the clock, whether rows arrive or not."""
+    """Writes the rows of a split and commits on a timer, whether rows arrive or not."""
 
     def __init__(
         self,
@@ -167,7 +168,7 @@ class _ChunkedWriter:
         report.topics = list(marker.topics) if marker else []
         self._last_progress = report.progress = marker.progress if marker else None
         known = settings.pointer.markers.get(report.split)
-        # The reader begins behind the progress that the driver knew; only what came after it is passed over.
+        # The reader starts after the progress known to the driver; only rows after that are skipped.
         self._resume = None if marker == known else self._last_progress
         self._open_since: float | None = None
         self._at_resume_point = True
@@ -199,7 +200,7 @@ class _ChunkedWriter:
             self._commit(done=True)
 
     def _refuse_errors_of_reading(self, batch: pa.RecordBatch) -> None:
-        """What is no record cannot be passed over, and need not lie behind the resume point."""
+        """A row that is not a record cannot be skipped, and need not come after the resume point."""
         stopped = sort_out(batch, tolerant=True).stopped
         if stopped is not None:
             raise error_at(batch, stopped, self._place(batch, stopped))
@@ -221,7 +222,7 @@ class _ChunkedWriter:
         return batch.slice(first)
 
     def _refuse_lost_resume_point(self) -> None:
-        """Numbers tell where they belong; a text that never came means that the source now reads differently."""
+        """Numbers have an order; a text that never came means that the source now reads differently."""
         if isinstance(self._resume, str):
             raise RetriableError(
                 f"split {self._report.split} of connector {self._settings.pointer.connector} was committed up to"
