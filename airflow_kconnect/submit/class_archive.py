@@ -1,7 +1,8 @@
-"""A class-data archive for the JVM of jobs on this machine: Spark's classes loaded and checked once, not at each start.
+"""A class-data archive for the JVM of jobs on this machine: Spark's classes are loaded and verified once, not at each
+start.
 
-It is made on request (`python -m airflow_kconnect.submit.class_archive`) and used when it is there.
-It is not made in passing, since the JVM writes it at its end, which would hold up the job that happens to be first.
+It is created on request (`python -m airflow_kconnect.submit.class_archive`) and used if it exists. Jobs do not create
+it on the side, since the JVM writes it at its end, which would delay the first job.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit, job_pa
 
 log = logging.getLogger(__name__)
 
-# A JVM that cannot use the archive says nothing and goes on without.
+# A JVM that cannot use the archive silently runs without it.
 _JOB = "class_archive_job.py"
 _SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 
 
 def class_archive_options(java: Java, pyspark: Path) -> list[str]:
-    """Java options that use the archive for this Java and this PySpark; none if it has not been made."""
+    """Java options that use the archive for this Java and this PySpark; none if it has not been created."""
     archive = _archive(java, pyspark)
     return [*_SILENT, f"-XX:SharedArchiveFile={archive}"] if archive.is_file() else []
 
 
 def java_option(option: str) -> str:
-    """An option as it is written among others in Spark's configuration: in quotes if it has blanks."""
+    """An option as it is written among others in Spark's configuration: in quotes if it contains blanks."""
     return f'"{option}"' if " " in option else option
 
 
 def make_class_archive(spark: SparkSubmit, *, timeout_s: float = 300.0) -> Path | None:
-    """Make the archive by running a small job, unless it is there; None if it cannot be made."""
+    """Create the archive by running a small job, unless it exists; None if it cannot be created."""
     if spark.pyspark is None:
         return None
     archive = _archive(spark.java, spark.pyspark)
@@ -51,7 +52,7 @@ def make_class_archive(spark: SparkSubmit, *, timeout_s: float = 300.0) -> Path 
 
 
 def _make(spark: SparkSubmit, archive: Path, timeout_s: float) -> Path | None:
-    """Written beside its final place and then renamed: an archive that exists is whole."""
+    """Written beside its final location and then renamed: an archive that exists is complete."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     part = archive.with_name(f"{archive.name}.{os.getpid()}")
     options = " ".join([*_SILENT, java_option(f"-XX:ArchiveClassesAtExit={part}")])
@@ -79,7 +80,7 @@ def _conf(java_options: str) -> list[str]:
 
 
 def _archive(java: Java, pyspark: Path) -> Path:
-    """The path in the user's cache; a changed JVM or PySpark has another one."""
+    """The path in the user's cache; another JVM or PySpark gets a different one."""
     jars = pyspark / "jars"
     program = java.path.resolve()
     what = f"{program} {program.stat().st_mtime_ns} {jars} {jars.stat().st_mtime_ns}"
@@ -87,7 +88,7 @@ def _archive(java: Java, pyspark: Path) -> Path:
 
 
 def main() -> int:
-    """Make the archive, saying what is done: it takes some time, and nothing depends on it. Returns an exit code."""
+    """Create the archive and say so: it takes some time, and nothing depends on it. Returns an exit code."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     log.info("Preparing Spark's classes for Java, so that each job starts sooner: about 30 s and 160 MB in the cache.")
     log.info("Nothing depends on it: Ctrl-C skips it; after that, run an interrupted `make` again.")

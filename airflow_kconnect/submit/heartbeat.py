@@ -1,4 +1,4 @@
-"""Lines about a running job: its phases as they begin, and a sign of life when nothing was said for a while."""
+"""Lines about a running job: its phases as they begin, and a sign of life after a while of silence."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ STARTING = "starting Spark"
 
 
 class Heartbeat:
-    """Says a line at least every `silence_s` seconds, so that a long step is not mistaken for a hang.
+    """Writes a line at least every `silence_s` seconds, so that a long step is not mistaken for a hang.
 
-    Used with `with` around the job, in the process that reads its output: it works while the job says nothing, as in
-    the start of Spark or in one long call of the driver.
+    Used with `with` around the job, in the process that reads its output: it works while the job is silent, as when
+    Spark starts or during one long call in the driver.
 
     :param say: shows a line; called by two threads, one at a time.
-    :param doing: what is being done until the job names its first phase; said at once.
+    :param doing: what is being done until the job names its first phase; shown at once.
     """
 
     def __init__(self, say: Callable[[str], None], doing: str = STARTING, silence_s: float = SILENCE_S) -> None:
@@ -41,20 +41,20 @@ class Heartbeat:
         self._thread.join()
 
     def event(self, event: Mapping[str, Any]) -> None:
-        """Say an event of the job if it is a phase or its progress."""
+        """Show an event of the job if it is a phase or its progress."""
         if event.get("event") == "phase":
             self._doing, self._since = describe_event(event), time.monotonic()
         if event.get("event") in ("phase", "progress"):
             self.say(describe_event(event))
 
     def say(self, text: str) -> None:
-        """Say a line."""
+        """Show a line."""
         with self._lock:
             self._last_said = time.monotonic()
             self._show(text)
 
     def heard(self) -> None:
-        """Someone else has shown a line: the next sign of life can wait."""
+        """A line was shown elsewhere: the next sign of life can wait."""
         self._last_said = time.monotonic()
 
     def _run(self) -> None:

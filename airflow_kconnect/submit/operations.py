@@ -1,6 +1,6 @@
 """What operators and the command line do with a connector besides running it: target state, offsets, validation.
 
-Configurations come with their variables resolved, unless a function says otherwise.
+Configurations are passed with their variables resolved, unless a function says otherwise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FILES = (".json", ".properties", *YAML_SUFFIXES)
 
 
 def is_name(connector: Mapping[str, Any] | str | Path) -> TypeGuard[str]:
-    """Whether a connector is given by its name: a text that is not JSON, and does not end as connector files do."""
+    """Whether a connector is given by its name: a text that is not JSON and does not end like a connector file."""
     return isinstance(connector, str) and not connector.lstrip().startswith("{") and not connector.endswith(_FILES)
 
 
@@ -38,9 +38,9 @@ def connector_name(connector: Mapping[str, Any] | str | Path, folder: Path | Non
 
 
 def target_state(name: str, worker: Mapping[str, Any]) -> str:
-    """STARTED, PAUSED or STOPPED; STARTED if nobody has said anything.
+    """STARTED, PAUSED or STOPPED; STARTED if none is recorded.
 
-    :raises RetriableError: the broker is away.
+    :raises RetriableError: the broker is unavailable.
     """
     from airflow_kconnect.stores.target_states import TargetStates
 
@@ -48,9 +48,9 @@ def target_state(name: str, worker: Mapping[str, Any]) -> str:
 
 
 def set_target_state(name: str, state: str, worker: Mapping[str, Any]) -> None:
-    """Set the target state of a connector; runs that go on are not ended.
+    """Set the target state of a connector; runs in progress are not ended.
 
-    :raises RetriableError: the broker is away.
+    :raises RetriableError: the broker is unavailable.
     """
     from airflow_kconnect.stores.target_states import TargetState, TargetStates
 
@@ -63,9 +63,9 @@ def not_started_text(name: str, state: str) -> str:
 
 
 def show_offsets(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Committed offsets in the shape of Connect's REST API.
+    """Committed offsets in the format of Connect's REST API.
 
-    :param connector: the configuration, or the name alone; see `connector_offsets.read_named`.
+    :param connector: the configuration, or just the name; see `connector_offsets.read_named`.
     """
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
 
@@ -76,10 +76,10 @@ def show_offsets(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) 
 
 
 def sink_lag(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> dict[str, Any]:
-    """What a sink has left to read: connector, records, seconds, topics.
+    """What a sink still has to read: connector, records, seconds, topics.
 
-    :param connector: the configuration, or the name alone: then the topics are those whose offsets its consumer group
-        `connect-<name>` has committed.
+    :param connector: the configuration, or just the name: then the topics are those for which its consumer group
+        `connect-<name>` has committed offsets.
     :raises ConfigError: the connector is not a sink, or a topic does not exist.
     :raises RetriableError: the broker is unavailable.
     """
@@ -109,7 +109,7 @@ def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request:
 
 
 def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
-    """Forget all committed offsets; returns Connect's message. See `connector_offsets.reset`."""
+    """Delete all committed offsets; returns Connect's message. See `connector_offsets.reset`."""
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
 
     known = WorkerConfig.from_props(worker)
@@ -119,9 +119,9 @@ def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
 def validated(
     config: Mapping[str, Any], worker: Mapping[str, Any], variables: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Facts of a valid configuration: connector, connector_class, kind, warnings. Nothing is connected to.
+    """Details of a valid configuration: connector, connector_class, kind, warnings. Makes no connections.
 
-    :param config: as it was written; what depends on variables is checked when the connector runs.
+    :param config: variables not resolved; what depends on them is checked when the connector runs.
     :param variables: as for `check_configuration`.
     :raises ConfigError: with all errors.
     """

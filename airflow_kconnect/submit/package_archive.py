@@ -1,4 +1,4 @@
-"""This package as a zip file for Spark's executors: they run the code that the driver runs, installed there or not."""
+"""This package as a zip file for Spark's executors: they run the driver's code, installed there or not."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pathlib import Path
 NAME = "airflow_kconnect.zip"
 _PACKAGE = Path(__file__).parents[1]
 _PYTHON_PATH = "spark.executorEnv.PYTHONPATH"
-# What finds connectors, converters and transformations by their names.
+# The metadata by which connectors, converters and transformations are found by name.
 _METADATA = ("METADATA", "entry_points.txt")
 
 
 @contextmanager
 def package_for(master: str) -> Iterator[Path | None]:
-    """The archive where executors are on other machines than the driver; None on `local` masters."""
+    """The archive if executors are on other machines than the driver; None on `local` masters."""
     if master.startswith("local"):
         yield None
         return
@@ -29,7 +29,7 @@ def package_for(master: str) -> Iterator[Path | None]:
 
 @contextmanager
 def package_archive() -> Iterator[Path]:
-    """Make the archive; removed when the block ends. The driver gives it to executors for as long as the job runs."""
+    """Create the archive; removed when the block ends. The driver serves it to executors while the job runs."""
     with tempfile.TemporaryDirectory(prefix="kconnect-") as folder:
         path = Path(folder) / NAME
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
@@ -41,10 +41,10 @@ def package_archive() -> Iterator[Path]:
 
 
 def with_archive(conf: Mapping[str, str]) -> dict[str, str]:
-    """Spark's configuration with the archive on the path of executors' Python from its very start.
+    """Spark's configuration with the archive on the Python path of executors from the very start.
 
-    `--py-files` alone comes later: for the daemon that forks Spark's workers, which is a module of this package. Spark
-    fetches the archive into the folder in which executors run.
+    `--py-files` alone takes effect too late for the daemon that forks Spark's workers, which is a module of this
+    package. Spark downloads the archive into the working directory of executors.
     """
     return {**conf, _PYTHON_PATH: os.pathsep.join(filter(None, [NAME, conf.get(_PYTHON_PATH)]))}
 

@@ -1,4 +1,4 @@
-"""Reads a connector's configuration as people write it (dict, text or file), and checks it before Spark starts."""
+"""Reads a connector's configuration as users write it (dict, text or file), and checks it before Spark starts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES, load_yaml_file
 def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> dict[str, Any]:
     """The flat configuration of a connector, with its `name` in it.
 
-    :param connector: Connect's JSON or the configuration alone, as a dict or a JSON text; or the path of a file.
-    :param folder: what a relative path is relative to.
+    :param connector: Connect's JSON or just the configuration, as a dict or a JSON string; or the path of a file.
+    :param folder: base folder of relative paths.
     :raises ConfigError: it is none of these.
     """
     if isinstance(connector, str) and connector.lstrip().startswith("{"):
@@ -38,13 +38,13 @@ def check_configuration(
     kind: str | None,
     variables: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """Check configurations of connector and worker; nothing is connected to.
+    """Check the configurations of connector and worker; makes no connections.
 
-    What a config provider will answer is known to the job alone: values with variables such as `${file:...}`, and
-    what depends on them, are checked there.
+    Only the job knows what a config provider returns: values with variables such as `${file:...}`, and what depends on
+    them, are checked there.
 
-    :param variables: values of Airflow's variables, as in `RunSpec`; None where there is no Airflow, and then such
-        variables are errors.
+    :param variables: values of Airflow's variables, as in `RunSpec`; None without Airflow, in which case such variables
+        are errors.
     :returns: warnings.
     :raises ConfigError: with all errors.
     """

@@ -1,6 +1,6 @@
-"""The Spark that is installed: where spark-submit is, its version, which Java it needs, which job it runs.
+"""The installed Spark: the location of spark-submit, its version, which Java it needs, which job it runs.
 
-Nothing here imports PySpark: its files are looked at, which is all that a scheduler or a worker needs.
+Nothing here imports PySpark: its files are inspected, which is all that a scheduler or a worker needs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from airflow_kconnect.machine.java import Java, find_java
 from airflow_kconnect.machine.spark_home import ARCHIVE, spark_home
 
 SUPPORTED = ("4.0", "4.1", "4.2", "4.3")
-"""The feature releases of Spark that jobs run on, ascending."""
+"""The feature releases of Spark that jobs run on, in ascending order."""
 
 _JAR = re.compile(r"spark-core_[\d.]+-(.+)\.jar")
 _RELEASE = re.compile(r"Spark (\S+)")
@@ -33,7 +33,7 @@ class SparkSubmit:
 
     :param program: the script.
     :param java: the Java that it will run on.
-    :param pyspark: PySpark's folder if the program is that of a PySpark which pip has installed, else None.
+    :param pyspark: PySpark's folder if the program belongs to a PySpark installed by pip, else None.
     """
 
     program: Path
@@ -42,11 +42,11 @@ class SparkSubmit:
 
 
 def find_spark_submit(name: str = "spark-submit") -> SparkSubmit:
-    """Find spark-submit on PATH, below SPARK_HOME, in PySpark's folder or in the cache; and check what it needs.
+    """Find spark-submit on PATH, under SPARK_HOME, in PySpark's folder or in the cache, and check its requirements.
 
     :param name: name of the program; some distributions have `spark3-submit`.
-    :raises SetupError: there is no such program, no Java that fits, or this user has no name.
-    :raises ConfigError: its version of Spark is not supported, or its PySpark is of another one.
+    :raises SetupError: there is no such program, no suitable Java, or this user has no name.
+    :raises ConfigError: its Spark version is not supported, or its PySpark has a different version.
     """
     _check_user()
     home = spark_home()
@@ -58,7 +58,7 @@ def find_spark_submit(name: str = "spark-submit") -> SparkSubmit:
 
 
 def _check_user() -> None:
-    """Containers can run as a number that is not in the list of users: Java finds no name for it, and Spark ends."""
+    """Containers can run with a user id that is not in the list of users: Java finds no name for it, and Spark ends."""
     try:
         pwd.getpwuid(os.getuid())
     except KeyError as error:
@@ -86,7 +86,7 @@ def _spark_submit_path(name: str, home: Path | None) -> Path:
 
 
 def _home_of(program: Path) -> Path | None:
-    """The Spark that a spark-submit starts; None if it is a script of which this cannot be seen."""
+    """The Spark that a spark-submit starts; None if it is a script that does not reveal it."""
     if named := os.environ.get("SPARK_HOME"):
         return Path(named)
     home = program.resolve().parents[1]
@@ -94,7 +94,7 @@ def _home_of(program: Path) -> Path | None:
 
 
 def jars_version(home: Path) -> str | None:
-    """Version of a Spark, by its jars or else by its file RELEASE; None if it has neither."""
+    """Version of a Spark, by its jars or else by its RELEASE file; None if it has neither."""
     for jar in sorted((home / "jars").glob("spark-core_*.jar")):
         if match := _JAR.fullmatch(jar.name):
             return match[1]
@@ -116,13 +116,13 @@ def python_version(home: Path) -> str | None:
 
 
 def check_spark(home: Path) -> None:
-    """Check that a Spark is whole, and of a version that jobs run on.
+    """Check that a Spark is complete and has a supported version.
 
-    The Spark provider of Airflow depends on `pyspark-client`, which installs its Python files over those of `pyspark`.
-    Jobs do not mind: they import PySpark from `pyspark.zip`, which only `pyspark` has.
+    Airflow's Spark provider depends on `pyspark-client`, which installs its Python files over those of `pyspark`. Jobs
+    are not affected: they import PySpark from `pyspark.zip`, which only `pyspark` has.
 
-    :raises SetupError: it has no jars. :raises ConfigError: it is of a version that is not supported, or its PySpark of
-        another one than its jars.
+    :raises SetupError: it has no jars. :raises ConfigError: its version is not supported, or its PySpark and its jars
+        have different versions.
     """
     of_jars = jars_version(home)
     if of_jars is None:
@@ -161,9 +161,9 @@ def _supported() -> str:
 
 
 def job_path(name: str = "connector_job.py") -> Path:
-    """A spark-submit application of ours: in the package in a wheel, at the top of the repository.
+    """A spark-submit application of ours: inside the package in a wheel, at the top of the repository otherwise.
 
-    :raises SetupError: it is in neither place.
+    :raises SetupError: it is in neither location.
     """
     package = Path(__file__).parents[1]
     for folder in (package, package.parent):

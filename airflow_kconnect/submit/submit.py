@@ -1,4 +1,4 @@
-"""Starts a connector job with spark-submit: what it is told, how its output is read, how it is ended."""
+"""Starts a connector job with spark-submit: its options, the parsing of its output, and its termination."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _DEFAULT_CONF = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "WARN",
-    # Else a file `json.py` in the folder in which a worker starts is imported in place of Python's own module.
+    # Otherwise a file `json.py` in the working directory of a worker would be imported instead of Python's own module.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
     "spark.redaction.regex": SECRET_KEYS,
     "spark.speculation": "false",
@@ -42,19 +42,20 @@ _DEFAULT_CONF = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
 }
 _CLUSTER_CONF = {
-    # Airflow's retries are enough, and know which failures are worth one.
+    # Airflow's retries are enough, and distinguish the failures worth retrying.
     "spark.yarn.maxAppAttempts": "1",
     "spark.yarn.appMasterEnv.PYTHONSAFEPATH": "1",
     "spark.kubernetes.driverEnv.PYTHONSAFEPATH": "1",
 }
 SAFE_PATH = {"PYTHONSAFEPATH": "1"}
-"""Environment of a Python that imports nothing from the folder in which it is started."""
-# The system takes 108 bytes of path (macOS 104), of which `/.<uuid>.sock` and the end are 44.
+"""Environment of a Python that imports nothing from its working directory."""
+# The system limits paths to 108 bytes (macOS 104), of which `/.<uuid>.sock` and the terminator take 44.
 _SOCKET_FOLDER_MAX = 60
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-# Spark's start runs much code a few times, which is not worth the optimising compiler; a long run's inner loops are.
-# So that compiler begins ten times later. CPU seconds on 2 cores, empty job / 6 million records through JSON twice:
-# 21 / 53 with Java's defaults, 17 / 49 with the serial collector, 13 / 48 with both, 11 / 110 without that compiler.
+# Spark's start runs much code only a few times, for which the optimising compiler does not pay off; for the inner loops
+# of a long run it does. So that compiler starts ten times later. CPU seconds on 2 cores, empty job / 6 million records
+# through JSON twice: 21 / 53 with Java's defaults, 17 / 49 with the serial collector, 13 / 48 with both, 11 / 110
+# without that compiler.
 _LATER_COMPILER = (
     "-XX:Tier4InvocationThreshold=50000",
     "-XX:Tier4MinInvocationThreshold=6000",
@@ -63,7 +64,7 @@ _LATER_COMPILER = (
 )
 _LAST_JAVA_WITH_THEM = 21
 _FEW_CPUS = 4
-# The launcher is a JVM of half a second that only prints the command of the real one.
+# The launcher is a JVM that runs for half a second just to print the command of the real one.
 _LAUNCHER_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 
 
@@ -75,10 +76,10 @@ def spark_conf(
     spark: SparkSubmit | None = None,
     folder: Path | None = None,
 ) -> dict[str, str]:
-    """Spark configuration of a job: our defaults, and over them the user's.
+    """Spark configuration of a job: our defaults, overridden by the user's.
 
-    :param folder: that nobody else may enter, for the sockets of a local master's Python workers.
-    :param spark: adds Java options for a quick start where they can work: the driver runs on this machine.
+    :param folder: private to this user, for the sockets of a local master's Python workers.
+    :param spark: adds Java options for a quick start where they can work, that is if the driver runs on this machine.
     :raises ConfigError: speculation is on. Two attempts of one split would fence each other.
     """
     if str(user.get("spark.speculation", "false")).lower() == "true":
@@ -100,10 +101,10 @@ def spark_conf(
 
 
 def socket_conf(folder: Path) -> dict[str, str]:
-    """Settings by which a JVM and its Python workers talk through socket files instead of loopback connections.
+    """Settings for a JVM and its Python workers to communicate through socket files instead of loopback connections.
 
-    Data go to Python and back twice, which takes a tenth less time so. Spark asks for no secret there: the folder must
-    keep everybody else out. Where its path leaves no room for names of sockets, loopback and its secret remain.
+    Data go to Python and back twice, which takes a tenth less time this way. Spark requires no secret there: the folder
+    must keep other users out. If its path leaves no room for socket names, loopback and its secret are kept.
     """
     if len(os.fsencode(folder)) > _SOCKET_FOLDER_MAX:
         return {}
@@ -114,7 +115,7 @@ def socket_conf(folder: Path) -> dict[str, str]:
 
 
 def _python_of_driver(master: str) -> dict[str, str]:
-    """Without this Spark takes `python3` from PATH, which is another Python where no venv is activated."""
+    """Otherwise Spark takes `python3` from PATH, which is a different Python if no venv is activated."""
     if {"PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"} & set(os.environ):
         return {}
     key = "spark.pyspark.python" if master.startswith("local") else "spark.pyspark.driver.python"
@@ -165,7 +166,7 @@ def submit(
     on_event: Callable[[dict[str, Any]], None],
     on_line: Callable[[str], None],
 ) -> int:
-    """Run a job to its end; ended with all its processes on Ctrl-C, on SIGTERM and on any error here.
+    """Run a job to its end; on Ctrl-C, SIGTERM and any error here it is ended with all its processes.
 
     :param token: that of the run spec.
     :param environment: see `submit_environment`.
@@ -206,17 +207,17 @@ def _running(command: Sequence[str], environment: Mapping[str, str]) -> Iterator
 
 
 def submit_environment(master: str) -> dict[str, str]:
-    """The environment of a spark-submit that this process waits for; what the user has set wins.
+    """The environment of a spark-submit that this process waits for; the user's settings win.
 
-    Airflow's keys, connections and variables are not in it: a job loads the code of drivers and plug-ins.
+    It does not contain Airflow's keys, connections and variables: a job loads the code of drivers and plug-ins.
     """
     environment = {"SPARK_LAUNCHER_OPTS": " ".join(_LAUNCHER_OPTIONS), **SAFE_PATH}
     if master.startswith("local"):
-        # Else Spark looks for an outside address of this machine, and warns when it finds one.
+        # Otherwise Spark looks for an external address of this machine and warns when it finds one.
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
     environment |= {name: text for name, text in java_environment().items() if not AIRFLOW_SETTINGS.fullmatch(name)}
     if (home := spark_home()) is not None and home == installed_spark():
-        # What jobs need besides, for example pandas, was installed with it.
+        # What else jobs need, for example pandas, was installed with it.
         path = [environment.get("PYTHONPATH"), str(home.parent)]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, path))
     return environment | {SUBMITTER: str(os.getpid())}
@@ -224,7 +225,7 @@ def submit_environment(master: str) -> dict[str, str]:
 
 @contextmanager
 def sigterm_as_exit() -> Iterator[None]:
-    """Within the block SIGTERM unwinds the stack, as Ctrl-C does, so that what was started is ended."""
+    """Within the block SIGTERM unwinds the stack, as Ctrl-C does, so that started processes are ended."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

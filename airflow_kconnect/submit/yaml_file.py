@@ -1,4 +1,4 @@
-"""Reads a connector's configuration from YAML, where PyYAML is installed (Airflow brings it along)."""
+"""Reads a connector's configuration from YAML, if PyYAML is installed (it comes with Airflow)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ YAML_SUFFIXES = (".yaml", ".yml")
 
 
 def load_yaml_file(path: Path) -> dict[str, Any]:
-    """The configuration in a YAML file, in the forms of `load_connector_file`; all values are text as it is written.
+    """The configuration in a YAML file, in the formats of `load_connector_file`; all values are kept as the text
+    written.
 
     :raises ConfigError: keyed by the path: what is wrong. The text is never shown.
     """
@@ -22,14 +23,14 @@ def load_yaml_file(path: Path) -> dict[str, Any]:
     except ImportError:
         raise _wrong(path, "is YAML, which needs PyYAML: pip install PyYAML, or write JSON") from None
     try:
-        # This loader takes no word for something else than text: no dates, no `on` for true.
+        # This loader converts no words to other types: no dates, no `on` for true.
         node = yaml.compose(read_connector_file(path), Loader=yaml.BaseLoader)
         _refuse_repeated(path, node)
         content = None if node is None else yaml.BaseLoader("").construct_document(node)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        # What is quoted may be a value, such as a password that begins with an asterisk.
+        # A quoted part may be a value, such as a password that begins with an asterisk.
         problem = re.sub(r" '(?!<)[^']*'", "", getattr(error, "problem", None) or "malformed")
         raise _wrong(path, f"is not YAML: {problem}{where}") from None
     return dict(flat_content(path, content))
