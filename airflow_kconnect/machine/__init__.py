@@ -1,1 +1,1 @@
-"""What this machine has: Java, Spark, downloads, a cache, processes."""
+"""What this machine provides: Java, Spark, downloads, a cache, processes."""

@@ -1,4 +1,4 @@
-"""The folder for what is downloaded or prepared once: jars, Spark, Java's class archive."""
+"""The folder for what is downloaded or prepared only once: jars, Spark, Java's class archive."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ CURE = "Make it writable or set KCONNECT_CACHE to a folder that is."
 def cache_folder() -> Path:
     """The cache: `$KCONNECT_CACHE`, or `airflow_kconnect` in the user's XDG cache folder.
 
-    A user without a home folder to write to gets a private folder among the temporary ones.
+    A user without a writable home folder gets a private folder among the temporary ones.
 
-    :raises SetupError: that private folder belongs to another user, or others may write to it.
+    :raises SetupError: that private folder belongs to another user, or other users may write to it.
     """
     named = os.environ.get("KCONNECT_CACHE")
     if named:
@@ -35,7 +35,7 @@ def expanded(path: str) -> Path:
     """
     try:
         return Path(path).expanduser()
-    except RuntimeError as error:  # neither HOME nor an entry of this user in the system's list
+    except RuntimeError as error:  # neither HOME nor an entry for this user in the system's list
         raise SetupError(f"{path} is below a home folder, but this user has none: set HOME.") from error
 
 
@@ -52,7 +52,7 @@ def _can_be_made(folder: Path) -> bool:
 
 
 def _private(folder: Path) -> Path:
-    """The folder, made if need be. Others know its name in advance: nothing that they put there may be used."""
+    """The folder, created if necessary. Other users know its name in advance: what they put there must not be used."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()

@@ -1,4 +1,4 @@
-"""Errors of the local tools: what a person has to put right on this machine before starting again."""
+"""Errors of the local tools: what a user has to fix on this machine before trying again."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _CURE = "Make it writable or choose another folder."
 
 
 class SetupError(ConnectError):
-    """Something on this machine is missing or in the way (Java, a port, a folder): put it right, start again."""
+    """Something on this machine is missing or in the way (Java, a port, a folder): fix it and start again."""
 
     exit_code = 1
 
 
 @contextmanager
 def readable_os_errors(folder: Path, cure: str = _CURE) -> Iterator[None]:
-    """Turn the operating system's errors about a folder into one line that says what to do.
+    """Turn operating system errors about a folder into one line that says what to do.
 
-    :param cure: what to do about a folder that cannot be written.
+    :param cure: what to do about a folder that is not writable.
     :raises RetriableError: the disk is full.
-    :raises SetupError: the folder cannot be written.
+    :raises SetupError: the folder is not writable.
     """
     try:
         yield
@@ -36,5 +36,5 @@ def readable_os_errors(folder: Path, cure: str = _CURE) -> Iterator[None]:
 
 
 def disk_full(folder: Path) -> RetriableError:
-    """The error to raise when there is no room left for a folder."""
+    """The error to raise when the disk of a folder is full."""
     return RetriableError(f"The disk that holds {folder} is full: free some space or choose another folder.")

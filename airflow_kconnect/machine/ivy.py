@@ -1,4 +1,4 @@
-"""Downloads Maven artifacts once, into a user cache, with the Ivy that Spark ships."""
+"""Downloads Maven artifacts once, into a user cache, with the Ivy that comes with Spark."""
 
 from __future__ import annotations
 
@@ -26,27 +26,28 @@ from airflow_kconnect.machine.spark_home import spark_home
 Progress = Callable[[str], None]
 
 _MARKER = ".complete"
-# JSON: coordinates, joined by blanks -> name of each jar -> its SHA-256. Of all that this package itself asks for.
+# JSON: coordinates, joined by blanks -> name of each jar -> its SHA-256. For everything that this package itself
+# requests.
 _CHECKSUMS = Path(__file__).with_name("checksums.json")
 _SIZE = re.compile(r"\((\d+)kB\)")
-# What Ivy says when it cannot download, the most telling first.
+# Ivy's messages when it cannot download, the most informative first.
 _CAUSES = (r"Server access error|Host .* not found|Authentication|Forbidden", r"^:: .*: not found", r"Exception")
 
 
 def resolve(
     coordinates: Sequence[str], *, java: Java, cache: Path | None = None, progress: Progress | None = None
 ) -> Path:
-    """The folder that holds the jars of the given artifacts and of all they depend on; downloads it if need be.
+    """The folder with the jars of the given artifacts and all their dependencies; downloads them if necessary.
 
-    Safe to call from several processes at once: one downloads, the others wait. A folder that is there is complete.
+    Safe to call from several processes at once: one downloads, the others wait. A folder that exists is complete.
 
     :param coordinates: Maven coordinates, `group:artifact:version`.
     :param java: the Java that runs Ivy.
     :param cache: where to keep the jars; None means :func:`cache_folder`.
     :param progress: called with one line of text, several times a second while files arrive.
     :raises RetriableError: the download failed or the disk is full.
-    :raises SetupError: the cache cannot be written, PySpark is not installed, or a jar is not the one that was
-        released: those that this package itself asks for are known by their SHA-256.
+    :raises SetupError: the cache is not writable, PySpark is not installed, or a jar differs from the released one: the
+        SHA-256 of those that this package itself requests is known.
     """
     cache = cache or cache_folder()
     folder = cache / "jars" / _folder_name(coordinates)
@@ -62,7 +63,7 @@ def resolve(
 
 
 def is_cached(coordinates: Sequence[str]) -> bool:
-    """Whether `resolve` would find the artifacts in the cache, and download nothing."""
+    """Whether `resolve` would find the artifacts in the cache and download nothing."""
     return (cache_folder() / "jars" / _folder_name(coordinates) / _MARKER).is_file()
 
 
@@ -84,7 +85,7 @@ def _locked(path: Path, say: Progress) -> Iterator[None]:
 
 
 def _download(coordinates: Sequence[str], java: Java, cache: Path, folder: Path, say: Progress) -> None:
-    """Download beside the final folder, then rename: a folder that exists is always whole."""
+    """Download beside the final folder, then rename: a folder that exists is always complete."""
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)
@@ -106,7 +107,9 @@ def _download(coordinates: Sequence[str], java: Java, cache: Path, folder: Path,
 
 
 def _not_as_released(coordinates: Sequence[str], folder: Path) -> str | None:
-    """What is wrong with downloaded jars; None if nothing is, or if the coordinates are somebody else's."""
+    """What is wrong with downloaded jars; None if nothing is, or if this package does not request these coordinates
+    itself.
+    """
     released = json.loads(_CHECKSUMS.read_text(encoding="utf-8")).get(" ".join(coordinates))
     if released is None:
         return None
@@ -126,7 +129,7 @@ def _command(work: Path, coordinates: Sequence[str], java: Java, cache: Path, pa
     arguments = _private(work / "java.args", "\n".join(["-Xmx256m", *options]) + "\n")
     return [
         *(str(java.path), f"@{arguments}", "-jar", str(ivy_jar())),
-        # Ivy tells only then why it could not download.
+        # Only then does Ivy say why it could not download.
         "-verbose",
         *("-settings", str(settings), "-cache", str(cache / "ivy"), "-ivy", str(ivy_xml)),
         *("-confs", "default", "-retrieve", f"{part}/[artifact]-[revision](-[classifier]).[ext]"),
@@ -142,7 +145,7 @@ def _private(path: Path, text: str) -> Path:
 def ivy_jar() -> Path:
     """The Ivy jar in Spark's folder, found without importing PySpark.
 
-    :raises SetupError: Spark is not installed, or it ships no Ivy.
+    :raises SetupError: Spark is not installed, or it comes without Ivy.
     """
     home = spark_home()
     if home is None:
@@ -157,7 +160,7 @@ def ivy_jar() -> Path:
 
 def _settings_xml(mirror: str | None) -> str:
     root = f" root={quoteattr(mirror)}" if mirror else ""
-    # Without the two properties Ivy also asks for the sources and the javadoc of each artifact.
+    # Without the two properties Ivy also requests the sources and the javadoc of each artifact.
     return f"""<ivysettings>
   <property name="ivy.maven.lookup.sources" value="false"/>
   <property name="ivy.maven.lookup.javadoc" value="false"/>
@@ -185,7 +188,7 @@ def _ivy_xml(coordinates: Sequence[str]) -> str:
 
 @dataclass
 class _Tally:
-    """Counts what Ivy says that it found and downloads."""
+    """Counts the artifacts that Ivy reports as found and downloaded."""
 
     name: str
     found: int = 0

@@ -1,4 +1,4 @@
-"""Finds the Java that runs Spark and the embedded broker, and says what to do when there is none that fits."""
+"""Finds the Java that runs Spark and the embedded broker, and says what to do if there is no suitable one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CURE = f"Install a JRE {MIN_VERSION} or newer, and set JAVA_HOME to its folder 
 
 @dataclass(frozen=True)
 class Java:
-    """A Java launcher that was asked for its version.
+    """A Java launcher and the version it reported.
 
     :param path: the `java` program.
     :param version: feature version, for example 17.
@@ -32,7 +32,7 @@ class Java:
 def find_java(env: Mapping[str, str] | None = None) -> Java:
     """Find Java 17 or newer: the one of `JAVA_HOME` if that is set, otherwise the first on `PATH`.
 
-    :param env: the environment to look in; None means that of this process.
+    :param env: the environment to search; None means that of this process.
     :raises SetupError: there is no Java, or it is too old; the text says what was found and what to install.
     """
     env = os.environ if env is None else env
@@ -46,12 +46,13 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
 
 
 def java_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An environment in which Java opens files whatever letters are in their names: not the locale `C`, which is ASCII.
+    """An environment in which Java can open files with any characters in their names: not the locale `C`, which is
+    ASCII.
 
-    :param env: the environment to begin with; None means that of this process.
+    :param env: the environment to start from; None means that of this process.
     """
     env = os.environ if env is None else env
-    # The first of them that is set counts.
+    # The first of them that is set wins.
     name = next((name for name in ("LC_ALL", "LC_CTYPE", "LANG") if env.get(name)), "LC_CTYPE")
     if env.get(name, "C") in ("C", "POSIX"):
         return {**env, ("LC_ALL" if name == "LC_ALL" else "LC_CTYPE"): "C.UTF-8"}
@@ -84,5 +85,5 @@ def _version_of(java: Path, env: Mapping[str, str]) -> int:
         first_line = (said.strip().splitlines() or ["it printed nothing"])[0]
         raise SetupError(f"{java} -version failed (exit code {asked.returncode}): {first_line}. {_CURE}")
     major, minor = match.groups()
-    # Up to Java 8 the version was written 1.8.0_392.
+    # Up to Java 8 the version was written as 1.8.0_392.
     return int(minor) if major == "1" and minor else int(major)

@@ -1,4 +1,4 @@
-"""What the environment says about reaching Maven Central: proxies, a mirror, Ivy settings of one's own."""
+"""What the environment says about reaching Maven Central: proxies, a mirror, custom Ivy settings."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _CENTRAL = {"central", "*", "external:*"}
 
 
 def proxy_options(env: Mapping[str, str]) -> list[str]:
-    """Java's system properties for the proxies that `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY` name.
+    """Java's system properties for the proxies in `HTTP_PROXY`, `HTTPS_PROXY` and `NO_PROXY`.
 
-    The result may hold a password: hand it over in a private file, never on a command line.
+    The result may contain a password: pass it on in a private file, never on a command line.
     """
     options: list[str] = []
     for scheme in ("http", "https"):
@@ -55,7 +55,7 @@ def _variable(env: Mapping[str, str], name: str) -> str:
 
 
 def ivy_settings(env: Mapping[str, str]) -> Path | None:
-    """The Ivy settings file that `KCONNECT_IVY_SETTINGS` names, None if it is not set.
+    """The Ivy settings file in `KCONNECT_IVY_SETTINGS`, None if that is not set.
 
     :raises SetupError: the file does not exist.
     """
@@ -76,7 +76,7 @@ def _maven_settings() -> Path | None:
 
 
 def maven_mirror(settings: Path | None = None) -> str | None:
-    """Address of the mirror of Maven Central in Maven's own settings; None if there is none.
+    """Address of the Maven Central mirror in Maven's own settings; None if there is none.
 
     :param settings: Maven's settings file; None means `~/.m2/settings.xml`.
     :raises SetupError: the file is not XML.

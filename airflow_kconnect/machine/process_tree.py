@@ -1,4 +1,4 @@
-"""Ends a program together with everything that it started, also what has left its process group."""
+"""Ends a program together with everything that it started, including processes that have left its process group."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import psutil
 
 
 def kill_tree(pid: int, *, grace_s: float = 10.0) -> None:
-    """End a process that was started in a session of its own, with all its descendants.
+    """End a process that was started in its own session, with all its descendants.
 
-    All get SIGTERM, and after `grace_s` what is left gets SIGKILL. The session finds what a walk from parent to
-    child does not: PySpark's workers make their own process group, and lose their parent when it ends first.
-    The process itself must not have been waited for yet, so that its id cannot belong to another one; the
-    exit code is left for whoever waits for it. Interrupting the wait goes on to SIGKILL at once.
+    All get SIGTERM, and after `grace_s` those still running get SIGKILL. The session includes processes that a walk
+    from parent to child misses: PySpark's workers create their own process group, and lose their parent when it ends
+    first. The process itself must not have been waited for yet, so that its id cannot belong to another one; its exit
+    code is left for the caller that waits for it. Interrupting the wait proceeds to SIGKILL at once.
 
     :param pid: id of the process, which is the id of its session too; for another process its descendants are
         found by walking only.
@@ -25,7 +25,7 @@ def kill_tree(pid: int, *, grace_s: float = 10.0) -> None:
     _signal(members, force=False)
     with contextlib.suppress(KeyboardInterrupt):
         _wait(members, grace_s)
-    # Looked up again: a daemon may have forked between the first look and the signal.
+    # Looked up again: a daemon may have forked between the first lookup and the signal.
     leftover = _alive({*members, *_family(pid)})
     _signal(leftover, force=True)
     _wait(leftover, 5.0)
@@ -48,7 +48,7 @@ def _session(pid: int) -> int | None:
 
 def _signal(processes: Iterable[psutil.Process], *, force: bool) -> None:
     for process in processes:
-        # psutil compares the start time first: an id that was given to a new process gets no signal.
+        # psutil compares the start time first: a reused id gets no signal.
         with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
             process.kill() if force else process.terminate()
 
@@ -60,7 +60,7 @@ def _wait(processes: Iterable[psutil.Process], timeout_s: float) -> None:
 
 
 def _alive(processes: Iterable[psutil.Process]) -> set[psutil.Process]:
-    """Those that still run. A zombie is done; `psutil.wait_procs` would take its exit code from its parent."""
+    """Those still running. A zombie is done; `psutil.wait_procs` would take its exit code from its parent."""
     return {process for process in processes if _is_alive(process)}
 
 

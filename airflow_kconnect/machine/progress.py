@@ -11,7 +11,7 @@ class ProgressLine:
     """Called with a message; ends its line when closed. Use it as a context manager.
 
     :param stream: where to write, usually standard error.
-    :param every_s: seconds between two lines if the stream is no terminal.
+    :param every_s: seconds between two lines if the stream is not a terminal.
     """
 
     def __init__(self, stream: TextIO, *, every_s: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,4 +1,4 @@
-"""Where Spark is, and from where its PySpark is imported: found by files, without importing PySpark."""
+"""Where Spark is, and where its PySpark is imported from: determined from files, without importing PySpark."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from airflow_kconnect.machine.cache import cache_folder
 from airflow_kconnect.machine.errors import SetupError
 
 ARCHIVE = Path("python", "lib", "pyspark.zip")
-"""PySpark's Python files, in Spark's folder: what jobs import, since Spark puts it first on their path."""
+"""PySpark's Python files, in Spark's folder: the ones jobs import, since Spark puts them first on their path."""
 
 _VERSION_FILE = "pyspark/version.py"
-# Not all of PySpark's packages have them.
+# Not all of PySpark's packages contain them.
 _NOT_INSTALLED = ("/tests/", "/benchmark/")
 
 
 def spark_home() -> Path | None:
     """Spark's folder, with `bin` and `jars`; None if there is none.
 
-    `SPARK_HOME` if it is set, as it is in each job; else that of this Python's PySpark, also one that it imports from a
+    `SPARK_HOME` if it is set, as in each job; else that of this Python's PySpark, including one imported from a
     `pyspark.zip`; else the one that `kconnect spark install` has put into the cache.
     """
     named = os.environ.get("SPARK_HOME")
@@ -37,7 +37,7 @@ def spark_home() -> Path | None:
 
 def _of_this_python() -> Path | None:
     spec = importlib.util.find_spec("pyspark")
-    # Without an `origin` where an uninstalled pyspark-client has taken away __init__.py.
+    # There is no `origin` if an uninstalled pyspark-client has removed __init__.py.
     for location in (spec.submodule_search_locations or []) if spec else []:
         folder = Path(location)
         archive = folder.parent
@@ -49,7 +49,7 @@ def _of_this_python() -> Path | None:
 
 
 def install_folder() -> Path:
-    """Where `kconnect spark install` puts PySpark and what it needs: a folder for `PYTHONPATH`."""
+    """Where `kconnect spark install` puts PySpark and its requirements: a folder for `PYTHONPATH`."""
     return cache_folder() / "spark" / f"python{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -60,17 +60,17 @@ def installed_spark() -> Path | None:
 
 
 def python_path(home: Path) -> list[str]:
-    """What to put first on the Python path for the PySpark of a Spark, whatever lies in `site-packages`."""
+    """What to put first on the Python path to use a Spark's own PySpark, whatever is in `site-packages`."""
     own = [str(home.parent)] if home == installed_spark() else []
     return [str(home / ARCHIVE), *map(str, sorted((home / ARCHIVE).parent.glob("py4j-*-src.zip"))), *own]
 
 
 def use_whole_pyspark() -> None:
-    """Have this process import PySpark from Spark's own archive where other packages have changed the installed files.
+    """Make this process import PySpark from Spark's own archive if other packages have changed the installed files.
 
     `pyspark-client`, which Airflow's Spark provider depends on, installs its files over those of `pyspark`.
 
-    Nothing happens if PySpark has been imported already.
+    Does nothing if PySpark has already been imported.
     """
     home = spark_home()
     archives = python_path(home) if home is not None else []
@@ -82,23 +82,23 @@ def use_whole_pyspark() -> None:
 
 
 def use_unpacked_pyspark(*, unpack: bool) -> None:
-    """Have a job import PySpark from a copy of Spark's archive in the cache.
+    """Make a job import PySpark from a copy of Spark's archive in the cache.
 
-    Python keeps the copy compiled. What it imports from the archive itself, it compiles in each process.
+    Python keeps the copy compiled. It would compile files imported from the archive itself in each process.
 
-    :param unpack: make the copy if there is none; else the archive is used.
+    :param unpack: create the copy if there is none; else the archive is used.
     """
     home = spark_home()
     if home is None or "pyspark" in sys.modules:
         return
     entries = [Path(entry) == home / ARCHIVE for entry in sys.path]
     if any(entries) and (folder := _unpacked(home / ARCHIVE, unpack=unpack)) is not None:
-        # Before the archive, not in its place: it is still there if the copy cannot be read.
+        # Before the archive, not replacing it: it is still there if the copy cannot be read.
         sys.path.insert(entries.index(True), str(folder))
 
 
 def _unpacked(archive: Path, *, unpack: bool) -> Path | None:
-    """The copy; None if there is none, or it cannot be made. It gets its name when it is complete."""
+    """The copy; None if there is none, or it cannot be created. It gets its name once it is complete."""
     try:
         facts = archive.stat()
         folder = cache_folder() / "pyspark" / f"{facts.st_size:x}-{facts.st_mtime_ns:x}"
@@ -119,13 +119,13 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 
 def _is_intact(home: Path, path: Sequence[str]) -> bool:
-    """Whether a Python path finds the files beside Spark's jars, and they are those of its archive."""
+    """Whether a Python path finds the files beside Spark's jars, unchanged from those in its archive."""
     spec = PathFinder.find_spec("pyspark", path)
     found = next(iter((spec and spec.submodule_search_locations) or []), None)
     if found is None or Path(found).resolve() != home.resolve():
         return False
     with zipfile.ZipFile(home / ARCHIVE) as archive:
-        # Their sizes tell, but for the file that holds the version.
+        # Comparing sizes is enough, except for the file that contains the version.
         return archive.read(_VERSION_FILE) == _content(home.parent / _VERSION_FILE) and all(
             _size(home.parent / info.filename) == info.file_size
             for info in archive.infolist()

@@ -1,4 +1,4 @@
-"""Installs Spark into the cache, for those who keep it out of the Python environment of Airflow."""
+"""Installs Spark into the cache, for users who keep it out of Airflow's Python environment."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def requirements() -> list[str]:
 
 
 def install_spark() -> Path:
-    """Have pip install PySpark and what jobs need besides; returns Spark's folder. pip's output goes to the terminal.
+    """Have pip install PySpark and what else jobs need; returns Spark's folder. pip's output goes to the terminal.
 
-    Written beside its final place and then renamed: a Spark that is found is whole.
+    Written beside its final location and then renamed: a Spark that is found is complete.
 
-    :raises SetupError: there is neither pip nor uv, or the cache cannot be written. :raises RetriableError: pip failed.
+    :raises SetupError: there is neither pip nor uv, or the cache is not writable. :raises RetriableError: pip failed.
     """
     folder = install_folder()
     part = folder.with_name(f"{folder.name}.part")
