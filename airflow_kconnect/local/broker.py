@@ -1,4 +1,4 @@
-"""A real Apache Kafka on this machine: one node on the loopback address, for development and tests."""
+"""A real Apache Kafka on this machine: a single node on the loopback address, for development and tests."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from airflow_kconnect.machine.errors import SetupError, disk_full, readable_os_e
 from airflow_kconnect.machine.java import find_java, java_environment
 
 KAFKA_VERSION = "4.3.0"
-# Kafka's own pom leaves out the bridge from slf4j, through which all its logging goes.
+# Kafka's own pom leaves out the slf4j bridge through which all its logging goes.
 KAFKA = (f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}", "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4")
 DEFAULT_PORT = 9092
 
 _MIN_FREE_BYTES = 200_000_000
-# The second-best compiler and the simplest collector: a broker of one developer starts sooner and stays small.
+# The second-best compiler and the simplest collector: a single developer's broker starts sooner and stays small.
 _QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class BrokerStatus:
-    """What is known of a broker.
+    """What is known about a broker.
 
-    :param state: `running`, `starting` (the process is there but does not answer) or `stopped`.
+    :param state: `running`, `starting` (the process exists but does not answer yet) or `stopped`.
     :param bootstrap: `host:port` of the last start; None if it was never started.
-    :param note: something that a person should know, for example that it was running already.
+    :param note: something the user should know, for example that it was already running.
     """
 
     state: str
@@ -56,11 +56,11 @@ class BrokerStatus:
 class EmbeddedBroker:
     """A Kafka broker and controller in one process, which outlives this one until it is stopped.
 
-    :param data_dir: its data folder; made if missing. Starting again on it continues with the same topics.
+    :param data_dir: its data folder; created if missing. Starting again with it continues with the same topics.
     :param port: port of the broker; None means that of the last start, or a free one.
     :param heap_mb: Java heap in MB.
     :param sasl_users: user -> password for a second listener with SASL_PLAINTEXT and the mechanism PLAIN.
-    :param settings: further broker settings, which win over ours.
+    :param settings: additional broker settings, which override ours.
     :param progress: called with a line of text while Kafka is downloaded and started.
     """
 
@@ -94,7 +94,7 @@ class EmbeddedBroker:
     def sasl_bootstrap(self) -> str:
         """`host:port` of the SASL_PLAINTEXT listener.
 
-        :raises SetupError: the broker was never started, or without users.
+        :raises SetupError: the broker was never started, or was started without users.
         """
         port = self._known_ports().sasl
         if port is None:
@@ -112,10 +112,10 @@ class EmbeddedBroker:
         return self._folder.log
 
     def start(self, *, timeout_s: float = 60) -> BrokerStatus:
-        """Start the broker and return once it answers; a broker that runs already is left as it is.
+        """Start the broker and return once it answers; a broker that is already running is left as it is.
 
         :param timeout_s: how long to wait for the answer, in seconds; downloading Kafka does not count.
-        :raises SetupError: no Java, a port is taken, the folder cannot be used, the broker died at its start.
+        :raises SetupError: no Java, a port is taken, the folder cannot be used, the broker died while starting.
         :raises RetriableError: no answer in time, the download failed, or the disk is full.
         """
         with readable_os_errors(self._folder.path):
@@ -125,7 +125,7 @@ class EmbeddedBroker:
                 return self._already_running() if running else self._start(timeout_s)
 
     def stop(self, *, timeout_s: float = 30) -> bool:
-        """Stop the broker in order, or by force after `timeout_s` seconds; False if it did not run."""
+        """Stop the broker gracefully, or by force after `timeout_s` seconds; False if it was not running."""
         running = self._pid_file.process()
         if running is not None:
             daemon.end(running, timeout_s=timeout_s)
@@ -142,11 +142,11 @@ class EmbeddedBroker:
         self._running().suspend()
 
     def resume(self) -> None:
-        """Let a frozen broker go on (SIGCONT)."""
+        """Let a frozen broker continue (SIGCONT)."""
         self._running().resume()
 
     def status(self) -> BrokerStatus:
-        """Whether the broker runs and answers, and where."""
+        """Whether the broker is running and answers, and where."""
         known = self._folder.ports()
         status = BrokerStatus("stopped", self._folder.path)
         if known is None:
@@ -258,7 +258,7 @@ class EmbeddedBroker:
 
 
 def _cluster_at(bootstrap: str) -> str | None:
-    """The id of the cluster that answers at an address; None if nobody does."""
+    """The id of the cluster that answers at an address; None if none does."""
     if not ports.is_open(int(bootstrap.rpartition(":")[2])):
         return None
     silent = logging.Logger("silent", logging.CRITICAL + 1)

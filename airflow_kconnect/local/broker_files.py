@@ -1,4 +1,4 @@
-"""The files of an embedded broker's data folder: what they are called and what is written into them."""
+"""The files of an embedded broker's data folder: their names and contents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ rootLogger.level=INFO
 rootLogger.appenderRef.out.ref=out
 """
 
-# One node: nothing can be replicated, and nobody waits for other members. Small internal topics start faster.
+# One node: nothing can be replicated, and there are no other members to wait for. Small internal topics start faster.
 _ONE_NODE = {
     "num.partitions": "1",
     "default.replication.factor": "1",
@@ -33,7 +33,7 @@ _ONE_NODE = {
     "share.coordinator.state.topic.min.isr": "1",
     "group.initial.rebalance.delay.ms": "0",
     "auto.create.topics.enable": "false",
-    # After a crash the node is let in again when its former self has timed out: 9 s by default.
+    # After a crash the node is admitted again once its former self has timed out: 9 s by default.
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "500",
     "log.cleaner.dedupe.buffer.size": "16777216",
@@ -45,7 +45,7 @@ _BACKSLASH = "\\"
 class Ports:
     """Where the broker listens, on the loopback address.
 
-    :param sasl: port of the listener that asks for user and password; None if there is none.
+    :param sasl: port of the listener that requires user and password; None if there is none.
     """
 
     broker: int
@@ -93,9 +93,9 @@ class DataFolder:
         return (self.kafka_logs / "meta.properties").is_file()
 
     def cluster_id(self) -> str:
-        """The id of the cluster that lives here; makes one up for an empty folder.
+        """The id of the cluster in this folder; generates one for an empty folder.
 
-        :raises SetupError: the folder holds something else, or the storage of another cluster.
+        :raises SetupError: the folder contains something else, or the storage of another cluster.
         """
         ours = self.path / "cluster.id"
         if not ours.is_file():
@@ -126,14 +126,14 @@ class DataFolder:
     def write(self, ports: Ports, users: Mapping[str, str], settings: Mapping[str, str]) -> None:
         """Write everything that the broker and a worker read."""
         self.log4j2.write_text(LOG4J2)
-        # It may hold passwords.
+        # It may contain passwords.
         self.server_properties.touch(mode=0o600)
         self.server_properties.write_text(properties_text(_server(self, ports) | _sasl(ports, users) | dict(settings)))
         self.worker_properties.write_text(properties_text(worker_config(f"{LOOPBACK}:{ports.broker}")))
 
 
 def worker_config(bootstrap: str) -> dict[str, str]:
-    """Worker properties for a broker; a worker of Connect itself also needs replication factors for one node."""
+    """Worker properties for a broker; a worker of Connect itself also needs replication factors for a single node."""
     return {
         "bootstrap.servers": bootstrap,
         "group.id": "kconnect",
@@ -178,7 +178,7 @@ def _sasl(ports: Ports, users: Mapping[str, str]) -> dict[str, str]:
 
 def _new_cluster_id() -> str:
     raw = secrets.token_bytes(16)
-    # The first character must not be a hyphen: command lines would take the id for an option.
+    # The first character must not be a hyphen: command lines would mistake the id for an option.
     return base64.urlsafe_b64encode(bytes([raw[0] & 0x7F]) + raw[1:]).decode().rstrip("=")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-# Two readings of one process's start may differ by a clock correction, never by more than this in practice.
+# In practice, two readings of a process's start time may differ by a clock correction, never by more than this.
 _SAME_START_S = 2.0
 _LOG_TO_KEEP_BYTES = 10_000_000
 _TAIL_BYTES = 64_000
@@ -21,12 +21,12 @@ _COMPLAINT = re.compile(r" (ERROR|FATAL) |Exception|Error: ")
 
 @dataclass(frozen=True)
 class PidFile:
-    """Remembers which process runs, by its pid and its start time: a recycled pid is not taken for it."""
+    """Remembers which process is running, by its pid and its start time: a recycled pid is not mistaken for it."""
 
     path: Path
 
     def write(self, process: psutil.Process) -> None:
-        """Remember a process that was just started."""
+        """Record a process that was just started."""
         self.path.write_text(json.dumps({"pid": process.pid, "started_epoch_s": process.create_time()}))
 
     def process(self) -> psutil.Process | None:
@@ -40,7 +40,7 @@ class PidFile:
             return None
 
     def remove_if_stale(self) -> bool:
-        """Remove a file that names no living process; True if there was one."""
+        """Remove a file whose process is no longer alive; True if there was one."""
         if not self.path.exists() or self.process() is not None:
             return False
         self.path.unlink(missing_ok=True)
@@ -48,7 +48,7 @@ class PidFile:
 
 
 def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str] | None = None) -> psutil.Popen:
-    """Start a process in a session of its own, with its output appended to a log file.
+    """Start a process in its own session, with its output appended to a log file.
 
     :param log: a log of more than 10 MB is first moved to `<log>.1`.
     """
@@ -67,7 +67,7 @@ def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str
 
 
 def is_alive(process: psutil.Process) -> bool:
-    """Whether a process runs; one that has ended but was not yet waited for does not."""
+    """Whether a process is running; one that has ended but was not yet waited for is not."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
@@ -75,7 +75,7 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 def end(process: psutil.Process, *, timeout_s: float) -> None:
-    """End a process: ask it (SIGTERM), and if it is still there after `timeout_s` seconds, SIGKILL."""
+    """End a process: SIGTERM, and SIGKILL if it still exists after `timeout_s` seconds."""
     try:
         # A stopped process (SIGSTOP) would never see the SIGTERM.
         process.resume()
@@ -97,7 +97,7 @@ def kill(process: psutil.Process) -> None:
 
 
 def last_errors(log: Path, count: int = 4) -> str:
-    """What a Java program last complained of in its log, without stack frames; its last lines if of nothing."""
+    """The last errors of a Java program in its log, without stack frames; its last lines if there are none."""
     if not log.is_file():
         return ""
     with log.open("rb") as tail:

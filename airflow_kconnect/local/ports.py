@@ -1,4 +1,4 @@
-"""Ports on the loopback address: a free one, and who holds a taken one."""
+"""Ports on the loopback address: a free one, and which program holds one in use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """A port that is currently free."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         return int(probe.getsockname()[1])
@@ -29,14 +29,16 @@ def is_taken(port: int) -> bool:
 
 
 def is_open(port: int) -> bool:
-    """Whether somebody accepts connections on the port."""
+    """Whether a server accepts connections on the port."""
     with suppress(OSError), socket.create_connection((LOOPBACK, port), timeout=1):
         return True
     return False
 
 
 def holder(port: int) -> str:
-    """Who listens on a port, for a message: `process 123 (java)`, or `another program` if that cannot be seen."""
+    """What is listening on a port, for a message: `process 123 (java)`, or `another program` if that cannot be
+    determined.
+    """
     with suppress(psutil.Error, OSError):
         for connection in psutil.net_connections(kind="tcp"):
             listens = connection.status == psutil.CONN_LISTEN and connection.laddr.port == port
