@@ -1,8 +1,8 @@
-"""Worker keys of the Airflow connection that says how runs reach Kafka, and the form of its type `kconnect`.
+"""Worker keys from the Airflow connection that says how runs reach Kafka, and the form for its type `kconnect`.
 
-Type `kconnect` has a form: host (`bootstrap.servers`), login and password (SASL), and the fields of `FIELDS`. What else
-is in its extra are worker keys as they are (`producer.compression.type`, ...); they win over fields. For type `kafka`
-see `airflow_kconnect.hooks.kafka`; type `generic` is read in the same way.
+Type `kconnect` has a form: host (`bootstrap.servers`), login and password (SASL), and the fields of `FIELDS`.
+Everything else in its extra is used unchanged as worker keys (`producer.compression.type`, ...), which override fields.
+For type `kafka` see `airflow_kconnect.hooks.kafka`; type `generic` is read in the same way.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from airflow_kconnect.hooks.masking import register_secrets
 if TYPE_CHECKING:
     from airflow.sdk import Connection
 
-# The form's fields and the worker keys that they set. Airflow hides values by the names of fields: those of secrets
-# have `password` or `private_key` in them, as Kafka's own `ssl.keystore.key` has not.
+# The form's fields and the worker keys that they set. Airflow hides values by the names of fields: those for secrets
+# contain `password` or `private_key`, unlike Kafka's own `ssl.keystore.key`.
 _FIELDS = {
     "group_id": "group.id",
     "security_protocol": "security.protocol",
@@ -32,16 +32,16 @@ _FIELDS = {
     "offset_storage_topic": "offset.storage.topic",
     "config_storage_topic": "config.storage.topic",
 }
-# Fields with a path or with PEM text: the keys for the one and for the other.
+# Fields with a path or with PEM text: the keys for each of the two.
 _PEM_FIELDS = {
     "ssl_ca": ("ssl.ca.location", "ssl.truststore.certificates"),
     "ssl_certificate": ("ssl.certificate.location", "ssl.keystore.certificate.chain"),
     "ssl_private_key": ("ssl.key.location", "ssl.keystore.key"),
 }
 FIELDS = (*_FIELDS, *_PEM_FIELDS)
-"""Names of the form's fields, beside Airflow's own: host, login, password."""
+"""Names of the form's fields, besides Airflow's own: host, login, password."""
 
-# Fields that the form once had; nothing reads what they say.
+# Fields that the form once had; they are ignored.
 _WITHOUT_EFFECT = (
     *("status_storage_topic", "schema_registry_url", "schema_registry_username", "schema_registry_password"),
 )
@@ -52,7 +52,7 @@ _PEM = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+-----)"
 
 
 def connection_worker_keys(conn_id: str) -> dict[str, str]:
-    """Worker keys of a connection; its secrets are registered with Airflow's masker. Connects to no broker.
+    """Worker keys from a connection; its secrets are registered with Airflow's masker. Makes no connection to a broker.
 
     :raises ConfigError: there is no such connection, or it does not say how to reach Kafka.
     """
@@ -70,7 +70,7 @@ def connection_worker_keys(conn_id: str) -> dict[str, str]:
 
 
 def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
-    """Worker keys of a connection of type `kconnect`; its secrets are registered with Airflow's masker.
+    """Worker keys from a connection of type `kconnect`; its secrets are registered with Airflow's masker.
 
     :raises ConfigError: it names no brokers, has a login that would not be used, or an extra that is not flat.
     """
@@ -93,7 +93,7 @@ def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
 
 
 def _refuse_unused_login(connection: Connection, keys: Mapping[str, str]) -> None:
-    """The client would connect without the login, and a broker without authentication would let it."""
+    """The client would connect without the login, and a broker without authentication would accept that."""
     if not connection.login:
         return
     protocol = keys.get("security.protocol", "PLAINTEXT")
@@ -111,13 +111,13 @@ def _ssl(fields: Mapping[str, str]) -> dict[str, str]:
             is_text = "-----BEGIN" in fields[name]
             keys[for_text if is_text else for_path] = _lines(fields[name]) if is_text else fields[name].strip()
     if private_key := keys.get("ssl.keystore.key"):
-        # With its line ends restored it differs from the text that was registered.
+        # With its line breaks restored it differs from the text that was registered.
         register_secrets({"ssl_private_key": private_key})
     return keys
 
 
 def _lines(pem: str) -> str:
-    r"""PEM with its line ends, which a password field takes away and an environment variable may write as `\n`."""
+    r"""PEM with its line breaks, which a password field removes and an environment variable may write as `\n`."""
 
     def block(match: re.Match[str]) -> str:
         begin, body, end = match.groups()

@@ -1,8 +1,8 @@
-"""JDBC URLs of Airflow's database connections: types `postgres`, `mysql`, `sqlite` and `jdbc`.
+"""JDBC URLs for Airflow's database connections: types `postgres`, `mysql`, `sqlite` and `jdbc`.
 
-A connection's extra is what Airflow's own hooks hand to a Python driver. What a JDBC driver calls otherwise is
-translated; what would be lost is an error if it is about encryption, else a warning. User and password never become
-part of a URL.
+A connection's extra is what Airflow's own hooks pass to a Python driver. Settings that a JDBC driver names differently
+are translated; a setting that would be lost is an error if it concerns encryption, else a warning. User and password
+never become part of a URL.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def _on_or_off(value: Any) -> str:
 
 @dataclass(frozen=True)
 class _Server:
-    """How the URLs of a kind of database server look.
+    """How the URLs of a kind of database server are built.
 
     :param parameters: extra -> parameter of the JDBC driver, and how its value is written there.
-    :param encryption: beginnings of extras that must not be lost.
+    :param encryption: prefixes of extras that must not be lost.
     """
 
     subprotocol: str
@@ -89,8 +89,8 @@ TYPES = (*_SERVERS, "sqlite", "jdbc")
 def jdbc_url(connection: Connection) -> str:
     """The JDBC URL of a connection, without user and password.
 
-    :raises ProviderProblem: its type is none of `TYPES`, or it lacks what a URL needs. The text names its type and no
-        values besides that.
+    :raises ProviderProblem: its type is not one of `TYPES`, or it lacks what a URL needs. The text names its type and
+        no other values.
     """
     match connection.conn_type:
         case "sqlite":

@@ -1,9 +1,9 @@
-"""Worker keys of connections of type `kafka`, as apache-airflow-providers-apache-kafka defines them.
+"""Worker keys from connections of type `kafka`, as defined by apache-airflow-providers-apache-kafka.
 
 Such a connection's extra is a configuration of librdkafka, the C client: `bootstrap.servers`, `security.protocol`,
-`sasl.username`, ... What says how to reach the brokers becomes worker keys. What is about one consumer or one producer
-(`group.id`, `auto.offset.reset`, ...) has another meaning for a Connect worker and is left out. Host and port stand in
-for `bootstrap.servers`, login and password for `sasl.username` and `sasl.password`.
+`sasl.username`, ... Settings for reaching the brokers become worker keys. Settings for a single consumer or producer
+(`group.id`, `auto.offset.reset`, ...) have another meaning for a Connect worker and are left out. Host and port can
+replace `bootstrap.servers`, login and password `sasl.username` and `sasl.password`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ log = logging.getLogger(__name__)
 
 
 def kafka_worker_keys(connection: Connection) -> dict[str, str]:
-    """Worker keys of a connection of type `kafka`; its secrets are registered with Airflow's masker.
+    """Worker keys from a connection of type `kafka`; its secrets are registered with Airflow's masker.
 
-    :raises ConfigError: the connection does not say how to reach Kafka, or says it in a way that Spark cannot use.
+    :raises ConfigError: the connection does not say how to reach Kafka, or in a way that Spark cannot use.
     """
     extra = extra_of(connection)
     register_secrets(extra)
@@ -48,7 +48,7 @@ def kafka_worker_keys(connection: Connection) -> dict[str, str]:
 def extra_of(connection: Connection) -> dict[str, Any]:
     """The extra of a connection.
 
-    :raises ConfigError: it is no JSON object; the text of an extra, which holds secrets, is not quoted.
+    :raises ConfigError: it is not a JSON object; the text of an extra, which may contain secrets, is not quoted.
     """
     try:
         extra = json.loads(connection.extra or "{}")
@@ -61,7 +61,7 @@ def extra_of(connection: Connection) -> dict[str, Any]:
 
 
 def servers_of(connection: Connection, named: Any) -> str:
-    """`bootstrap.servers`: those that the extra names, else host and port.
+    """`bootstrap.servers`: those in the extra, else host and port.
 
     :raises ConfigError: there are none.
     """
@@ -83,7 +83,7 @@ def login_of(connection: Connection) -> Mapping[str, str]:
 
 
 def text_of(value: Any) -> str:
-    """A value of JSON as Kafka's configurations write it."""
+    """A JSON value as text in Kafka's configuration format."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -31,7 +31,7 @@ TEST_TIMEOUT_S = 4.0
 
 
 class KafkaConnectHook(BaseHook):
-    """What a task can ask about a connector, and do with it, besides running it; needs neither Spark nor Connect.
+    """What a task can query about a connector, and do with it, besides running it; needs neither Spark nor Connect.
 
     .. code-block:: python
 
@@ -39,22 +39,21 @@ class KafkaConnectHook(BaseHook):
         def enough_to_write() -> bool:
             return KafkaConnectHook().lag("orders-sink.json")["records"] >= 10_000
 
-    There is no `run()`: a run is a Spark job with retries, progress and an end of its own, for which there are
-    `KafkaSourceOperator` and `KafkaSinkOperator`.
+    There is no `run()`: a run is a Spark job with its own retries, progress and termination; use `KafkaSourceOperator`
+    and `KafkaSinkOperator` for that.
 
-    A `connector` is what the operators take: Connect's JSON as a dict or a text, or the path of a file, absolute or
-    relative to the DAG file. Where a method says so, its name is enough. Variables such as `${airflow:id:password}`
-    and `${env:HOME}` are resolved on this machine, and their values registered with Airflow's masker.
+    A `connector` is given as for the operators: Connect's JSON as a dict or a string, or the path of a file, absolute
+    or relative to the DAG file. Where a method says so, its name is enough. Variables such as `${airflow:id:password}`
+    and `${env:HOME}` are resolved on this machine, and their values are registered with Airflow's masker.
 
     All methods that take a connector, and `get_conn`, raise the operators' errors:
 
     * `ConnectorConfigError`: configuration, request or data are wrong. Airflow does not retry the task.
-    * `ConnectorRetriableError`: something outside is unavailable, or still in use.
+    * `ConnectorRetriableError`: an external system is unavailable, or still in use.
 
-    :param kafka_conn_id: connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
-    :param worker_config: worker keys; they win over those of the connection.
-    :param folder: what relative paths are relative to. Default: the folder of the DAG whose task this is, else the
-        current directory.
+    :param kafka_conn_id: connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
+    :param worker_config: worker keys; they override those of the connection.
+    :param folder: base folder of relative paths. Default: the folder of the task's DAG, else the current directory.
     """
 
     conn_name_attr = "kafka_conn_id"
@@ -75,7 +74,7 @@ class KafkaConnectHook(BaseHook):
         self._folder = folder
 
     def worker_config(self) -> dict[str, Any]:
-        """Worker keys, as they were written. Called in a task; connects to no broker.
+        """Worker keys, variables not resolved. Called in a task; makes no connection to a broker.
 
         Secrets of the connection are registered with Airflow's masker before this returns.
 
@@ -112,14 +111,15 @@ class KafkaConnectHook(BaseHook):
         return self._set_state(connector, operations.STARTED)
 
     def stop(self, connector: Connector) -> dict[str, Any]:
-        """Stop a connector: as `pause`, and its offsets may be altered and reset. The name is enough.
+        """Stop a connector: as `pause`, but its offsets may be altered and reset. The name is enough.
 
         :returns: `{"connector": ..., "state": "STOPPED"}`.
         """
         return self._set_state(connector, operations.STOPPED)
 
     def offsets(self, connector: Connector) -> list[dict[str, Any]]:
-        """Committed offsets in the shape of Connect's REST API, which `alter_offsets` takes; empty if there are none.
+        """Committed offsets in the format of Connect's REST API, which `alter_offsets` accepts; empty if there are
+        none.
 
         The name is enough, except for connectors with an offset topic or a consumer group of their own.
 
@@ -129,13 +129,13 @@ class KafkaConnectHook(BaseHook):
             return operations.show_offsets(*self._name_or_config(connector))
 
     def lag(self, connector: Connector) -> dict[str, Any]:
-        """What a sink has left to read.
+        """What a sink still has to read.
 
-        By its name alone a sink is found if its consumer group is `connect-<name>` and has offsets; topics of which it
-        has committed none do not count then.
+        Its name alone is enough if its consumer group is `connect-<name>` and has offsets; topics without committed
+        offsets are not counted then.
 
         :returns: `{"connector", "records", "seconds", "topics": {topic: records}}`. `seconds` is the age of the oldest
-            unread record; of many topics the 20 with the most records are in `topics`.
+            unread record; `topics` has at most 20 topics, those with the most records.
         """
         with _operators_errors():
             return operations.sink_lag(*self._name_or_config(connector))
@@ -146,7 +146,7 @@ class KafkaConnectHook(BaseHook):
         """Replace committed offsets (KIP-875). The connector must be stopped.
 
         :param offsets: as for `AlterOffsetsOperator`: `[{"partition": {...}, "offset": {...} or None}]`. Partitions
-            that are not named keep theirs; an offset of None resets one.
+            that are not named keep their offsets; an offset of None resets one.
         :returns: `{"connector": ..., "message": ...}`.
         """
         with _operators_errors():
@@ -155,7 +155,7 @@ class KafkaConnectHook(BaseHook):
             return {"connector": operations.connector_name(config), "message": message}
 
     def reset_offsets(self, connector: Connector) -> dict[str, Any]:
-        """Remove all committed offsets, and an unfinished plan. The connector must be stopped.
+        """Remove all committed offsets and any unfinished plan. The connector must be stopped.
 
         :returns: `{"connector": ..., "message": ...}`.
         """
@@ -165,7 +165,7 @@ class KafkaConnectHook(BaseHook):
             return {"connector": operations.connector_name(config), "message": message}
 
     def validate(self, connector: Connector) -> dict[str, Any]:
-        """Check a configuration; the error has all that is wrong. Connects to nothing.
+        """Check a configuration; the error lists everything that is wrong. Makes no connections.
 
         What depends on variables is checked by the run.
 
@@ -176,9 +176,10 @@ class KafkaConnectHook(BaseHook):
             return operations.validated(found.config, found.worker, found.variables)
 
     def test_connection(self) -> tuple[bool, str]:
-        """Whether a broker answers, and which cluster it is of; takes a few seconds if none does.
+        """Whether a broker answers, and to which cluster it belongs; takes a few seconds if none does.
 
-        Called by the button in Airflow's connection form, and by `airflow connections test`. The message has no secret.
+        Called by the button in Airflow's connection form, and by `airflow connections test`. The message contains no
+        secret.
         """
         # Loads the Kafka client, which nothing else in an API server needs.
         from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -229,7 +230,7 @@ class KafkaConnectHook(BaseHook):
 
 @contextmanager
 def _operators_errors() -> Iterator[None]:
-    """A `ConnectError` becomes the operators' error, by which Airflow decides on a retry."""
+    """Turn a `ConnectError` into the operators' error, by which Airflow decides whether to retry."""
     try:
         yield
     except ConnectError as error:

@@ -1,4 +1,4 @@
-"""Keeps secrets out of logs and of rendered fields: by the name of a key, and by registering its value."""
+"""Keeps secrets out of logs and rendered fields: by the name of a key, and by registering its value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECRET_KEY = re.compile(_NAMES, re.IGNORECASE)
 _ASSIGNMENT = re.compile(
     rf"((?:{_NAMES})[\w.-]{{0,80}}[\"']?\s{{0,3}}[=:]\s{{0,3}})(\"[^\"]*\"|'[^']*'|[^\s\"',;]+)", re.IGNORECASE
 )
-# A reference such as ${file:/run/secrets:password} names a secret and is none.
+# A reference such as ${file:/run/secrets:password} names a secret but is not one.
 _REFERENCE = re.compile(r"\s*\$\{[^}]*:[^}]*\}\s*")
 _JAAS_OPTION = re.compile(r"\w*(?:password|secret|token)\w*\s*=\s*\"((?:[^\"\\]|\\.)*)\"", re.IGNORECASE)
 
@@ -30,7 +30,7 @@ def is_secret_key(key: str) -> bool:
 
 
 def register_secrets(config: Mapping[str, Any]) -> None:
-    """Have Airflow mask the values of all secret keys of a configuration, wherever they turn up in this task."""
+    """Have Airflow mask the values of all secret keys of a configuration, wherever they appear in this task."""
     for key, value in config.items():
         if isinstance(value, Mapping):
             register_secrets(value)
@@ -39,24 +39,24 @@ def register_secrets(config: Mapping[str, Any]) -> None:
 
 
 def register_secret(value: str) -> None:
-    """Have Airflow mask a value wherever it turns up in this task; Airflow leaves values of a few characters alone."""
+    """Have Airflow mask a value wherever it appears in this task; Airflow leaves values of a few characters alone."""
     for form in _forms(value):
         mask_secret(form)
 
 
 def masked(text: str) -> str:
-    """A text in which all registered values are masked, for what goes elsewhere than to the log."""
+    """A text in which all registered values are masked, for output other than the log."""
     return str(redact(text))
 
 
 def _forms(value: str) -> Iterator[str]:
-    """The value as it may be written elsewhere: escaped, in a URL, line by line, inside a JAAS entry."""
+    """The forms in which the value may appear elsewhere: escaped, in a URL, line by line, inside a JAAS entry."""
     yield from secret_forms(value)
     yield from _JAAS_OPTION.findall(value)
 
 
 def mask_command(command: Sequence[str]) -> list[str]:
-    """A command whose secret values are masked: `--token x`, `--conf my.token=x`, `x:password=...`."""
+    """A command with its secret values masked: `--token x`, `--conf my.token=x`, `x:password=...`."""
     masked: list[str] = []
     for word in command:
         follows_option = bool(masked) and re.fullmatch(r"--[\w.-]+", masked[-1]) is not None
@@ -69,7 +69,7 @@ def mask_command(command: Sequence[str]) -> list[str]:
 
 def _mask_word(word: str) -> str:
     key, equals, value = word.partition("=")
-    # The pattern lists the names of secrets; the provider would take what follows it for one.
+    # The pattern lists the names of secrets; the provider would mistake what follows it for a secret.
     if key == "spark.redaction.regex":
         return f"{key}=..."
     if equals and value and re.fullmatch(r"[\w.-]+", key) and is_secret_key(key):
@@ -78,5 +78,5 @@ def _mask_word(word: str) -> str:
 
 
 def mask_text(text: str) -> str:
-    """A line of text in which values that are assigned to secret keys are masked."""
+    """A line of text in which values assigned to secret keys are masked."""
     return _ASSIGNMENT.sub(rf"\1{MASK}", text)

@@ -1,4 +1,4 @@
-"""Runs a connector job with spark-submit: lifts its events out of the log, masks, ends all its processes."""
+"""Runs a connector job with spark-submit: extracts its events from the log, masks secrets, ends all its processes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from airflow_kconnect.submit.submit import socket_conf, spark_conf, submit_envir
 
 # Printed by each JVM that Spark starts.
 _NOISE = ("WARNING: Using incubator modules: jdk.incubator.vector",)
-# Of lines of the job and of Spark; each line of a task's log has one of its own.
+# Timestamps in lines of the job and of Spark; each line of a task's log has one of its own.
 _TIMESTAMP = re.compile(r"^(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}|\d\d/\d\d/\d\d \d\d:\d\d:\d\d) ")
 # The provider finds it in the namespace `spark` only.
 _DRIVER_POD = re.compile(r"submission ID [^\s:]+:([^\s:]+)")
-# What YARN's client says of an application, in lines of their own, again and again; first before the job does anything.
+# YARN's client reports on an application in separate lines, again and again; first before the job does anything.
 _TRACKING_URL = re.compile(r"\t tracking URL: (https?://\S+)$")
 UNTRACKED_YARN = f"the Spark connection has no extra `{ADDRESS_EXTRA}`"
 
@@ -36,21 +36,21 @@ UNTRACKED_YARN = f"the Spark connection has no extra `{ADDRESS_EXTRA}`"
 class ConnectorSparkSubmitHook(SparkSubmitHook):
     """A `SparkSubmitHook` for connector jobs; takes the same parameters.
 
-    After `submit`, also after one that failed:
+    After `submit`, even a failed one:
 
-    * `report`: the run's report, None if the job made none (or ran in cluster mode, where its output is elsewhere);
+    * `report`: the run's report, None if the job wrote none (or ran in cluster mode, where its output is elsewhere);
     * `error`: the job's error event, None if there was none;
     * `exit_code`: that of spark-submit, which in client mode is the job's own;
     * `tracking_url`: the application's page on YARN, None elsewhere.
 
-    `token` is to be set before: that of the run spec, which each event of the job begins with. Without it no line of
-    the output is taken for an event.
+    `token` must be set before: that of the run spec, the prefix of each event of the job. Without it no line of the
+    output is treated as an event.
 
-    `on_tracking_url` is called with that address, and with the one of the driver's own UI, as soon as it is known.
+    `on_tracking_url` is called with that address, and with that of the driver's own UI, as soon as it is known.
 
-    :raises ConfigError: the Spark configuration is refused, or PySpark is not whole.
-    While it runs the log gets a line at least every `silence_s` seconds.
+    While it runs, the log gets a line at least every `silence_s` seconds.
 
+    :raises ConfigError: the Spark configuration is rejected, or PySpark is incomplete.
     :raises SetupError: there is no spark-submit or no Java.
     """
 
@@ -62,7 +62,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
 
     @classmethod
     def from_hook(cls, hook: SparkSubmitHook) -> ConnectorSparkSubmitHook:
-        """A hook with the state of a plain one, whichever parameters that was made from."""
+        """A hook with the state of a plain one, however that one was created."""
         made = cls.__new__(cls)
         made.__dict__.update(hook.__dict__)
         made._prepare()
@@ -82,12 +82,12 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
             self._yarn_track_via_rm_api = True
 
     def keep_sockets_in(self, folder: Path) -> None:
-        """Let the Python workers of a local master talk through socket files in a folder that is this run's alone."""
+        """Make the Python workers of a local master communicate through socket files in a folder of this run alone."""
         if self._connection["master"].startswith("local"):
             self._conf = socket_conf(folder) | self._conf
 
     def _no_listener(self, url: str) -> None:
-        """Nobody wants to know."""
+        """Used when there is no listener."""
 
     @property
     def in_yarn_cluster_mode(self) -> bool:
@@ -96,7 +96,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
 
     @property
     def is_tracked(self) -> bool:
-        """Whether spark-submit ends when the job is submitted, and the cluster manager is asked about the rest."""
+        """Whether spark-submit ends once the job is submitted, and its status then comes from the cluster manager."""
         return bool(self._should_track_yarn_application_via_rm_api() or self._should_track_driver_via_k8s_api())
 
     def why_not_deferrable(self) -> str | None:
@@ -127,7 +127,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         return None if self._submit_sp is None else self._submit_sp.returncode
 
     def end_of_submit(self) -> str | None:
-        """How spark-submit failed, with the end of its output and without its command; None if it did not fail."""
+        """How spark-submit failed, with the end of its output but without its command; None if it did not fail."""
         if not self.exit_code:
             return None
         return (
@@ -135,7 +135,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         )
 
     def submit(self, application: str = "", **kwargs: Any) -> str | None:
-        """Run spark-submit in a session of its own, so that `on_kill` finds all its processes."""
+        """Run spark-submit in its own session, so that `on_kill` finds all its processes."""
         self._heartbeat = Heartbeat(self._say, f"starting Spark on {self._connection['master']}", self.silence_s)
         try:
             with self._heartbeat, self._package_for(application):
@@ -146,7 +146,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
 
     @contextmanager
     def _package_for(self, application: str) -> Iterator[None]:
-        """Send this package along, unless executors are on this machine, or the application is one of an image."""
+        """Ship this package, unless executors are on this machine or the application is part of an image."""
         with package_for(self._connection["master"]) as archive:
             if archive is not None and application == str(job_path()):
                 self._py_files = ",".join(filter(None, [str(archive), self._py_files]))
@@ -154,7 +154,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
             yield
 
     def take_up(self, job_id: str) -> None:
-        """Have `on_kill` end a job on the cluster that an earlier attempt has submitted."""
+        """Make `on_kill` end a job on the cluster that an earlier attempt has submitted."""
         if self.in_yarn_cluster_mode:
             self._yarn_application_id = job_id
         elif self.is_tracked:
@@ -165,14 +165,14 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self._killed = True
         if self._connection["deploy_mode"] != "cluster":
             self._end_processes()
-            # There is no driver's pod: what looked like its name was printed by the driver, perhaps of records.
+            # There is no driver pod: what looked like its name was printed by the driver, perhaps from records.
             self._kubernetes_driver_pod = None
         super().on_kill()
 
     def _poll_k8s_driver_via_api(self) -> str | None:
         phase: str | None = super()._poll_k8s_driver_via_api()
         if phase is None and not self._killed:
-            # The provider takes it for a success.
+            # The provider considers it a success.
             raise RuntimeError(f"driver pod {self._kubernetes_driver_pod} is gone: how its job ended is not known")
         return phase
 
@@ -183,7 +183,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
 
     def _build_spark_submit_command(self, application: str) -> list[str]:
         command: list[str] = super()._build_spark_submit_command(application)
-        # Here, because the provider makes an environment of its own where there are `env_vars`.
+        # Here, because the provider builds an environment of its own if there are `env_vars`.
         self._env = submit_environment(self._connection["master"]) | (self._env or {})
         return command
 
@@ -191,8 +191,8 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         return [*self._without_airflow(), str(self._spark_submit.program)]
 
     def _without_airflow(self) -> list[str]:
-        """A command that starts another one without Airflow's own settings: the provider hands on what is in
-        `os.environ`, which this task itself still needs.
+        """A command that starts another one without Airflow's own settings: the provider passes on `os.environ`, which
+        this task itself still needs.
         """
         names = [name for name in os.environ if AIRFLOW_SETTINGS.fullmatch(name) and name not in (self._env_vars or {})]
         return ["/usr/bin/env", *(word for name in names for word in ("-u", name))] if names else []
@@ -204,7 +204,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
 
     def _process_spark_submit_log(self, itr: Iterator[Any]) -> None:
         if self._killed:
-            # The signal came while the process was being made, when there was nothing to end yet.
+            # The signal came while the process was being created, when there was nothing to end yet.
             self._end_processes()
         super()._process_spark_submit_log(self._without_events(itr))
 

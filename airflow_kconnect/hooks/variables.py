@@ -1,6 +1,6 @@
 """Looks up Airflow's config variables in a task: `${airflow:conn_id:field}` and `${airflow-var:key}`.
 
-`${airflow:conn_id:jdbc_url}` is the JDBC URL of a database connection; as `connection.url` it brings along the
+`${airflow:conn_id:jdbc_url}` is the JDBC URL of a database connection; used as `connection.url`, it also supplies the
 connection's user and password.
 """
 
@@ -35,12 +35,12 @@ _URL_KEY, _USER_KEY, _PASSWORD_KEY = "connection.url", "connection.user", "conne
 
 
 def with_login(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
-    """A connector's configuration with user and password of the connection that `connection.url` names, by reference.
+    """A connector's configuration with references to the user and password of the connection in `connection.url`.
 
-    What the configuration itself sets stays, and with a user of its own it gets no password of another one.
+    Settings of the configuration itself are kept, and a user of its own is not combined with another user's password.
 
-    :param config: the configuration as it was written.
-    :param worker: the worker's keys as they were written.
+    :param config: the configuration, variables not resolved.
+    :param worker: the worker's keys, variables not resolved.
     """
     given = {_URL_KEY: config.get(_URL_KEY)}
     named = [variable for _, variable in task_variables(given, worker) if variable.key == JDBC_URL]
@@ -49,7 +49,7 @@ def with_login(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str
     conn_id = named[0].path
     try:
         connection = BaseHook.get_connection(conn_id)
-    except AirflowNotFoundException:  # that is said when the URL is looked up
+    except AirflowNotFoundException:  # reported when the URL is looked up
         return dict(config)
     login = {
         key: f"${{{AIRFLOW_CONNECTION}:{conn_id}:{field}}}"
@@ -60,7 +60,7 @@ def with_login(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str
 
 
 def with_database_url(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
-    """A connector's configuration with the URL in the place of `${airflow:conn_id:jdbc_url}`, where it can be had."""
+    """A connector's configuration with the URL replacing `${airflow:conn_id:jdbc_url}`, if it can be determined."""
     given = {_URL_KEY: config.get(_URL_KEY)}
     if not any(variable.key == JDBC_URL for _, variable in task_variables(given, worker)):
         return dict(config)
@@ -73,12 +73,12 @@ def with_database_url(config: Mapping[str, Any], worker: Mapping[str, Any]) -> d
 def look_up(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, str]:
     """The values of Airflow's variables in the configurations of connector and worker, by `Variable.address`.
 
-    Called in a task, never when a DAG is parsed. All values are registered with Airflow's masker, but for host, port,
+    Called in a task, never when a DAG is parsed. All values are registered with Airflow's masker, except host, port,
     login and schema of connections, which Airflow does not hide either.
 
-    :param config: the connector's configuration as it was written; empty if there is none.
-    :param worker: the worker's keys as they were written.
-    :raises ConfigError: with all variables that have no value or that the worker does not allow.
+    :param config: the connector's configuration, variables not resolved; empty if there is none.
+    :param worker: the worker's keys, variables not resolved.
+    :raises ConfigError: with all variables that have no value or that the worker forbids.
     """
     lookup = _Lookup(task_providers(worker))
     values: dict[str, str] = {}
@@ -95,14 +95,14 @@ def look_up(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, s
 
 
 class _Lookup:
-    """Asks Airflow once for each connection."""
+    """Queries Airflow once for each connection."""
 
     def __init__(self, providers: Mapping[str, TaskConfigProvider]) -> None:
         self._providers = providers
         self._connections: dict[str, Connection | None] = {}
 
     def value(self, variable: Variable) -> str:
-        """:raises ProviderProblem: there is none, or the worker does not allow it."""
+        """:raises ProviderProblem: there is none, or the worker forbids it."""
         self._providers[variable.provider].check(variable.path or variable.key)
         providers: dict[str, Callable[[str, str], str]] = {
             AIRFLOW_CONNECTION: self._of_connection,
@@ -137,7 +137,7 @@ class _Lookup:
 def _jdbc_url(connection: Connection) -> str:
     try:
         url = jdbc_url(connection)
-        if url == connection.host:  # written by hand: it may have credentials, which the connectors refuse
+        if url == connection.host:  # written by hand: it may contain credentials, which the connectors reject
             register_secret(url)
         return url
     except ProviderProblem as problem:

@@ -1,4 +1,4 @@
-"""A connector's and a worker's configuration in a task: from dicts and connections to what runs and clients take."""
+"""A connector's and a worker's configuration in a task: from dicts and connections to the input of runs and clients."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from airflow_kconnect.hooks.variables import look_up, with_login
 
 @dataclass(frozen=True)
 class Configurations:
-    """What a task has to run a connector with. Its repr shows no values: they may be secrets.
+    """What a task needs to run a connector. Its repr shows no values: they may be secrets.
 
-    :param config: the connector's configuration, as it was written, and for a database the login of its connection.
-    :param worker: the worker's keys, as they were written.
+    :param config: the connector's configuration, variables not resolved, including the login of a database connection.
+    :param worker: the worker's keys, variables not resolved.
     :param variables: values of Airflow's variables in both, for `RunSpec` and `check_configuration`.
     """
 
@@ -26,7 +26,7 @@ class Configurations:
     variables: dict[str, str] = field(repr=False)
 
     def resolved(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Both with the values of all their variables, for what a task does without a job: ask Kafka, ...
+        """Both with all their variables resolved, for what a task does without a job: querying Kafka, ...
 
         Files and environment are those of this machine. All values are registered with Airflow's masker.
 
@@ -42,13 +42,13 @@ class Configurations:
 def configurations(
     config: Mapping[str, Any], worker_config: Mapping[str, Any] | None, kafka_conn_id: str | None
 ) -> Configurations:
-    """Put together what a task was given, look up Airflow's variables, and have Airflow mask all secrets.
+    """Combine a task's parameters, look up Airflow's variables, and have Airflow mask all secrets.
 
-    Called in a task (or in a thread of a trigger), never when a DAG is parsed. Connects to no broker.
+    Called in a task (or in a thread of a trigger), never when a DAG is parsed. Makes no connection to a broker.
 
-    :param config: the connector's configuration; empty where only Kafka is of interest.
-    :param worker_config: worker keys; they win over those of the connection.
-    :param kafka_conn_id: a connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
+    :param config: the connector's configuration; empty if only Kafka matters.
+    :param worker_config: worker keys; they override those of the connection.
+    :param kafka_conn_id: a connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
     :raises ConfigError: the connection is missing or wrong, or variables have no value.
     """
     connection = {} if kafka_conn_id is None else connection_worker_keys(kafka_conn_id)

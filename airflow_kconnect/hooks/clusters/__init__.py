@@ -1,1 +1,1 @@
-"""Jobs that run away from the worker, on YARN and Kubernetes."""
+"""Jobs that run outside the worker, on YARN and Kubernetes."""

@@ -1,4 +1,4 @@
-"""Asks Kubernetes how a driver's pod is, reads the end of its log, and deletes it, without blocking an event loop."""
+"""Queries the status of a driver's pod from Kubernetes, reads the end of its log, and deletes it, without blocking."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, 
 
 _SECTION = "kubernetes_executor"
 _PACKAGE = "apache-airflow-providers-cncf-kubernetes"
-# The report is the last line of a driver; polls are further apart than its end and this.
+# The report is a driver's last line; there is more time between two polls than between its end and this.
 _LAST_LOG_S = 600
 _OUTCOMES = {"Succeeded": Outcome.SUCCEEDED, "Failed": Outcome.FAILED}
 
 
 class DriverPods:
-    """Driver pods of Kubernetes, reached as the Spark provider reaches them (`[kubernetes_executor]` of airflow.cfg).
+    """Driver pods on Kubernetes, reached as in the Spark provider (`[kubernetes_executor]` in airflow.cfg).
 
     Used with `async with`. Jobs are named `namespace:pod`.
 
-    :param token: that of the run spec, which each event of the job begins with; without it no event is read.
+    :param token: that of the run spec, the prefix of each event of the job; without it no event is read.
     :raises ConfigError: the Kubernetes provider is not installed.
     """
 
@@ -53,7 +53,7 @@ class DriverPods:
         return None
 
     async def status(self, job_id: str) -> JobStatus:
-        """How the driver is; when it has ended, with what it said at its end.
+        """The driver's status; once it has ended, including its final output.
 
         :raises ClusterManagerAwayError: Kubernetes does not answer.
         """
@@ -74,9 +74,9 @@ class DriverPods:
         return JobStatus(phase, _OUTCOMES[phase], code, reason, log, report, events.get("error"))
 
     async def kill(self, job_id: str) -> None:
-        """Delete the driver's pod; Kubernetes deletes its executors with it. One that is gone is no error.
+        """Delete the driver's pod; Kubernetes deletes its executors with it. It is not an error if it is already gone.
 
-        :raises ClusterManagerAwayError: the request was not taken.
+        :raises ClusterManagerAwayError: the request was not accepted.
         """
         namespace, name = job_id.split(":", 1)
         try:
@@ -85,7 +85,7 @@ class DriverPods:
             raise ClusterManagerAwayError(f"Kubernetes refused to delete the pod: {_first_line(error)}") from error
 
     async def _last_events(self, namespace: str, name: str) -> dict[str, dict[str, Any]]:
-        """Events by name. Without the right to read logs there are none, and the exit code has to do."""
+        """Events by name. Without permission to read logs there are none, and only the exit code is known."""
         lines: list[str] = []
         with contextlib.suppress(Exception):
             lines = await self._hook.read_logs(name=name, namespace=namespace, since_seconds=_LAST_LOG_S)
@@ -95,7 +95,7 @@ class DriverPods:
 
 
 def missing_provider() -> ConfigError:
-    """What to say where the package for Kubernetes is missing."""
+    """The error for a missing Kubernetes package."""
     return ConfigError(
         {"spark_conn_id": [f"a master k8s://... needs a package that is missing: pip install {_PACKAGE}"]}
     )

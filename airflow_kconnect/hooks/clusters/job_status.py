@@ -1,4 +1,4 @@
-"""How a job is that runs away from the worker: one vocabulary for all cluster managers."""
+"""The status of a job that runs outside the worker: one vocabulary for all cluster managers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class JobStatus:
-    """What a cluster manager said about a job.
+    """A cluster manager's answer about a job.
 
     :param state: in the manager's own words: `RUNNING`, `Succeeded`, ...
     :param outcome: None while the job has not ended; `LOST` if the manager does not know it (any more).
-    :param exit_code: that of the driver, None if the manager does not tell.
+    :param exit_code: that of the driver, None if the manager does not report it.
     :param reason: the manager's words about a failure.
-    :param log: where the driver's log is, for people.
-    :param report: the run's report, where the driver's output can be read.
-    :param error: the job's error event, where the driver's output can be read.
+    :param log: where the driver's log is, for display.
+    :param report: the run's report, if the driver's output can be read.
+    :param error: the job's error event, if the driver's output can be read.
     """
 
     state: str
@@ -39,4 +39,4 @@ class JobStatus:
 
 
 class ClusterManagerAwayError(Exception):
-    """The cluster manager did not answer, or with something that says nothing about the job. Ask again later."""
+    """The cluster manager did not answer, or its answer says nothing about the job. Ask again later."""

@@ -1,4 +1,4 @@
-"""Asks YARN's ResourceManager how an application is, and ends it, without blocking an event loop."""
+"""Queries the status of an application from YARN's ResourceManager, and ends it, without blocking an event loop."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ ADDRESS_EXTRA = "yarn_resourcemanager_webapp_address"
 
 _OUTCOMES = {"SUCCEEDED": Outcome.SUCCEEDED, "FAILED": Outcome.FAILED, "KILLED": Outcome.KILLED}
 _ENDED = ("FINISHED", "FAILED", "KILLED")
-# What Spark's application master says of a driver that ended by itself. Other exit codes in the diagnostics are YARN's.
+# What Spark's application master reports for a driver that ended by itself. Other exit codes in the diagnostics are
+# YARN's.
 _DRIVER_EXIT = re.compile(r"User application exited with status (\d+)")
 _MOST_OF_REASON = 1000
 
 
 def application_status(app: dict[str, Any]) -> JobStatus:
-    """The answer of `GET /ws/v1/cluster/apps/{id}`, without its envelope, in our words.
+    """The answer to `GET /ws/v1/cluster/apps/{id}`, without its envelope, in our vocabulary.
 
-    :raises KeyError: it is no such answer.
+    :raises KeyError: it is not such an answer.
     """
     state, final = str(app["state"]), str(app["finalStatus"])
     reason = str(app.get("diagnostics") or "").strip()[:_MOST_OF_REASON]
     log = str(app.get("amContainerLogs") or app.get("trackingUrl") or "")
     if state not in _ENDED:
         return JobStatus(state, log=log)
-    # A killed application is FAILED or KILLED whatever it said of itself before.
+    # A killed application is FAILED or KILLED, whatever status it reported before.
     outcome = _OUTCOMES.get(final if state == "FINISHED" else state, Outcome.FAILED)
     return JobStatus(f"{state}/{final}", outcome, driver_exit_code(reason), reason, log)
 
 
 def driver_exit_code(diagnostics: str) -> int | None:
-    """Exit code of a driver that ended by itself, from YARN's diagnostics; None if they name none."""
+    """Exit code of a driver that ended by itself, from YARN's diagnostics; None if they contain none."""
     exited = _DRIVER_EXIT.search(diagnostics)
     return int(exited[1]) if exited else None
 
@@ -74,7 +75,7 @@ class YarnResourceManager:
     async def __aenter__(self) -> YarnResourceManager:
         import httpx
 
-        # A ResourceManager on standby redirects to the active one.
+        # A standby ResourceManager redirects to the active one.
         self._client = httpx.AsyncClient(timeout=httpx.Timeout(self._timeout_s, connect=5.0), follow_redirects=True)
         return self
 
@@ -85,7 +86,7 @@ class YarnResourceManager:
         await self._client.aclose()
 
     async def status(self, application_id: str) -> JobStatus:
-        """How the application is.
+        """The status of the application.
 
         :raises ClusterManagerAwayError: no answer, or one that says nothing about it.
         """
@@ -100,9 +101,9 @@ class YarnResourceManager:
             raise ClusterManagerAwayError(f"{self.address} answered with something else than an application") from error
 
     async def kill(self, application_id: str) -> None:
-        """Ask for the end of the application; one that has ended is no error.
+        """Request the end of the application; it is not an error if it has already ended.
 
-        :raises ClusterManagerAwayError: the request was not taken.
+        :raises ClusterManagerAwayError: the request was not accepted.
         """
         answer = await self._ask("PUT", f"{application_id}/state", {"state": "KILLED"})
         if not answer.is_success and answer.status_code != HTTPStatus.NOT_FOUND:
