@@ -39,27 +39,27 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     Use `KafkaSourceOperator` or `KafkaSinkOperator`. Besides the parameters below it takes those of
     `SparkSubmitOperator` (`conf`, `jars`, `driver_memory`, `deploy_mode`, ...), which mean the same.
 
-    Backfills replay: a run of Airflow's type `backfill` moves its data interval again, beside the live offsets; see
-    `run_params` for runs that say so themselves.
+    Backfills replay: a run of Airflow's type `backfill` moves its data interval again, independently of the live
+    offsets; see `run_params` for replaying in other runs.
 
-    The task returns the run's report (a small dict: records, offsets, guarantee, durations). In cluster deploy mode
-    the job's output stays on the cluster: then there is no report, and the reason of a failure is in the driver's log.
+    The task returns the run's report (a small dict: records, offsets, guarantee, durations). In cluster deploy mode the
+    job's output stays on the cluster: then there is no report, and the reason for a failure is in the driver's log.
 
-    Secrets belong into the Kafka connection, or into the configuration by reference (`${airflow:conn_id:password}`,
-    `${airflow-var:key}`, `${file:...}`). They travel to the job in a file that only its owner can read, never on a
-    command line. Should a key of `connector` that looks secret have a literal value, it is masked in logs and in the
+    Secrets belong in the Kafka connection, or in the configuration by reference (`${airflow:conn_id:password}`,
+    `${airflow-var:key}`, `${file:...}`). They are passed to the job in a file that only its owner can read, never on a
+    command line. If a key of `connector` that looks secret has a literal value, it is masked in logs and in the
     rendered template.
 
-    :param connector: Connect's JSON: `{"name": ..., "config": {...}}` or the configuration alone, with `name` in it;
-        or the path of a JSON or properties file, absolute or relative to the DAG file. (templated)
-    :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they win over those of the Kafka
+    :param connector: Connect's JSON: `{"name": ..., "config": {...}}` or just the configuration, including `name`; or
+        the path of a JSON or properties file, absolute or relative to the DAG file. (templated)
+    :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they override those of the Kafka
         connection. Not templated, and so never stored with the task.
     :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` says how to reach
         Kafka. (templated)
     :param spark_conn_id: Airflow connection of type `spark`: `local[*]`, `spark://host:7077`, `yarn`, `k8s://...`. It
         must exist. (templated)
-    :param conn_id: the same by the name that `SparkSubmitOperator` has for it; `spark_conn_id` wins.
-    :param application: another path of the job, such as one inside a container image (`local:///...`). (templated)
+    :param conn_id: the same under the name it has in `SparkSubmitOperator`; `spark_conn_id` wins.
+    :param application: a different path of the job, such as one inside a container image (`local:///...`). (templated)
     """
 
     kind: ClassVar[str]
@@ -93,7 +93,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
 
     @property
     def spark_conn_id(self) -> str:
-        """The Spark connection; the provider's operator has it under another name."""
+        """The Spark connection; the provider's operator has it under a different name."""
         return str(self._conn_id)
 
     @spark_conn_id.setter
@@ -103,7 +103,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     def execute(self, context: Context) -> dict[str, Any] | None:  # type: ignore[override]
         """Validate, submit, wait; returns the report.
 
-        :raises AirflowSkipException: the connector is paused or stopped, and the run is no replay.
+        :raises AirflowSkipException: the connector is paused or stopped, and the run is not a replay.
         :raises ConnectorConfigError: configuration or data are wrong; a retry would not help.
         :raises ConnectorRunError: anything else, by subclass.
         """
@@ -142,7 +142,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         self.log.info("%s", line)
 
     def _deploy_mode_of_connection(self) -> str | None:
-        """Deploy mode. Without a Spark connection the provider would submit to YARN and only log it."""
+        """The connection's deploy mode. Without a Spark connection the provider would submit to YARN and log that."""
         try:
             connection = BaseHook.get_connection(self._conn_id)
         except AirflowNotFoundException:
@@ -159,7 +159,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         return mode
 
     def _configuration(self, mode: RunMode) -> Configurations:
-        """Configuration of connector and worker, both checked: every problem is found before Spark starts."""
+        """Configuration of connector and worker, both checked: every problem is reported before Spark starts."""
         self._refuse_stored_secrets()
         config = connector_config(self.connector, self._dag_folder())
         if mode.max_records is not None:
@@ -173,7 +173,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         return found
 
     def _refuse_stored_secrets(self) -> None:
-        """Of mapped tasks Airflow stores all parameters with the DAG."""
+        """Airflow stores all parameters of mapped tasks with the DAG."""
         dag = self.get_dag()
         if dag is None or not dag.get_task(self.task_id).is_mapped:
             return
@@ -192,7 +192,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
 
     @contextmanager
     def _run_spec(self, spec: RunSpec, cluster: bool) -> Iterator[None]:
-        """Hand the run spec to the job: by path where the driver runs here, else as a file that Spark uploads."""
+        """Pass the run spec to the job: by path if the driver runs here, else as a file that Spark uploads."""
         with run_spec_file(spec) as path:
             self._run_file = path
             self._facts = {"connector": spec.config.get("name"), "run_id": spec.run_id, TOKEN: spec.token}
@@ -213,7 +213,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         except ConnectorRunError:
             raise
         except AirflowException as error:
-            # The provider's error has the whole command, and nothing of the connector.
+            # The provider's error contains the whole command, and nothing about the connector.
             raise self._failure_of(hook, error) from None
         if hook.report is None and not cluster:
             raise ConnectorRunError("spark-submit ended without an error, but the job made no report; see the log")
@@ -228,12 +228,12 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     def _get_hook(self) -> ConnectorSparkSubmitHook:
         try:
             return ConnectorSparkSubmitHook.from_hook(super()._get_hook())
-        except NameError as error:  # what the Spark provider says without the one for Kubernetes
+        except NameError as error:  # the Spark provider's text if the Kubernetes one is missing
             raise missing_provider() from error
 
 
 def _run_id(context: Context) -> str:
-    """Names the attempt in reports, e.g. `files/scheduled__2026-01-01T00:00:00+00:00/load#1`."""
+    """Identifies the attempt in reports, e.g. `files/scheduled__2026-01-01T00:00:00+00:00/load#1`."""
     ti = context["ti"]
     mapped = f"[{ti.map_index}]" if getattr(ti, "map_index", -1) >= 0 else ""
     return f"{ti.dag_id}/{ti.run_id}/{ti.task_id}{mapped}#{ti.try_number}"

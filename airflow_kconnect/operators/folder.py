@@ -1,4 +1,4 @@
-"""A folder of connector files becomes tasks."""
+"""Creates tasks from a folder of connector files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOT_IN_TASK_IDS = re.compile(r"[^\w.-]+")
 def connectors_from_folder(
     folder: str | Path, *, each: Mapping[str, Mapping[str, Any]] | None = None, **shared: Any
 ) -> dict[str, ConnectorOperator]:
-    """A task for each connector file of a folder: the operators by the names of their connectors, in order of names.
+    """Create a task for each connector file in a folder: the operators by connector name, sorted by name.
 
     .. code-block:: python
 
@@ -34,19 +34,19 @@ def connectors_from_folder(
             tasks = connectors_from_folder("connectors", each={"orders-sink": {"driver_memory": "4g"}}, retries=2)
             tasks["orders-source"] >> tasks["orders-sink"]
 
-    Call it inside a DAG; in a `TaskGroup` the tasks belong to the group. Files end with `.json`, `.properties`,
-    `.yaml` or `.yml`; other files, hidden files and folders below are left alone. The connector's class says whether
-    a task is a `KafkaSourceOperator` or a `KafkaSinkOperator`; its name makes the task's id, with `_` for characters
-    that an id cannot have.
+    Call it inside a DAG; in a `TaskGroup` the tasks belong to the group. Files end with `.json`, `.properties`, `.yaml`
+    or `.yml`; other files, hidden files and subfolders are ignored. The connector's class determines whether a task is
+    a `KafkaSourceOperator` or a `KafkaSinkOperator`; its name becomes the task's id, with `_` for characters not
+    allowed in ids.
 
-    The files are read when the DAG is parsed, and their values are templates as in a connector that is a dict. A file
+    The files are read when the DAG is parsed, and their values are templates as in a connector given as a dict. A file
     with a literal secret is read by the task instead, so that Airflow does not store it.
 
     :param folder: absolute, or relative to the file that calls this.
-    :param each: further parameters of single operators, by the name of their connector; they win over the shared ones.
+    :param each: additional parameters of single operators, by connector name; they override the shared ones.
     :param shared: parameters of all operators, e.g. `worker_config`, `kafka_conn_id`, `spark_conn_id`, `pool`.
-    :raises ConfigError: files that are no connectors, each by its path; two connectors of one name; an unknown name in
-        `each`. Airflow shows it as the import error of the DAG file.
+    :raises ConfigError: files that are not connectors, each by its path; two connectors with the same name; an unknown
+        name in `each`. Airflow shows it as the import error of the DAG file.
     """
     path = Path(sys._getframe(1).f_code.co_filename).parent / folder
     found = _Found()
@@ -70,7 +70,7 @@ def connectors_from_folder(
 
 
 class _Found:
-    """What the files of a folder hold, by the names of the connectors."""
+    """The content of a folder's files, by connector name."""
 
     def __init__(self) -> None:
         self.files: dict[str, Path] = {}
@@ -87,7 +87,7 @@ class _Found:
             self.operators[name] = _operator(_needed(config, "connector.class"))
             self.files[name], self.configs[name] = file, config
         except ConfigError as error:
-            # Errors of the file itself are keyed by its path already.
+            # Errors of the file itself are already keyed by its path.
             texts = [
                 text if key == str(file) else f"`{key}`: {text}" for key, all_ in error.errors.items() for text in all_
             ]

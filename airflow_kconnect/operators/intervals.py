@@ -26,10 +26,10 @@ _CURE = (
 
 
 def run_params() -> dict[str, Param]:
-    """Params for a DAG with connectors: what the form of Airflow's UI asks when a run or a backfill is started.
+    """Params for a DAG with connectors: the form that Airflow's UI shows when a run or a backfill is started.
 
-    Use them as ``DAG(..., params=run_params())``. Without them runs resume and backfills replay, which they do with
-    the defaults too.
+    Use them as ``DAG(..., params=run_params())``. Without them, or with their defaults, runs resume and backfills
+    replay.
     """
     moment: dict[str, Any] = {"type": ["null", "string"], "format": "date-time"}
     return {
@@ -56,10 +56,10 @@ def run_params() -> dict[str, Param]:
 
 @dataclass(frozen=True)
 class RunMode:
-    """How a task is to run its connector.
+    """How a task should run its connector.
 
     :param replay: the interval to move again, or None.
-    :param max_records: overrides ``kconnect.max.records``; None leaves it.
+    :param max_records: overrides ``kconnect.max.records``; None leaves it unchanged.
     """
 
     replay: Replay | None = None
@@ -68,11 +68,11 @@ class RunMode:
 
 
 def run_mode(context: Context) -> RunMode:
-    """What the DAG run and its params say.
+    """The mode requested by the DAG run and its params.
 
-    Backfills are told by the type of the run, never by its id: a backfill over a run that is there keeps its id.
+    Backfills are recognised by the type of the run, never by its id: a backfill over an existing run keeps its id.
 
-    :raises ConfigError: a replay without an interval, or with one that is empty.
+    :raises ConfigError: a replay without an interval, or with an empty one.
     """
     params: Mapping[str, Any] = context.get("params") or {}
     run = context["dag_run"]
@@ -107,10 +107,10 @@ def _replay(context: Context, params: Mapping[str, Any]) -> Replay:
 
 
 def _refuse_interval_before(run: Any, start: Any, end: Any) -> None:
-    """A backfill of all runs takes over runs that are there. One that was started by hand keeps its data interval,
-    which is the last one *before* its date; a backfill means the one that begins there.
+    """A backfill of all runs reuses existing runs. A manually started one keeps its data interval, the last one
+    *before* its date; a backfill means the one that begins there.
 
-    :raises ConfigError: the run's own interval would be moved, and is not the one that was asked for.
+    :raises ConfigError: the run's own interval would be moved, and is not the requested one.
     """
     own, asked = getattr(run, "data_interval_start", None), getattr(run, "logical_date", None)
     if _run_type(run) != "backfill" or asked is None or own is None or asked == own:
@@ -125,7 +125,7 @@ def _refuse_interval_before(run: Any, start: Any, end: Any) -> None:
 
 
 def _key(context: Context) -> str:
-    """The same for all attempts of a task in a run; another one after the run was cleared, which asks for it anew."""
+    """The same for all attempts of a task in a run; different once the run was cleared, which requests it again."""
     ti = context["ti"]
     parts = (ti.dag_id, ti.run_id, ti.task_id, getattr(ti, "map_index", -1))
     cleared = getattr(context["dag_run"], "clear_number", 0) or 0

@@ -6,10 +6,10 @@ from airflow_kconnect.operators.reports.reporting import ReportingOperator
 
 
 class KafkaSourceOperator(ReportingOperator):
-    """Runs a source connector once: what is new in a file, a table, ... becomes records in Kafka.
+    """Runs a source connector once: new data in a file, a table, ... become records in Kafka.
 
-    Each run continues where the last one stopped, also after a failure, and moves each record exactly once.
-    Parameters: see `ConnectorOperator` and `ReportingOperator`.
+    Each run continues where the last one stopped, even after a failure, and moves each record exactly once. Parameters:
+    see `ConnectorOperator` and `ReportingOperator`.
 
     .. code-block:: python
 
@@ -30,10 +30,10 @@ class KafkaSourceOperator(ReportingOperator):
 
 
 class KafkaSinkOperator(ReportingOperator):
-    """Runs a sink connector once: what is new in its topics goes to files, tables, ...
+    """Runs a sink connector once: new records in its topics go to files, tables, ...
 
-    Each run continues at the offsets that consumer group `connect-<name>` has committed.
-    Parameters: see `ConnectorOperator` and `ReportingOperator`.
+    Each run resumes from the offsets that consumer group `connect-<name>` has committed. Parameters: see
+    `ConnectorOperator` and `ReportingOperator`.
 
     .. code-block:: python
 

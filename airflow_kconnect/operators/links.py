@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 class SparkUiLink(BaseOperatorLink):
-    """Spark's own UI of the job, if it is switched on; on YARN the application's page.
+    """Spark's own UI for the job, if it is enabled; on YARN the application's page.
 
-    The task stores the address as soon as the job has said it. When the task has ended Airflow asks `get_link`, and
-    stores that instead: a driver's UI is gone by then, a page of YARN stays.
+    The task stores the address as soon as the job has reported it. When the task has ended, Airflow calls `get_link`
+    and stores that instead: a driver's UI is gone by then, a YARN page stays.
     """
 
     name = "Spark UI"
@@ -27,7 +27,7 @@ class SparkUiLink(BaseOperatorLink):
 
 
 class RunbookLink(BaseOperatorLink):
-    """The page of the documentation about the error that a task has failed with; no link where there is none."""
+    """The documentation page about the error with which a task has failed; no link if there is none."""
 
     name = "Runbook"
 

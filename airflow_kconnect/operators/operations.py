@@ -1,4 +1,4 @@
-"""Operators that do something with a connector besides running it: target state, offsets, validation, dead letters."""
+"""Operators for everything but running a connector: target state, offsets, validation, dead letters."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class ConnectorOperationOperator(RendersConnector):
 
     :param connector: the connector, as for `KafkaSourceOperator`: Connect's JSON, or the path of a file, absolute or
         relative to the DAG file. (templated)
-    :param worker_config: worker keys; they win over those of the Kafka connection. Not templated.
-    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` suffices.
+    :param worker_config: worker keys; they override those of the Kafka connection. Not templated.
+    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
         (templated)
     """
 
@@ -45,16 +45,16 @@ class ConnectorOperationOperator(RendersConnector):
 
     @cached_property
     def hook(self) -> KafkaConnectHook:
-        """What does the work, from the rendered parameters."""
+        """The hook that does the work, from the rendered parameters."""
         dag = self.get_dag()
         folder = None if dag is None else Path(dag.folder)
         return KafkaConnectHook(self.kafka_conn_id, self.worker_config, folder=folder)
 
     def execute(self, context: Context) -> dict[str, Any]:
-        """Do it; returns what was done.
+        """Perform the operation; returns what was done.
 
         :raises ConnectorConfigError: configuration, request or data are wrong; a retry would not help.
-        :raises ConnectorRetriableError: something outside is unavailable, or still in use.
+        :raises ConnectorRetriableError: an external system is unavailable, or still in use.
         """
         done = self._operate()
         self.log.info("%s", done)
@@ -66,10 +66,10 @@ class ConnectorOperationOperator(RendersConnector):
 
 
 class PauseConnectorOperator(ConnectorOperationOperator):
-    """Pauses a connector: its next runs are skipped. One that goes on is not ended. Replays run as before.
+    """Pauses a connector: its next runs are skipped. A run in progress is not ended. Replays run as before.
 
-    Parameters: see `ConnectorOperationOperator`; `connector` may be the name alone.
-    Returns `{"connector": ..., "state": "PAUSED"}`.
+    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name. Returns `{"connector": ..., "state":
+    "PAUSED"}`.
     """
 
     def _operate(self) -> dict[str, Any]:
@@ -77,10 +77,10 @@ class PauseConnectorOperator(ConnectorOperationOperator):
 
 
 class ResumeConnectorOperator(ConnectorOperationOperator):
-    """Resumes a connector that was paused or stopped: its next run goes on from the committed offsets.
+    """Resumes a connector that was paused or stopped: its next run resumes from the committed offsets.
 
-    Parameters: see `ConnectorOperationOperator`; `connector` may be the name alone.
-    Returns `{"connector": ..., "state": "STARTED"}`.
+    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name. Returns `{"connector": ..., "state":
+    "STARTED"}`.
     """
 
     def _operate(self) -> dict[str, Any]:
@@ -88,10 +88,10 @@ class ResumeConnectorOperator(ConnectorOperationOperator):
 
 
 class StopConnectorOperator(ConnectorOperationOperator):
-    """Stops a connector: as if paused, and its offsets may be altered and reset.
+    """Stops a connector: as if paused, but its offsets may be altered and reset.
 
-    Parameters: see `ConnectorOperationOperator`; `connector` may be the name alone.
-    Returns `{"connector": ..., "state": "STOPPED"}`.
+    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name. Returns `{"connector": ..., "state":
+    "STOPPED"}`.
     """
 
     def _operate(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class StopConnectorOperator(ConnectorOperationOperator):
 
 
 class AlterOffsetsOperator(ConnectorOperationOperator):
-    """Puts other offsets in the place of committed ones (KIP-875). The connector must be stopped.
+    """Replaces committed offsets (KIP-875). The connector must be stopped.
 
     .. code-block:: python
 
@@ -111,9 +111,9 @@ class AlterOffsetsOperator(ConnectorOperationOperator):
 
     Parameters: see `ConnectorOperationOperator`. Returns `{"connector": ..., "message": ...}`.
 
-    :param offsets: Connect's request, `{"offsets": [...]}` or the list in it. Of a sink:
-        `{"partition": {"kafka_topic": ..., "kafka_partition": ...}, "offset": {"kafka_offset": ...}}`. An offset of
-        None resets its partition; partitions that are not named keep theirs. (templated)
+    :param offsets: Connect's request, `{"offsets": [...]}` or the list in it. For a sink: `{"partition":
+        {"kafka_topic": ..., "kafka_partition": ...}, "offset": {"kafka_offset": ...}}`. An offset of None resets its
+        partition; partitions that are not named keep their offsets. (templated)
     """
 
     template_fields: Sequence[str] = (*ConnectorOperationOperator.template_fields, "offsets")
@@ -128,7 +128,7 @@ class AlterOffsetsOperator(ConnectorOperationOperator):
 
 
 class ResetOffsetsOperator(ConnectorOperationOperator):
-    """Forgets the committed offsets of a connector, and an unfinished plan: its next run starts from the beginning.
+    """Deletes the committed offsets of a connector and any unfinished plan: its next run starts from the beginning.
 
     The connector must be stopped. Parameters: see `ConnectorOperationOperator`.
     Returns `{"connector": ..., "message": ...}`.
@@ -139,7 +139,7 @@ class ResetOffsetsOperator(ConnectorOperationOperator):
 
 
 class ValidateConnectorOperator(ConnectorOperationOperator):
-    """Checks the configuration of a connector; all its errors are shown at once. Nothing is connected to.
+    """Checks the configuration of a connector; all its errors are shown at once. Makes no connections.
 
     Parameters: see `ConnectorOperationOperator`.
     Returns `{"connector": ..., "connector_class": ..., "kind": ..., "warnings": [...]}`.
@@ -150,11 +150,11 @@ class ValidateConnectorOperator(ConnectorOperationOperator):
 
 
 class ReplayDeadLettersOperator(KafkaSinkOperator):
-    """Puts a sink's dead letters through it once more, after what was wrong is mended.
+    """Delivers a sink's dead letters again, after the cause has been fixed.
 
-    The records of `errors.deadletterqueue.topic.name` are read as they were before they failed. A consumer group of
-    its own, `connect-<name>-dead-letters-<8 digits>`, remembers what was replayed; the connector's offsets do not move,
-    and its target state does not matter. Parameters and result are those of `KafkaSinkOperator`.
+    The records of `errors.deadletterqueue.topic.name` are read as they were before they failed. A separate consumer
+    group, `connect-<name>-dead-letters-<8 digits>`, tracks what was replayed; the connector's offsets do not move, and
+    its target state does not matter. Parameters and result are those of `KafkaSinkOperator`.
     """
 
     replay_dead_letters = True

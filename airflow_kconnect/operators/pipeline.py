@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Connector = Mapping[str, Any] | str | Path | ConnectorOperator
 
-# A transaction that is committed shows in its topics a little later.
+# A committed transaction becomes visible in its topics a little later.
 _TIMEOUT = timedelta(seconds=30)
 _POKE_INTERVAL = timedelta(seconds=5)
 
@@ -29,7 +29,7 @@ _POKE_INTERVAL = timedelta(seconds=5)
 class NewRecordsSensor(ConnectorLagSensor):
     """The sensor of `connector_pipeline`: a `ConnectorLagSensor` that lets replays pass.
 
-    A replay moves an interval again, however far the live offsets are. Parameters: see `ConnectorLagSensor`.
+    A replay moves an interval again, wherever the live offsets are. Parameters: see `ConnectorLagSensor`.
     """
 
     def execute(self, context: Context) -> Any:
@@ -60,17 +60,17 @@ def connector_pipeline(
         with DAG("orders", schedule=CronDataIntervalTimetable("0 * * * *", timezone="UTC")):
             connector_pipeline("orders", source=SOURCE, sink="orders_sink.json", driver_memory="2g")
 
-    `wait` is a `NewRecordsSensor`: it lets the sink run as soon as there is one record to read. When there is none for
-    30 seconds it is skipped, and the sink with it: no Spark job is started for nothing.
+    `wait` is a `NewRecordsSensor`: it lets the sink run as soon as there is one record to read. If there is none for 30
+    seconds, it is skipped, and the sink with it: no Spark job is started in vain.
 
-    :param source: a connector as for `KafkaSourceOperator`; or such an operator, which moves into the group and keeps
-        its task id and its parameters.
+    :param source: a connector as for `KafkaSourceOperator`; or such an operator, which is moved into the group and
+        keeps its task id and parameters.
     :param sink: the same for sinks.
-    :param worker_config: of the tasks that are made here; the sensor has that of the sink.
+    :param worker_config: of the tasks created here; the sensor has that of the sink.
     :param kafka_conn_id: the same.
     :param sensor: other parameters of the sensor, e.g. `{"min_records": 1000, "deferrable": True}`.
-    :param shared: parameters for the operators that are made here, e.g. `conn_id`, `conf`, `driver_memory`, `retries`.
-    :raises ConfigError: a ready operator is of the other kind.
+    :param shared: parameters for the operators created here, e.g. `conn_id`, `conf`, `driver_memory`, `retries`.
+    :raises ConfigError: a given operator is of the other kind.
     """
     common = {"worker_config": worker_config, "kafka_conn_id": kafka_conn_id}
     with TaskGroup(group_id) as group:
@@ -86,7 +86,7 @@ def connector_pipeline(
                 "timeout": _TIMEOUT,
                 "poke_interval": _POKE_INTERVAL,
                 "soft_fail": True,
-                # A paused source does not keep the sink from what others have written.
+                # A paused source does not keep the sink from records written by others.
                 "trigger_rule": "none_failed",
                 **(sensor or {}),
             }

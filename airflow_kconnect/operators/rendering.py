@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 class RendersConnector(BaseOperator):
-    """A mixin for what has the template field ``connector``."""
+    """A mixin for classes with the template field ``connector``."""
 
     connector: Mapping[str, Any] | str | Path
 
     def render_template_fields(self, context: Context, jinja_env: jinja2.Environment | None = None) -> None:
-        """Render, and register literal secrets before Airflow stores what was rendered."""
+        """Render, and register literal secrets before Airflow stores the rendered fields."""
         super().render_template_fields(context, jinja_env)
         if isinstance(self.connector, Mapping):
             register_secrets(self.connector)

@@ -1,4 +1,4 @@
-"""A retry policy for connector tasks: what Airflow does about each of their errors."""
+"""A retry policy for connector tasks: Airflow's reaction to each of their errors."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def connector_retry_policy(
 ) -> ExceptionRetryPolicy:
     """A `retry_policy` for operators of this package; the number of attempts remains that of `retries`.
 
-    A run that failed because something was away is tried again after a delay of its own. A fenced one is not: a newer
-    run has taken over, which a retry would fence in turn. Errors of configuration and data are never retried. Whatever
-    else fails (Spark, the machine) follows the task's `retries` and `retry_delay`.
+    A run that failed because an external system was unavailable is retried after a delay of its own. A fenced one is
+    not: a newer run has taken over, which a retry would fence in turn. Configuration and data errors are never retried.
+    All other failures (Spark, the machine) follow the task's `retries` and `retry_delay`.
 
     .. code-block:: python
 
         KafkaSourceOperator(task_id="read", connector=..., retries=5, retry_policy=connector_retry_policy())
 
-    :param retriable_delay: before the next attempt when a broker or a database was away.
-    :param fenced: `RetryAction.RETRY` for a connector that only this task runs, to take over from what was left behind.
+    :param retriable_delay: before the next attempt when a broker or a database was unavailable.
+    :param fenced: `RetryAction.RETRY` for a connector that only this task runs, to take over from a leftover run.
         Default: `RetryAction.FAIL`.
-    :param internal: about an internal error of this package. Default: `RetryAction.RETRY`.
+    :param internal: what to do about an internal error of this package. Default: `RetryAction.RETRY`.
     :raises AirflowOptionalProviderFeatureException: this Airflow is older than 3.3 and has no retry policies.
     """
     try:

@@ -1,4 +1,4 @@
-"""Runs of connectors that are paused or stopped are skipped."""
+"""Skips runs of connectors that are paused or stopped."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ log = logging.getLogger(__name__)
 
 
 def skip_unless_started(found: Configurations, *, driver_is_here: bool) -> None:
-    """Called before Spark starts, for runs that go on from the live offsets.
+    """Called before Spark starts, for runs that resume from the live offsets.
 
-    :param driver_is_here: whether the job's driver runs on this machine. Where it does not, Kafka and the files of
-        variables may be out of reach here: then the run goes on, with a warning.
+    :param driver_is_here: whether the job's driver runs on this machine. If not, Kafka and the files of variables may
+        be unreachable from here: then the run proceeds, with a warning.
     :raises AirflowSkipException: the connector is paused or stopped.
-    :raises ConfigError, RetriableError: Kafka cannot be asked; the job could not either.
+    :raises ConfigError, RetriableError: Kafka cannot be queried; the job could not query it either.
     """
     name = connector_name(found.config)
     try:

@@ -1,4 +1,6 @@
-"""Jobs that run away from the worker: how they are found again, waited for by a trigger, and how their end is told."""
+"""Jobs that run outside the worker: how a retry finds them, how a trigger waits for them, and how their end is
+reported.
+"""
 
 from __future__ import annotations
 
@@ -26,18 +28,18 @@ if TYPE_CHECKING:
     from airflow_kconnect.triggers.spark_job import SparkJobTrigger
 
 _YARN_POLL_S, _KUBERNETES_POLL_S = 10, 20
-# The trigger ends the job at the deadline; should no triggerer run, the scheduler ends the task so much later.
+# The trigger ends the job at the deadline; if no triggerer is running, the scheduler ends the task this much later.
 _GRACE_S = 300
 _UNKNOWN = "NotFound"
 
 TOKEN = "token"
-"""Key of the facts of a run: what the job's events begin with."""
+"""Key in the data of a run: the prefix of the job's events."""
 
 
 class TrackedSparkSubmitOperator(SparkSubmitOperator):
-    """A `SparkSubmitOperator` whose cluster-mode jobs are found again by a retry and can be waited for by a trigger.
+    """A `SparkSubmitOperator` whose cluster-mode jobs can be found by a retry and awaited by a trigger.
 
-    :param deferrable: give the worker back while a job runs on YARN or Kubernetes, and have a trigger wait for it.
+    :param deferrable: free the worker slot while a job runs on YARN or Kubernetes, and have a trigger wait for it.
         Elsewhere the driver is a child of the worker, and the task runs as usual. Default: Airflow's option
         `[operators] default_deferrable`.
     """
@@ -54,16 +56,16 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         self._facts_key = "kconnect_run"
 
     def scope_to_clear(self, context: Context) -> None:
-        """Clearing a run leaves Airflow's task state, in which the job of the run before would still be found."""
+        """Clearing a run leaves Airflow's task state, in which the job of the previous run would still be found."""
         clear_number = getattr(context["dag_run"], "clear_number", 0) or 0
         self.external_id_key = f"spark_job_id:{clear_number}"
         self._K8S_DRIVER_STATUS_KEY = f"k8s_driver_status:{clear_number}"
         self._facts_key = f"kconnect_run:{clear_number}"
 
     def run_job(self, context: Context, hook: ConnectorSparkSubmitHook) -> None:
-        """Submit the job, or find the one that an earlier attempt has submitted; then wait for it, or defer.
+        """Submit the job, or find the one submitted by an earlier attempt; then wait for it, or defer.
 
-        :raises TaskDeferred: a trigger waits; the task goes on in `execute_complete`.
+        :raises TaskDeferred: a trigger waits; the task resumes in `execute_complete`.
         :raises AirflowException: the job failed, or could not be submitted.
         """
         if self.deferrable and (reason := hook.why_not_deferrable()):
@@ -92,16 +94,16 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
             )
 
     def submit_job(self, context: Context) -> str | None:
-        """Submit, and note which run the job belongs to; called where no earlier attempt's job goes on."""
+        """Submit, and record the run to which the job belongs; called if no earlier attempt's job is still running."""
         external_id = super().submit_job(context)
         if self.durable and (store := context.get("task_state_store")) is not None:
             store.set(self._facts_key, self._facts)
         return external_id
 
     def get_job_status(self, external_id: Any, context: Context) -> str:
-        """How the job of an earlier attempt is; one that the cluster has forgotten is submitted again.
+        """The status of an earlier attempt's job; one that the cluster has forgotten is submitted again.
 
-        :raises ConnectorRetriableError: the cluster manager does not answer. The job may run.
+        :raises ConnectorRetriableError: the cluster manager does not answer. The job may be running.
         """
         try:
             return super().get_job_status(external_id, context)
@@ -130,10 +132,11 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
     def execute_complete(
         self, context: Context, event: dict[str, Any], facts: dict[str, Any] | None = None
     ) -> dict[str, Any] | None:
-        """Tell the end of a job that a trigger has waited for; returns its report where that could be read.
+        """Handle the end of a job for which a trigger has waited; returns its report if that could be read.
 
-        :raises AirflowTaskTimeout: `execution_timeout` was over; the job was ended.
-        :raises AirflowException: by what the job said, else by its exit code, as for a job that runs here.
+        :raises AirflowTaskTimeout: `execution_timeout` was exceeded; the job was ended.
+        :raises AirflowException: determined by what the job reported, else by its exit code, as for a job that runs
+            here.
         """
         self.log.info("Job %s: %s", event["job_id"], event["message"])
         if event.get("log"):
@@ -164,7 +167,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         return stored if isinstance(stored, dict) else self._facts
 
     def _deadline_epoch_s(self, context: Context) -> float | None:
-        """Airflow counts `execution_timeout` on the worker only."""
+        """Airflow enforces `execution_timeout` on the worker only."""
         if self.execution_timeout is None:
             return None
         started = getattr(context["ti"], "start_date", None)
@@ -190,5 +193,5 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
 
 
 def _by_exit_code(exit_code: int | None, text: str) -> ConnectorRunError:
-    # Python and Spark end with 1 and 2 as well, for reasons that a retry may cure.
+    # Python and Spark end with 1 and 2 as well, for reasons that a retry may fix.
     return RETRIED.get(exit_code or 0, ConnectorRunError)(text)

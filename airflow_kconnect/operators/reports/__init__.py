@@ -1,1 +1,1 @@
-"""What Airflow learns of a run: asset events, metrics, callbacks, lineage."""
+"""What Airflow learns about a run: asset events, metrics, callbacks, lineage."""

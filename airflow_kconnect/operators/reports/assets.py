@@ -1,4 +1,4 @@
-"""Topics as Airflow's assets: what sinks read, and the events of what sources have written."""
+"""Topics as Airflow assets: those that sinks read, and events for those that sources have written."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 _UNKNOWN_YET = ("{{", "{%", "${")
-"""Begins of templates and variables: what they stand for is not known when a DAG is parsed."""
+"""Prefixes of templates and variables: their values are not known when a DAG is parsed."""
 
 
 def topic_asset(topic: str, kafka_conn_id: str = "kafka_default") -> Asset:
     """The asset of a topic, for `schedule`, `inlets` and `outlets`.
 
-    Its name and its URI are ``kafka://<connection id>/<topic>``: the same wherever the brokers are, known without
-    asking for the connection, and without secrets.
+    Its name and its URI are ``kafka://<connection id>/<topic>``: independent of the brokers' addresses, known without
+    looking up the connection, and without secrets.
 
-    :param kafka_conn_id: the connection that the operators have; ``host:port`` of a broker for operators without one.
+    :param kafka_conn_id: the connection of the operators; ``host:port`` of a broker for operators without one.
     :raises ValueError: no topic can have this name.
     """
     if problem := check_topic_name(topic):
@@ -36,7 +36,7 @@ def topic_asset(topic: str, kafka_conn_id: str = "kafka_default") -> Asset:
 
 
 def connector_alias(name: str) -> AssetAlias:
-    """The alias under which a source connector's events come, whatever topics it writes to; for `schedule`.
+    """The alias for a source connector's events, whichever topics it writes to; for `schedule`.
 
     :param name: the connector's name; for a connector that is a file or whose name is a template, ``<dag>.<task>``.
     """
@@ -44,9 +44,10 @@ def connector_alias(name: str) -> AssetAlias:
 
 
 def static_config(connector: Mapping[str, Any] | str | Path) -> dict[str, str]:
-    """What is known of a connector when a DAG is parsed: nothing of a file, and no value that is yet to be made.
+    """What is known about a connector when a DAG is parsed: nothing from a file, and no values that are yet to be
+    rendered.
 
-    A configuration that is wrong has nothing either; the task will say what is wrong.
+    A wrong configuration yields nothing either; the task will report what is wrong.
     """
     if not isinstance(connector, Mapping):
         return {}
@@ -58,14 +59,14 @@ def static_config(connector: Mapping[str, Any] | str | Path) -> dict[str, str]:
 
 
 def topic_inlets(config: Mapping[str, str], server: str) -> list[Asset]:
-    """The assets of the topics that a sink's configuration names; wrong names are left to the validation."""
+    """The assets for the topics in a sink's configuration; wrong names are left to the validation."""
     return [topic_asset(topic, server) for topic in named_topics(config) if check_topic_name(topic) is None]
 
 
 def add_topic_events(context: Context, alias: AssetAlias, server: str, report: Mapping[str, Any]) -> None:
-    """Have Airflow record an event for each topic that got records, when the task succeeds."""
+    """Have Airflow record an event for each topic that received records, when the task succeeds."""
     events = context.get("outlet_events")
-    if events is None:  # `execute` was called by somebody else, as tests of DAGs do
+    if events is None:  # `execute` was not called by Airflow, as in tests of DAGs
         return
     extra = {
         "connector": report["connector"],

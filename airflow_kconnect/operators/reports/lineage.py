@@ -1,4 +1,4 @@
-"""What connector tasks tell OpenLineage: datasets, row counts, offsets, errors. Used if its provider is installed."""
+"""What connector tasks report to OpenLineage: datasets, row counts, offsets, errors; used if its provider is there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
 
 @dataclass(frozen=True)
 class Moved:
-    """A dataset and how many rows a run moved out of it or into it; None where that is not known."""
+    """A dataset and how many rows a run moved out of it or into it; None if not known."""
 
     dataset: Dataset
     rows: int | None = None
@@ -35,8 +35,8 @@ def lineage_of(
     """The lineage of a run.
 
     :param config: the connector's configuration, variables not resolved.
-    :param servers: ``bootstrap.servers``; the first one names the cluster, as OpenLineage wants it.
-    :param report: of a run that has ended; None: of one that begins, or has failed.
+    :param servers: ``bootstrap.servers``; the first one names the cluster, following OpenLineage.
+    :param report: of a finished run; None for one that is starting or has failed.
     :param error: why it failed.
     """
     from airflow_kconnect.operators.reports.lineage_facets import operator_lineage
@@ -74,6 +74,6 @@ def _known(datasets: Iterable[Dataset]) -> list[Dataset]:
 
 
 def _counted(datasets: Iterable[Dataset], rows: int | None) -> list[Moved]:
-    """A run counts its rows, not those of each dataset: of several it is not known which had how many."""
+    """A run counts its rows in total, not per dataset: for several datasets the individual counts are not known."""
     found = sorted(set(datasets))
     return [Moved(dataset, rows if len(found) == 1 else None) for dataset in found]

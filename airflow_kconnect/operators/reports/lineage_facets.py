@@ -1,4 +1,4 @@
-"""The classes of OpenLineage, made from ours; imported only when its provider asks for lineage."""
+"""OpenLineage's classes, created from ours; imported only when its provider asks for lineage."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCHEMA = "urn:airflow-kconnect:openlineage:1-0-0:KConnectRunFacet"
 
 @attrs.define
 class KConnectRunFacet(RunFacet):
-    """What a run's report says beyond datasets and rows; the members are those of `RunReport`."""
+    """The parts of a run's report beyond datasets and rows; the members are those of `RunReport`."""
 
     connector: str
     kind: str
@@ -45,7 +45,7 @@ class KConnectRunFacet(RunFacet):
 def operator_lineage(
     inputs: list[Moved], outputs: list[Moved], report: Mapping[str, Any] | None, error: str | None
 ) -> OperatorLineage[Any, Any]:
-    """Lineage as OpenLineage's provider takes it."""
+    """Lineage in the form expected by OpenLineage's provider."""
     facets: dict[str, RunFacet] = {}
     if report:
         members = [field.name for field in attrs.fields(KConnectRunFacet) if not field.name.startswith("_")]

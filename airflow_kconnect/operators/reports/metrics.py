@@ -1,4 +1,4 @@
-"""Metrics of runs, by the names of Connect's JMX metrics, in Airflow's own: StatsD, Datadog or OpenTelemetry."""
+"""Metrics of runs, named like Connect's JMX metrics, in Airflow's own: StatsD, Datadog or OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _COUNTERS = {
 }
 """Kind -> metric -> count of the report."""
 
-# There is one attempt for a record, so all of them count the same; a record that is not tolerated ends the run.
+# There is one attempt per record, so all of them count the same; a record that is not tolerated ends the run.
 _ERRORS = ("total-record-failures", "total-record-errors", "total-records-skipped")
 
 
 def report_metrics(report: Mapping[str, Any], tags: Mapping[str, str], *, dead_letter_queue: bool) -> None:
     """Count what a run has done. Called once per run, in the task's process.
 
-    :param tags: those that Airflow gives its own metrics of the task.
+    :param tags: those that Airflow adds to its own metrics of the task.
     :param dead_letter_queue: whether bad records went to a topic.
     """
     own = {**tags, "connector": report["connector"], "kind": report["kind"]}

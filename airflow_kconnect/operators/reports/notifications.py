@@ -1,4 +1,4 @@
-"""Callbacks about what happened in a run that did not fail: dead letters, lag."""
+"""Callbacks about events in a run that did not fail: dead letters, lag."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ log = logging.getLogger(__name__)
 
 
 def as_list(callbacks: Callbacks) -> list[Callback]:
-    """The callbacks of a parameter that takes none, one or several."""
+    """The callbacks in a parameter that accepts none, one or several."""
     if callbacks is None:
         return []
     return [callbacks] if callable(callbacks) else list(callbacks)
 
 
 def call(callbacks: Sequence[Callback], context: Context, why: str) -> None:
-    """Call all of them. One that fails is logged: the run is done, whoever can be told of it."""
+    """Call all of them. One that fails is logged: the run is done, even if the notification fails."""
     for callback in callbacks:
         try:
             callback(context)
@@ -39,5 +39,5 @@ def dead_letters(report: Mapping[str, Any]) -> int:
 
 
 def lag(report: Mapping[str, Any]) -> int:
-    """How many records are left to read, of all topics."""
+    """How many records are left to read, in all topics."""
     return sum(report["lag"].values())

@@ -1,4 +1,4 @@
-"""What Airflow learns of a connector's run: asset events, metrics, callbacks, lineage, a link while it runs."""
+"""What Airflow learns about a connector's run: asset events, metrics, callbacks, lineage, a link while it runs."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 KEY = "kconnect"
-"""Key of the task's context: the run's report, or the facts of its failure."""
+"""Key in the task's context: the run's report, or details of its failure."""
 
 TRACKING_URL = "tracking_url"
-"""Key of the facts that a deferred task finds again: the application's page on YARN."""
+"""Key of the data passed on to a resumed deferred task: the application's page on YARN."""
 
 
 class ReportingOperator(ConnectorOperator):
-    """A `ConnectorOperator` that tells Airflow about its runs. Use `KafkaSourceOperator` or `KafkaSinkOperator`.
+    """A `ConnectorOperator` that reports its runs to Airflow. Use `KafkaSourceOperator` or `KafkaSinkOperator`.
 
-    Callbacks get the task's context, with the run's report in it as `kconnect`; any of Airflow's notifiers will do.
-    They are called after the run, in the task's process. One that fails is logged and fails nothing. In a failure
-    callback (`on_failure_callback`, `on_retry_callback`) `kconnect` has `connector`, `kind`, `error` and `message`.
+    Callbacks get the task's context, which contains the run's report as `kconnect`; any Airflow notifier works. They
+    are called after the run, in the task's process. One that fails is logged and fails nothing. In a failure callback
+    (`on_failure_callback`, `on_retry_callback`) `kconnect` has `connector`, `kind`, `error` and `message`.
 
-    :param asset_events: whether sources record events of the topics that got records, and sinks have the topics that
-        they read as inlets (see `topic_asset`).
+    :param asset_events: whether sources record events for the topics that received records, and sinks have the topics
+        that they read as inlets (see `topic_asset`).
     :param on_dead_letters_callback: a callback or a list of them, called after a run with bad records.
     :param on_lag_callback: the same, called after a run of a sink that left more than `lag_threshold` records.
-    :param lag_threshold: records, of all topics together.
+    :param lag_threshold: number of records, in all topics together.
     """
 
     operator_extra_links = (SparkUiLink(), RunbookLink())
@@ -70,24 +70,24 @@ class ReportingOperator(ConnectorOperator):
             self._declare_assets()
 
     def _declare_assets(self) -> None:
-        """An alias for what a source will write, which only a run knows; for a sink the topics that it names."""
+        """An alias for what a source will write, which only a run knows; for a sink the topics in its configuration."""
         config = static_config(self.connector)
         if self.kind == "source":
             dag = self.get_dag()
             task = self.task_id if dag is None else f"{dag.dag_id}.{self.task_id}"
             self._alias = connector_alias(config.get("name", task))
-            if self._alias not in self.outlets:  # mapped tasks may have been given it by `partial`
+            if self._alias not in self.outlets:  # mapped tasks may have received it from `partial`
                 self.outlets = [*self.outlets, self._alias]
         else:
             self.inlets = [*self.inlets, *topic_inlets(config, self._asset_server())]
 
     def _asset_server(self) -> str:
-        """What stands for the cluster in the names of assets: the connection, or without one the first broker."""
+        """What identifies the cluster in the names of assets: the connection, or without one the first broker."""
         servers = str((self.worker_config or {}).get("bootstrap.servers", ""))
         return self.kafka_conn_id or kafka_namespace(servers).removeprefix("kafka://")
 
     def execute(self, context: Context) -> dict[str, Any] | None:  # type: ignore[override]
-        """Run the connector, and tell Airflow of it; see `ConnectorOperator.execute`."""
+        """Run the connector and report the run to Airflow; see `ConnectorOperator.execute`."""
         self._context = context
         with self._telling_of_failure(context):
             return self._told(context, super().execute(context))
@@ -95,7 +95,7 @@ class ReportingOperator(ConnectorOperator):
     def execute_complete(
         self, context: Context, event: dict[str, Any], facts: dict[str, Any] | None = None
     ) -> dict[str, Any] | None:
-        """The end of a run that a trigger has waited for; see `TrackedSparkSubmitOperator.execute_complete`."""
+        """The end of a run for which a trigger has waited; see `TrackedSparkSubmitOperator.execute_complete`."""
         self.tracking_url = (facts or {}).get(TRACKING_URL)
         with self._telling_of_failure(context):
             return self._told(context, super().execute_complete(context, event, facts))
@@ -134,15 +134,15 @@ class ReportingOperator(ConnectorOperator):
 
     def _show_link(self, url: str) -> None:
         assert isinstance(self._hook, ConnectorSparkSubmitHook)
-        if self._hook.tracking_url:  # else it is the driver's own, which is gone when the task ends
+        if self._hook.tracking_url:  # otherwise it is the driver's own, which is gone when the task ends
             self.tracking_url = self._facts[TRACKING_URL] = url
         try:
             self._context["ti"].xcom_push(key=self.operator_extra_links[0].xcom_key, value=url)
-        except Exception:  # the job must not end because of a link
+        except Exception:  # a link must not end the job
             self.log.exception("The link to %s could not be stored", url)
 
     def get_openlineage_facets_on_start(self) -> OperatorLineage[Any, Any]:
-        """Datasets that the configuration names. Called by OpenLineage's provider, before `execute`."""
+        """Datasets in the configuration. Called by OpenLineage's provider, before `execute`."""
         return self._lineage()
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> OperatorLineage[Any, Any]:
@@ -157,11 +157,11 @@ class ReportingOperator(ConnectorOperator):
         config = connector_config(self.connector, self._dag_folder())
         connection = {} if self.kafka_conn_id is None else KafkaConnectHook(self.kafka_conn_id).worker_config()
         worker = {**connection, **(self.worker_config or {})}
-        # Tables are named by the host of their database; all else stays as it was written.
+        # Tables are named by the host of their database; everything else stays as it was written.
         config = with_database_url(config, worker)
         return lineage_of(config, self.kind, str(worker.get("bootstrap.servers", "")), **facts)
 
 
 def _put(context: Context, facts: dict[str, Any]) -> None:
-    """Into the context, which callbacks get."""
+    """Put details into the context that callbacks get."""
     cast("dict[str, Any]", context)[KEY] = facts
