@@ -1,4 +1,4 @@
-"""Airflow for the demo: a process of its own, which runs DAGs on request and tells how they are getting on."""
+"""Airflow for the demo: a separate process that runs DAGs on request and reports their progress."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SO_FAR = re.compile(r", for \d+ s$")
 
 @dataclass
 class DagRun:
-    """How a run of a DAG has ended.
+    """The result of a DAG run.
 
-    :param state: Airflow's word for it, `success` or `failed`.
+    :param state: in Airflow's terms, `success` or `failed`.
     :param reports: task -> the report that it returned.
-    :param errors: task -> the error that it ended with, in its own words.
+    :param errors: task -> the error with which it ended, in its own words.
     """
 
     state: str = ""
@@ -48,7 +48,7 @@ class Airflow:
     def __enter__(self) -> Airflow:
         with self._folder.log.open("w") as log:
             self._process = subprocess.Popen(
-                # -P: the current folder is none to import from.
+                # -P: nothing is imported from the current folder.
                 [sys.executable, "-P", "-m", "airflow_kconnect.demo.airflow_child"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -62,7 +62,7 @@ class Airflow:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End it, and a job that may still be running."""
+        """End it, and any job that may still be running."""
         if self._process.poll() is None:
             kill_tree(self._process.pid)
         self._process.wait()
@@ -89,7 +89,7 @@ class Airflow:
         return run
 
     def _answer(self, run: DagRun) -> str:
-        """Follow the events up to the one that ends the answer; returns the state that it names."""
+        """Follow the events up to the one that ends the answer; returns the state in it."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             event = json.loads(line)
@@ -105,7 +105,7 @@ class Airflow:
 
     def _step(self, event: dict[str, Any]) -> None:
         self._task = event.get("of", self._task)
-        # How long a step has taken is shown here for every step.
+        # The demo shows the elapsed time of every step itself.
         step = _SO_FAR.sub("", event["step"])
         self._on_step(f"{self._task}: {step}" if self._task else step)
 
@@ -119,7 +119,7 @@ class Airflow:
 
 
 def environment(folder: DemoFolder) -> dict[str, str]:
-    """Settings of an Airflow that knows nothing of the user's, and connections as environment variables."""
+    """Settings of an Airflow that ignores the user's own, and connections as environment variables."""
     others = {key: value for key, value in os.environ.items() if not key.startswith("AIRFLOW_")}
     return others | {
         "AIRFLOW_HOME": str(folder.airflow),
@@ -129,6 +129,6 @@ def environment(folder: DemoFolder) -> dict[str, str]:
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
         "AIRFLOW_CONN_SPARK_DEFAULT": json.dumps({"conn_type": "spark", "host": "local[2]"}),
         "AIRFLOW_VAR_KCONNECT_EXAMPLE_FOLDER": str(folder.data),
-        # The quick compiler alone: right for jobs of a few seconds, wrong for long ones.
+        # Only the quick compiler: right for jobs of a few seconds, wrong for long ones.
         "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
     }

@@ -1,7 +1,7 @@
 """Airflow's side of the demo: runs an example DAG on request, in one process.
 
 Started by `airflow_kconnect.demo.airflow` with AIRFLOW_HOME set. Each line of standard input is one run: in JSON, the
-`dag` and a map of variables for the `environment`. Standard output has a line of JSON for each event: `step` (what is
+`dag` and a map of variables for the `environment`. Standard output has one JSON line per event: `step` (what is
 happening now), `task` (one has ended, with its report or its error), and `ready`, `state` or `error`, which end an
 answer. Airflow's log goes to standard error.
 """
@@ -23,7 +23,7 @@ Tell = Callable[..., None]
 
 
 def main() -> int:
-    """Prepare Airflow, say `ready`, then run a DAG per line of input."""
+    """Prepare Airflow, report `ready`, then run a DAG per line of input."""
     tell = _take_stdout()
     try:
         _prepare(tell)
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def _take_stdout() -> Tell:
-    """Standard output for the events alone: Airflow's log lines go to standard error from here on."""
+    """Reserve standard output for the events: Airflow's log lines go to standard error from here on."""
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
@@ -56,7 +56,7 @@ def _prepare(tell: Tell) -> None:
     made_by = home / ".created-by"
     current = version("apache-airflow-core")
     if not made_by.is_file() or made_by.read_text() != current:
-        # One of another version, or one that was not finished.
+        # From another version, or unfinished.
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir(parents=True)
     tell(step="Loading Airflow")
@@ -68,13 +68,13 @@ def _prepare(tell: Tell) -> None:
         initdb()
         made_by.write_text(current)
     tell(step="Starting Airflow")
-    # Else the first task waits for it: some seconds, during which here the broker is starting.
+    # Otherwise the first task waits for it for some seconds; here it loads while the broker is starting.
     _ = in_process_api_server().transport
     _follow_log(tell)
 
 
 def _follow_log(tell: Tell) -> None:
-    """What this package logs in a task is a step; the lines of Spark, which the provider logs, are not.
+    """What this package logs in a task is a step; Spark's lines, which the provider logs, are not.
 
     Nor are errors: the task ends with them.
     """

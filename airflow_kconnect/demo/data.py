@@ -1,4 +1,4 @@
-"""The demo's data: days of weather and prices of shares, generated, and the same each time."""
+"""The demo's data: daily weather and share prices, generated, and the same each time."""
 
 from __future__ import annotations
 

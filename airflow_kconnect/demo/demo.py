@@ -1,4 +1,4 @@
-"""The demo itself: what it announces, the runs of the two DAGs, and the proof that nothing was lost or doubled."""
+"""The demo itself: its announcements, the runs of the two DAGs, and the proof that nothing was lost or duplicated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from airflow_kconnect.submit.spark import find_spark_submit
 class Run:
     """One run of a DAG.
 
-    :param added: what was put in before it.
+    :param added: what was added to the input before it.
     :param seconds: how long the run took.
     :param reports: task -> its report.
     """
@@ -45,7 +45,7 @@ class Run:
 class Demo:
     """One run of the demo.
 
-    :param folder: where it keeps everything; created if missing.
+    :param folder: holds all files of the demo; created if missing.
     :param keep: leave the broker running at the end.
     :param kinds: the pipelines to run, in this order.
     """
@@ -64,15 +64,15 @@ class Demo:
         self._broker = EmbeddedBroker(self._folder.broker, progress=self._narrator)
 
     def run(self) -> None:
-        """Announce, prepare, run each DAG, add to its input, run it again, check and show what has happened.
+        """Announce, prepare, run each DAG, add to its input, run it again, check and show the results.
 
-        :raises SetupError: something is missing on this machine, a run failed, or the output is not the input.
+        :raises SetupError: something is missing on this machine, a run failed, or the output differs from the input.
         :raises RetriableError: a download failed, or Kafka did not answer.
         """
         began_s = time.monotonic()
         _check_machine()
         with self._folder.taken():
-            # One of an earlier demo with --keep.
+            # From an earlier demo with --keep.
             self._broker.stop()
             self._folder.clear()
             for pipeline in self._pipelines:
@@ -83,7 +83,7 @@ class Demo:
         tables.show_next(self._console, self._folder, self._pipelines, self._broker.bootstrap, running=self._keep)
 
     def _move(self) -> None:
-        """Everything for which servers are needed."""
+        """Everything that needs servers."""
         completed = False
         try:
             with self._narrator, Airflow(self._folder, self._narrator, self._task_done) as airflow:
@@ -138,7 +138,7 @@ class Demo:
 def _check_machine() -> None:
     """Find out now, not after minutes, that something is missing.
 
-    :raises SetupError: Java, Spark or a Python package is missing. :raises ConfigError: PySpark is not whole.
+    :raises SetupError: Java, Spark or a Python package is missing. :raises ConfigError: PySpark is incomplete.
     """
     if importlib.util.find_spec("pyarrow") is None:
         raise SetupError("Package `pyarrow` is not installed: pip install 'airflow-kconnect[spark,jdbc]'")

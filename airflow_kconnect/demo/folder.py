@@ -1,4 +1,4 @@
-"""The folder of a demo: which files it holds, and that only a folder of the demo is ever cleared."""
+"""The demo's folder: the files in it, and the check that only a folder of the demo is ever cleared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARK_TEXT = "A folder of `kconnect demo`: the next demo removes what the last o
 
 @dataclass(frozen=True)
 class DemoFolder:
-    """Everything that a demo writes, but for the download cache.
+    """Everything that a demo writes, except the download cache.
 
     :param path: the absolute path of the folder.
     """
@@ -46,14 +46,14 @@ class DemoFolder:
 
     @property
     def log(self) -> Path:
-        """Airflow's log, with those of the tasks in it."""
+        """Airflow's log, including those of the tasks."""
         return self.path / "airflow.log"
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Create the folder if need be, and keep other demos out of it.
+        """Create the folder if necessary, and lock it against other demos.
 
-        :raises SetupError: the folder holds something else, another demo uses it, or it cannot be written.
+        :raises SetupError: the folder contains something else, another demo uses it, or it is not writable.
         """
         with readable_os_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ class DemoFolder:
             yield
 
     def clear(self) -> None:
-        """Remove what the last demo left. Airflow's database stays, since creating it takes time.
+        """Remove what the last demo left behind. Airflow's database stays, since creating it takes time.
 
         :raises SetupError: something cannot be removed.
         """
@@ -86,9 +86,9 @@ class DemoFolder:
 
 
 def example_dag(dag_id: str) -> Path:
-    """The file of an example DAG: in the package in a wheel, in `dags/` at the top of the repository.
+    """The file of an example DAG: in a wheel inside the package, otherwise in `dags/` at the top of the repository.
 
-    :raises SetupError: it is in neither place.
+    :raises SetupError: it is in neither location.
     """
     package = Path(__file__).parents[1]
     for folder in (package / "example_dags", package.parent / "dags"):

@@ -1,4 +1,4 @@
-"""Says what the demo is doing: by a spinner on a terminal, by lines elsewhere, one at least every few seconds."""
+"""Shows what the demo is doing: with a spinner on a terminal, elsewhere with a line at least every few seconds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rich.text import Text
 class Narrator:
     """Called with each new step. Use it as a context manager.
 
-    :param silence_s: seconds after which a step that takes long is named again.
-    :param between_s: seconds at least between two lines about steps.
-    :param lasting_s: seconds that a step must last to be worth a line.
+    :param silence_s: seconds after which a long step is named again.
+    :param between_s: minimum seconds between two lines about steps.
+    :param lasting_s: minimum duration of a step in seconds for it to be worth a line.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Narrator:
     def __enter__(self) -> Self:
         if self._console.is_terminal:
             self._spinner = self._console.status("")
-            # A recording would keep each of its pictures.
+            # A recording would keep each of its frames.
             if not self._console.record:
                 self._spinner.start()
         self._began_s = self._said_s = time.monotonic()
@@ -55,7 +55,7 @@ class Narrator:
             self._step_since_s = time.monotonic()
 
     def say(self, text: str) -> None:
-        """Say a line that stays, on a terminal too: what has been done, or what the next steps are for."""
+        """Print a line that stays, even on a terminal: what has been done, or what the next steps are for."""
         with self._guard:
             self._step, self._pending = "", False
             self._print(text, "green")

@@ -1,4 +1,4 @@
-"""The pipelines of the demo: what goes in, in two parts, and what must have come out."""
+"""The demo's pipelines: their input, in two parts, and the expected output."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Pipeline(ABC):
     topic: str
     unit: str
     route: str
-    """What it moves from where to where, for people."""
+    """What it moves from where to where, for display."""
     input: str
     """The file in the folder that it reads."""
 
@@ -46,22 +46,22 @@ class Pipeline(ABC):
         return len(self._all)
 
     def feed(self, run: int) -> str:
-        """Put in the first part, then the rest; says what has been added."""
+        """Add the first part, then the rest; says what has been added."""
         part = self._all[: self._first] if run == 1 else self._all[self._first :]
         self._add(part)
         return f"{'+' * (run > 1)}{len(part):,} {self.unit}"
 
     def is_complete(self) -> bool:
-        """The proof: what came out is what went in, all of it, once, in order."""
+        """The proof: the output is the whole input, each record once, in order."""
         return self.written() == self._expected()
 
     @abstractmethod
     def files(self) -> list[Path]:
-        """The files that came out."""
+        """The output files."""
 
     @abstractmethod
     def written(self) -> list[Any]:
-        """What is in them."""
+        """Their content."""
 
     @abstractmethod
     def _load(self) -> Sequence[Any]: ...
@@ -110,7 +110,7 @@ class TablePipeline(Pipeline):
     def written(self) -> list[Any]:
         import pyarrow.parquet
 
-        # Each file by itself: as a data set, its folders would become columns.
+        # Each file by itself: read as a data set, its folders would become columns.
         return [row for file in self.files() for row in pyarrow.parquet.ParquetFile(file).read().to_pylist()]
 
     def _load(self) -> list[dict[str, str | float]]:

@@ -1,4 +1,4 @@
-"""What the demo shows: its plan, counts of the runs, offsets as Kafka has them, rows of the output, what is next."""
+"""What the demo shows: its plan, counts of the runs, offsets as stored in Kafka, rows of the output, next steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DOCS = "https://github.com/airflow-kconnect/airflow_kconnect/tree/main/docs"
 def show_plan(console: Console, pipelines: Sequence[Pipeline], folder: DemoFolder, *, first: bool) -> None:
     """What is going to happen.
 
-    :param first: Kafka is still to be downloaded.
+    :param first: Kafka has yet to be downloaded.
     """
     _line(console, "Kafka Connect without a Connect cluster: a demo on this machine", "bold")
     _line(console, "Kafka starts, and Airflow runs two DAGs. Each of their tasks is one Spark job:")
@@ -70,7 +70,7 @@ def show_runs(console: Console, runs: Sequence[Run]) -> None:
 def show_offsets(console: Console, offsets: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     """The committed offsets.
 
-    :param offsets: connector -> its offsets, in the shape of Connect's REST API.
+    :param offsets: connector -> its offsets, in the format of Connect's REST API.
     """
     table = Table(title="Offsets in Kafka, kept as Kafka Connect keeps them", title_justify="left")
     table.title_style = "bold"
@@ -98,9 +98,9 @@ def show_output(console: Console, pipeline: Pipeline, folder: DemoFolder) -> Non
 def show_next(
     console: Console, folder: DemoFolder, pipelines: Sequence[Pipeline], bootstrap: str, *, running: bool
 ) -> None:
-    """Where to look next; commands and paths in lines of their own, to be copied.
+    """Next steps for the user; commands and paths are on separate lines, to be copied.
 
-    :param running: whether the broker still runs.
+    :param running: whether the broker is still running.
     """
     _line(console, "The DAGs, with Kafka Connect's JSON in them; what they read and wrote; Airflow's log:")
     for path in (folder.dags, folder.data, folder.log):
@@ -122,7 +122,7 @@ def show_next(
 
 
 def _program() -> str:
-    """What to type for `kconnect`: its path, from here if it is below, where its virtual environment is not active."""
+    """What to type for `kconnect`: its path if its virtual environment is not active, relative if it is below here."""
     script = Path(sys.executable).with_name("kconnect")
     if shutil.which("kconnect") == str(script) or not script.is_file():
         return "kconnect"

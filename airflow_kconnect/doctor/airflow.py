@@ -1,6 +1,7 @@
-"""Checks of Airflow: its version, and the connections that operators take by default.
+"""Checks of Airflow: its version, and the connections that operators use by default.
 
-`python -m airflow_kconnect.doctor.airflow` answers in a process of its own: Airflow takes seconds to import, and logs.
+`python -m airflow_kconnect.doctor.airflow` does this in a process of its own: Airflow takes seconds to import, and
+logs.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _connections(subject: Subject) -> Iterator[Finding]:
 
 
 def _database() -> Finding | None:
-    """What is wrong with Airflow's database; where it has no tables, Airflow says that connections do not exist."""
+    """What is wrong with Airflow's database; if it has no tables, Airflow reports that connections do not exist."""
     from airflow.utils.session import create_session
     from sqlalchemy import text
     from sqlalchemy.exc import SQLAlchemyError

@@ -1,4 +1,4 @@
-"""Findings of the doctor, the registry of its checks, and how they are run: one by one, each with a time limit."""
+"""The doctor's findings and the registry of its checks, which are run one by one, each with a time limit."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the doctor's answer.
+    """One line of the doctor's report.
 
-    :param text: what was found. :param cure: what to do about it; empty if nothing has to be done.
+    :param text: the finding. :param cure: what to do about it; empty if nothing has to be done.
     :param name: what it is about; empty: the name of the check.
     """
 
@@ -35,7 +35,7 @@ class Finding:
 
 
 def ok(text: str, *, name: str = "") -> Finding:
-    """All is well."""
+    """Everything is fine."""
     return Finding(Status.OK, text, name=name)
 
 
@@ -62,7 +62,7 @@ class Check:
     """A registered check.
 
     :param needs: names of checks; if one of them found a problem or was skipped, this one is skipped.
-    :param limit_s: seconds after which it is given up, and reported as a problem.
+    :param limit_s: seconds after which it is abandoned and reported as a problem.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Checks:
         self._checks: list[Check] = []
 
     def add(self, name: str, *, needs: Iterable[str] = (), limit_s: float = 15.0) -> Callable[[Examine], Examine]:
-        """Decorator of a function `(Subject) -> Iterable[Finding]`. An error that it raises is a problem."""
+        """Decorator for a function `(Subject) -> Iterable[Finding]`. An error that it raises is a problem."""
 
         def register(examine: Examine) -> Examine:
             self._checks.append(Check(name, examine, tuple(needs), limit_s))
@@ -104,7 +104,7 @@ class Checks:
 
 
 def _limited(check: Check, subject: Subject) -> list[Finding]:
-    """A check that hangs stays behind in a thread that does not keep the process alive."""
+    """A check that hangs is abandoned in a thread that does not keep the process alive."""
     found: list[Finding] = []
     thread = threading.Thread(target=lambda: found.extend(_examined(check, subject)), name=check.name, daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""What the doctor asks a Kafka cluster: topics, rights and settings. Nothing is created or changed by asking."""
+"""What the doctor reads from a Kafka cluster: topics, permissions and settings. This creates and changes nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DENIED = (
 
 @dataclass(frozen=True)
 class TopicFacts:
-    """What the cluster says of a topic.
+    """The cluster's description of a topic.
 
     :param denied: the principal may not even describe it; the other fields are empty then.
     :param replicas: of the partition that has the fewest. :param in_sync: likewise.
@@ -41,9 +41,9 @@ class TopicFacts:
 
 
 class Inspector(KafkaAdmin):
-    """A `KafkaAdmin` that looks, and changes nothing.
+    """A `KafkaAdmin` that only reads and changes nothing.
 
-    :param worker: its Kafka is asked. :param props: of a connector, whose client overrides count.
+    :param worker: its Kafka is queried. :param props: of a connector, whose client overrides apply.
     """
 
     def __init__(self, worker: WorkerConfig, props: Mapping[str, str], timeout_s: float) -> None:
@@ -59,7 +59,7 @@ class Inspector(KafkaAdmin):
         return [node.id for node in found.nodes]
 
     def topic(self, name: str) -> TopicFacts:
-        """A topic and the rights that this principal has on it."""
+        """A topic and this principal's permissions on it."""
         request = TopicCollection([name])
         try:
             found = self._client.describe_topics(
@@ -81,7 +81,7 @@ class Inspector(KafkaAdmin):
         )
 
     def group_rights(self, group: str) -> frozenset[str]:
-        """Rights of this principal on a consumer group, which need not exist."""
+        """This principal's permissions on a consumer group, which need not exist."""
 
         def ask() -> frozenset[str]:
             try:
@@ -92,7 +92,7 @@ class Inspector(KafkaAdmin):
                 if error_of(error).code() in _DENIED:
                     return frozenset()
                 if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
-                    # Such a broker checks the right to describe first, and reports no other.
+                    # Such a broker checks the DESCRIBE permission first, and reports no other.
                     return frozenset({"READ", "DESCRIBE"})
                 raise
             return _names(found.authorized_operations)
@@ -101,7 +101,7 @@ class Inspector(KafkaAdmin):
         return rights
 
     def refusal(self, topic: str, partitions: int, replication: int) -> str | None:
-        """Why the brokers would not create a topic; None if they would. It is not created."""
+        """Why the brokers would not create a topic; None if they would. The topic is not created."""
         new = NewTopic(topic, partitions, replication)
         try:
             self._client.create_topics([new], validate_only=True, request_timeout=self._timeout_s)[topic].result()
@@ -123,7 +123,7 @@ class Inspector(KafkaAdmin):
         return {key: str(entry.value) for key, entry in found.items()}
 
     def take_transactional_id(self, transactional_id: str) -> None:
-        """Take an id, as the first step of a transaction.
+        """Acquire an id, as the first step of a transaction.
 
         :raises ConnectError: it is not possible.
         """

@@ -1,4 +1,4 @@
-"""Checks of the Kafka cluster: reachable, new enough, fit for transactions, internal topics, rights."""
+"""Checks of the Kafka cluster: reachable, recent enough, ready for transactions, internal topics, permissions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from airflow_kconnect.stores.topics import replication_of
 
 _BROKER = "Broker"
 _LEAST_REPLICAS = 3
-# Came with 3.6.0, as the first part of KIP-890.
+# Introduced in 3.6.0, as the first part of KIP-890.
 _VERIFICATION = "transaction.partition.verification.enable"
 _COORDINATORS = {"__transaction_state": "transaction.state.log", "__consumer_offsets": "offsets.topic"}
 
@@ -32,7 +32,7 @@ def register(checks: Checks) -> None:
 
 
 def acl(operation: str, resource: str) -> str:
-    """What to do about a right that is missing.
+    """What to do about a missing permission.
 
     :param resource: as options of Kafka's tool, such as `--topic orders`.
     """

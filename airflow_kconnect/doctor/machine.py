@@ -35,7 +35,9 @@ def _python(_: Subject) -> Iterator[Finding]:
 
 
 def _packages(_: Subject) -> Iterator[Finding]:
-    """What the package requires is not always what is installed: constraints and images have their own versions."""
+    """Installed packages do not always match this package's requirements: constraints and images have their own
+    versions.
+    """
     from packaging.requirements import Requirement
 
     wrong, found = [], []
@@ -74,7 +76,7 @@ def _spark(_: Subject) -> Iterator[Finding]:
 
 
 def _folder(folder: Path, variable: str) -> Iterator[Finding]:
-    """Whether a folder, or the one that it would be created in, can be written, and has room."""
+    """Whether a folder, or the one in which it would be created, is writable and has enough space."""
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not existing.is_dir() or not os.access(existing, os.W_OK | os.X_OK):
         yield problem(f"{folder} cannot be written", f"Make it writable, or set {variable} to another folder.")

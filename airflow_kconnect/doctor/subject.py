@@ -1,4 +1,4 @@
-"""What the doctor looks at: the worker's keys, a connector's file, and what the user wants checked."""
+"""What the doctor examines: the worker's keys, a connector's file, and what the user wants checked."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _SHORTEST = 4
 
 @dataclass
 class Subject:
-    """What is examined. Values are read when a check asks for them, so that each error belongs to a check.
+    """What is examined. Values are read when a check needs them, so that each error belongs to a check.
 
-    :param read_worker: the worker's keys as they were written; None where no Kafka is named.
+    :param read_worker: the worker's keys, variables not resolved; None if no Kafka is configured.
     :param connector: file of a connector, or None.
-    :param airflow: whether Airflow's connections are to be checked.
-    :param transactions: whether a transactional id may be taken to see whether that is allowed.
-    :param timeout_s: how long one request to Kafka may take.
+    :param airflow: whether to check Airflow's connections.
+    :param transactions: whether a transactional id may be acquired to test the permission.
+    :param timeout_s: time limit of one request to Kafka.
     """
 
     read_worker: Callable[[], Mapping[str, Any] | None]
@@ -40,12 +40,12 @@ class Subject:
 
     @cached_property
     def worker_props(self) -> Mapping[str, Any] | None:
-        """The worker's keys as they were written."""
+        """The worker's keys, variables not resolved."""
         return self.read_worker()
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """The connector's keys as they were written; none without a connector."""
+        """The connector's keys, variables not resolved; empty without a connector."""
         return {} if self.connector is None else connector_config(self.connector)
 
     @cached_property
@@ -77,7 +77,7 @@ class Subject:
         return Inspector(self.worker, self.props, timeout_s=self.timeout_s)
 
     def without_secrets(self, text: str) -> str:
-        """A text in which no secret of worker or connector occurs."""
+        """A text that contains no secret of worker or connector."""
         for secret in sorted(self._secrets(), key=len, reverse=True):
             text = text.replace(secret, _HIDDEN)
         return text
