@@ -1,4 +1,4 @@
-"""Where the directory sink puts a record, and which files are its own (the layout of Confluent's S3 and HDFS sinks)."""
+"""Where the directory sink puts a record, and which files it owns (the layout of Confluent's S3 and HDFS sinks)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Identity = tuple[int, int]
 
 @dataclass(frozen=True)
 class VisibleFile:
-    """A finished file as it was found.
+    """A finished file as it was seen.
 
     :param offset: of its first record.
-    :param identity: inode and time of change: another file of this name has others.
+    :param identity: inode and time of change: another file with this name has different ones.
     """
 
     offset: int
@@ -30,7 +30,7 @@ class VisibleFile:
     identity: Identity
 
     def is_still_there(self) -> bool:
-        """Whether the name stands for the file that was found."""
+        """Whether the name still refers to that file."""
         return _identity(self.path) == self.identity
 
 
@@ -49,12 +49,12 @@ class Layout:
         return Path(self.directory, partition.topic, f"partition={partition.partition}")
 
     def file(self, partition: TopicPartition, offset: int) -> Path:
-        """The file whose first record has an offset."""
+        """The file that starts with this offset."""
         name = f"{partition.topic}+{partition.partition}+{offset:010d}.{self.extension}"
         return self.folder(partition) / name
 
     def visible(self, partition: TopicPartition, first: int = 0) -> list[VisibleFile]:
-        """The sink's files of a partition, of any format, that begin at an offset or after it; in order."""
+        """The sink's files for a partition, in any format, that begin at or after an offset; in order."""
         named = [
             (offset, path)
             for path, match in self._matching(partition, rf"{_stem(partition)}{_NAME}")
@@ -64,7 +64,7 @@ class Layout:
         return [VisibleFile(offset, path, identity) for offset, path, identity in found if identity]
 
     def temporary(self, partition: TopicPartition) -> Iterator[Path]:
-        """The sink's files of a partition that were not finished."""
+        """The sink's unfinished files for a partition."""
         for path, _ in self._matching(partition, rf"\.{_stem(partition)}{_NAME}{HIDDEN_SUFFIX}"):
             if path.is_file():
                 yield path
@@ -81,7 +81,7 @@ def _stem(partition: TopicPartition) -> str:
 
 
 def _identity(path: Path) -> Identity | None:
-    """None: there is no regular file of this name."""
+    """None: there is no regular file with this name."""
     try:
         found = path.stat()
     except FileNotFoundError:

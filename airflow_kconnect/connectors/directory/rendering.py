@@ -1,4 +1,4 @@
-"""Records as the rows that the directory sink's writers take, as Catalyst expressions."""
+"""Renders records as rows for the directory sink's writers, as Catalyst expressions."""
 
 from __future__ import annotations
 
@@ -20,20 +20,19 @@ _WIDER: Sequence[Sequence[T.DataType]] = (
     (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()),
     (T.FloatType(), T.DoubleType()),
 )
-"""Types of which the later ones hold all values of the earlier ones."""
+"""Types of which the later ones can hold all values of the earlier ones."""
 
 
 def json_lines(frame: RecordFrame) -> DataFrame:
     """Column ``line`` (BINARY): the value as JSON and a line feed; ``null`` if there is no value.
 
-    Where all values are strings, column ``string``: the writer puts a whole batch into quotes in no time.
+    If all values are strings, column ``string``: the writer quotes a whole batch very quickly.
     """
     shapes, df = frame.value.shapes, frame.df
     if len(shapes) == 1 and shapes[0].schema is not None and shapes[0].schema.type is SchemaType.STRING:
         return df.select(df[frame.value.columns[0]].alias("string"), *frame.carried)
     texts = {n: _json(shapes[n].schema, df[column]) for n, column in enumerate(frame.value.columns)}
-    # A column of its own: what is cut out of it below names it twice, and would be written twice.
-    # The casts are for frames without any shape: all records are tombstones, or bad.
+    # A separate column: the code below refers to it twice, and would otherwise evaluate it twice.
     df = df.withColumn("text", _choose(frame, texts).cast("binary"))
     brackets = _choose(frame, {n: F.lit(_in_brackets(shape.schema)) for n, shape in enumerate(shapes)}).cast("boolean")
     bare = F.when(brackets, F.substring("text", F.lit(2), F.octet_length("text") - 2)).otherwise(F.col("text"))
@@ -43,7 +42,7 @@ def json_lines(frame: RecordFrame) -> DataFrame:
 def parquet_rows(frame: RecordFrame) -> DataFrame:
     """Column ``row``: a struct with the members of all shapes that are structs, and ``value`` for the others.
 
-    :raises DataError: two shapes have a member of the same name whose types have no common one.
+    :raises DataError: two shapes have a member with the same name but no common type.
     """
     shapes, df = frame.value.shapes, frame.df
     parts = [_members(shape.schema, df, name) for shape, name in zip(shapes, frame.value.columns, strict=True)]
@@ -56,7 +55,7 @@ Member = tuple[Column, T.DataType]
 
 
 def _json(schema: ConnectSchema | None, column: Column) -> Column:
-    """JSON text as BINARY, perhaps `_in_brackets`."""
+    """JSON text as BINARY, possibly `_in_brackets`."""
     if schema is None:
         return F.to_json(column).cast("binary")
     if schema.type in _NESTED:
@@ -67,7 +66,7 @@ def _json(schema: ConnectSchema | None, column: Column) -> Column:
 
 
 def _in_brackets(schema: ConnectSchema | None) -> bool:
-    """Whether the text is a list of one value, as Spark writes only nested data."""
+    """Whether the text is a list of one value, since Spark writes only nested data."""
     return schema is not None and schema.type not in _NESTED and (schema.type not in _PLAIN or schema.name is not None)
 
 
@@ -81,7 +80,7 @@ def _members(schema: ConnectSchema | None, df: DataFrame, name: str) -> dict[str
 
 
 def _united(frame: RecordFrame, name: str, members: Mapping[int, Member]) -> Column:
-    """One column for the members of that name; null in rows of shapes that have none."""
+    """One column for the members with that name; null in rows of shapes without one."""
     if not members:
         return F.lit(None).cast("string").alias(name)
     type_ = reduce(lambda one, other: _common_type(name, one, other), [type_ for _, type_ in members.values()])

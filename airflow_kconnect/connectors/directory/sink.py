@@ -1,12 +1,12 @@
 """DirectorySink: topics into folders of JSON lines or Parquet files, exactly once.
 
-The layout is that of Confluent's S3 and HDFS sinks:
-``<directory>/<topic>/partition=<n>/<topic>+<n>+<offset of the first record>.<json|json.gz|parquet>``.
-The driver and all executors must see the same `directory`. Keys and headers are not stored.
+The layout is that of Confluent's S3 and HDFS sinks: ``<directory>/<topic>/partition=<n>/<topic>+<n>+<offset of the
+first record>.<json|json.gz|parquet>``. The driver and all executors must have access to the same `directory`. Keys and
+headers are not stored.
 
-JSON: a record without value is a line ``null``; bytes are base64, dates and timestamps ISO texts, decimals numbers.
-Parquet: the members of structs are columns, other values (schemaless ones as JSON text) are in a column ``value``.
-A round's files have the columns of all shapes that the run has met so far, null where a record has no such member.
+JSON: a record without value is a line ``null``; bytes are base64, dates and timestamps ISO strings, decimals numbers.
+Parquet: the members of structs are columns, other values (schemaless ones as JSON text) are in a column ``value``. A
+round's files have the columns of all shapes that the run has seen so far, null where a record has no such member.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.connect.frame import RecordFrame
 
 _COMPRESSIONS = {"json": ("none", "gzip"), "parquet": ("snappy", "zstd", "gzip", "none")}
-"""Format -> what it can be compressed with, the default first."""
+"""Format -> its possible compressions, the default first."""
 
 Results = Sequence[tuple[SinkSplit, dict[str, Any]]]
 
@@ -58,7 +58,7 @@ def _absolute(name: str, value: Any) -> str | None:
 
 
 class DirectorySinkConnector(NativeSinkConnector):
-    """Splits of a partition are written in parallel: their files do not overlap, and say where they begin."""
+    """Splits of a partition are written in parallel: their files do not overlap, and are named by where they begin."""
 
     exactly_once = True
     needs = frozenset[str]()
@@ -70,7 +70,7 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """The group's offsets are all there are."""
+        """There are no offsets besides the group's."""
         return True
 
     @classmethod
@@ -79,7 +79,7 @@ class DirectorySinkConnector(NativeSinkConnector):
     ) -> list[str]:
         """A run replaces whole files: one that begins before its start would keep records that are written again.
 
-        Where the folder is not to be seen, nothing is known of its files.
+        If the folder is not accessible here, nothing is known about its files.
         """
         layout = Layout(cls.config().parse(props)["directory"], "")
         found = ((place, start, _parted(layout, place, start, committed.get(place))) for place, start in starts.items())
@@ -119,7 +119,7 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
-        """A folder per topic; of a replay the folder of replays."""
+        """A folder per topic; for a replay the folder of replays."""
         if report and report["replay"]:
             return files([props.get("replay.directory") or Path(props["directory"], "_replays")])
         topics = report["topics"] if report else named_topics(props)
@@ -127,11 +127,11 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
-        """A replay has a folder of its own."""
+        """A replay has its own folder."""
         return None
 
     def replay(self, replay: Replay) -> None:
-        """A replay's files begin at other offsets than those that are there: among them, records would stand twice."""
+        """A replay's files begin at other offsets than existing files: together they would hold records twice."""
         folder = self.config_values["replay.directory"] or str(Path(self.config_values["directory"], "_replays"))
         self.config_values["directory"] = str(Path(folder, replay.folder))
 
@@ -159,11 +159,11 @@ class DirectorySinkConnector(NativeSinkConnector):
             raise ConfigError({"directory": [f"the user of this job may not write to {directory}"]})
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
-        """Remove temporary files of runs that were killed, and remember what such runs had made visible.
+        """Remove temporary files of killed runs, and remember what such runs had made visible.
 
-        The visible files stay, although their offsets are not committed: their records are the right ones. They go
-        when these offsets are written again (see `commit`), and not before: should Kafka no longer have the records,
-        the only copy would be gone.
+        The visible files stay, although their offsets are not committed: their records are correct. They are removed
+        when these offsets are written again (see `commit`), and not before: if Kafka no longer has the records, the
+        only copy would be lost.
         """
         for partition, offset in start.items():
             with named_errors(self._layout.folder(partition)):
@@ -187,12 +187,12 @@ class DirectorySinkConnector(NativeSinkConnector):
         )
 
     def commit(self, results: Results) -> dict[str, Any]:
-        """Make the files of a round visible; what was visible at these offsets goes.
+        """Make the files of a round visible; what was visible at these offsets is removed.
 
-        1 Rename: each file appears whole. One that is missing was removed by a newer run, as this run began.
-        2 Remove the files that a killed run left at the same offsets. As it saw another end of the partition, or had
-          other settings, they may begin elsewhere, and their records would be there twice. Only files that were there
-          when this run began may go: later ones are those of a newer run.
+        1 Rename: each file appears complete. One that is missing was removed by a newer run when that run began.
+        2 Remove the files that a killed run left at the same offsets. As it saw a different end of the partition, or
+          had different settings, they may begin elsewhere, and their records would be duplicated. Only files that
+          existed when this run began may be removed: later ones are those of a newer run.
         3 Make the names durable: the offsets are committed next.
 
         :raises FencedError: a temporary file is missing.

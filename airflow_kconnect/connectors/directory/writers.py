@@ -18,7 +18,7 @@ from airflow_kconnect.connectors.directory.layout import Layout
 from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
 
 _ROW_GROUP_BYTES = 64 * 1024 * 1024
-# As Jackson writes them in rows that come as lines. The backslash is the first: the others' escapes have one.
+# As Jackson writes them in rows that come as lines. The backslash is first: the escapes of the others contain one.
 _ESCAPES = {"\\": "\\\\", '"': '\\"'} | {chr(code): f"\\u{code:04X}" for code in range(0x20)}
 _ESCAPES |= {"\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -32,9 +32,9 @@ class Encoder(Protocol):
 
 
 class JsonEncoder:
-    """The column ``line`` has the text already, or ``string`` is put into quotes.
+    """The column ``line`` already has the text, or ``string`` is quoted.
 
-    The same rows give the same bytes, also compressed.
+    The same rows give the same bytes, even compressed.
     """
 
     def __init__(self, file: BinaryIO, compression: str) -> None:
@@ -51,7 +51,7 @@ class JsonEncoder:
 
 
 def json_strings(column: pa.Array) -> pa.Array:
-    """Texts as lines of JSON; nulls as ``null``."""
+    """Texts as JSON lines; nulls as ``null``."""
     present = np.bincount(np.frombuffer(text_buffer(column), np.uint8), minlength=128)
     for character, escape in _ESCAPES.items():
         if present[ord(character)]:
@@ -61,7 +61,7 @@ def json_strings(column: pa.Array) -> pa.Array:
 
 
 class ParquetEncoder:
-    """The members of the column ``row`` become columns; batches are gathered into large row groups."""
+    """The members of the column ``row`` become columns; batches are collected into large row groups."""
 
     def __init__(self, file: BinaryIO, compression: str) -> None:
         self._file, self._compression = file, compression
@@ -93,7 +93,7 @@ _ENCODERS: dict[str, type[JsonEncoder] | type[ParquetEncoder]] = {"json": JsonEn
 
 
 class DirectoryWriter(SplitWriter):
-    """Names files by their first record, so that the splits of a partition need not know of each other.
+    """Names files by their first record, so that the splits of a partition need not know about each other.
 
     :param format: key of the encoder.
     :param flush_size: records per file, counted from the start of the split.
@@ -131,7 +131,7 @@ class DirectoryWriter(SplitWriter):
         return {"end": end, "files": self._files}
 
     def abort(self) -> None:
-        # A first error must not be hidden by those of cleaning up: the next run cleans up as well.
+        # Errors while cleaning up must not hide the first error: the next run cleans up as well.
         with contextlib.suppress(OSError):
             if self._file:
                 self._file.close()

@@ -1,1 +1,1 @@
-"""File connectors, as ``connect-file`` of Apache Kafka."""
+"""File connectors, as in Apache Kafka's ``connect-file``."""

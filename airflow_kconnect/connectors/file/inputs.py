@@ -1,4 +1,4 @@
-"""Which files a file source reads, whether they can be read, and whether they are still the same files."""
+"""Which files a file source reads, whether they are readable, and whether they are still the same files."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _NOT_REGULAR = "is not a regular file (a pipe or a device cannot be resumed)"
 
 @dataclass(frozen=True)
 class InputFile:
-    """A file as a run finds it.
+    """A file as seen by a run.
 
-    :param name: as configured, or as found in a folder; the ``filename`` of the source partition.
+    :param name: as configured, or as found in a folder; ``filename`` in the source partition.
     :param size: bytes.
     :param changed_ms: when it was last changed, ms since the epoch.
     """
@@ -41,9 +41,9 @@ class InputFile:
 
 
 def open_input(key: str, name: str) -> InputFile:
-    """Look at one file.
+    """Examine one file.
 
-    :raises ConfigError: it is missing, not a regular file, or may not be read.
+    :raises ConfigError: it is missing, not a regular file, or not readable.
     :raises RetriableError: the disk is unavailable.
     """
     problem = None
@@ -73,7 +73,7 @@ def _examined(name: str, error: OSError | ValueError) -> str:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a folder or pattern stands for.
+    """The files that a folder or pattern matches.
 
     :param skipped: what is wrong with entries that are not read, by their names.
     """
@@ -83,21 +83,21 @@ class Inputs:
 
 
 def root_of(pattern: str) -> str:
-    """The folder that a folder or pattern names: what is below it may be anybody's."""
+    """The folder in a folder name or pattern: what is below it may belong to any user."""
     if Path(pattern).is_dir():
         return pattern
     magic = re.search(r"[*?\[]", pattern)
-    # With a letter in the place of the wildcard the last part is a name, whatever stood before it.
+    # With a letter in place of the wildcard the last part is a name, whatever preceded it.
     return str(Path(pattern[: magic.start()] + "x" if magic else pattern).parent)
 
 
 def find_inputs(pattern: str, *, follow_links: bool = False) -> Inputs:
     """The files of a folder or glob pattern, sorted by name; hidden files and folders are left out.
 
-    Whoever may write to the folder must not have a run read files elsewhere, or wait for a pipe: symbolic links, pipes
-    and devices are skipped. A file that vanishes meanwhile is left out.
+    Users who may write to the folder must not be able to make a run read files elsewhere, or wait for a pipe: symbolic
+    links, pipes and devices are skipped. A file that disappears meanwhile is left out.
 
-    :raises ConfigError: all files that cannot be read, at once; a pattern that finds nothing is no error.
+    :raises ConfigError: lists all unreadable files at once; a pattern without matches is not an error.
     :raises RetriableError: the disk is unavailable.
     """
     root = root_of(pattern)
@@ -137,7 +137,7 @@ def _names(pattern: str, root: str, *, follow_links: bool) -> list[str]:
 
 
 def _walked(root: str, wanted: Sequence[str]) -> Iterator[str]:
-    """As `glob`, which would enter links: two of them that lead upwards are endless work."""
+    """Like `glob`, which however follows links: two of them that point upwards would be endless work."""
     for folder, _, names in os.walk(root):
         inner = Path(os.path.relpath(folder, root)).parts
         for name in names:
@@ -156,7 +156,7 @@ def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def fingerprint(path: Input, length: int) -> dict[str, Any]:
-    """What recognises a file after bytes were appended to it: a hash of its first bytes (at most 4096).
+    """What identifies a file even after bytes were appended to it: a hash of its first bytes (at most 4096).
 
     :raises ConnectError: it cannot be read; see `Location.open`.
     """
@@ -170,12 +170,12 @@ def fingerprint(path: Input, length: int) -> dict[str, Any]:
 
 
 def is_same_file(path: Input, facts: dict[str, Any]) -> bool:
-    """Whether the file still begins as it did."""
+    """Whether the file still begins with the same bytes."""
     return fingerprint(path, int(facts["head_bytes"])) == {k: facts[k] for k in ("head_bytes", "head_sha256")}
 
 
 def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> list[str]:
-    """What is wrong with an offset that a user sets, in the words of Connect's FileStreamSource."""
+    """What is wrong with an offset set by a user, in the words of Connect's FileStreamSource."""
     problems = []
     position = offset.get("position")
     if "position" not in offset:

@@ -1,4 +1,4 @@
-"""Reads the lines of a byte range of a file as Arrow batches, without Python per line.
+"""Reads the lines of a byte range of a file as Arrow batches, without running Python for each line.
 
 Lines end as in Connect's FileStreamSource: at ``\\n``, ``\\r\\n`` or a lone ``\\r``. A *line start* is position 0 or a
 position after a terminator. Positions are bytes (Connect counts characters, which is wrong beyond ASCII).
@@ -16,7 +16,7 @@ import pyarrow as pa
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.file.opening import Input, opened, unreadable
 
-# Larger batches were measured to be slower: they do not stay in the processor's cache.
+# Larger batches were measured to be slower: they do not fit into the processor's cache.
 BATCH_BYTES = 2 * 1024 * 1024
 MAX_LINE_BYTES = 8 * 1024 * 1024
 LINES = pa.schema([pa.field("progress", pa.int64(), nullable=False), pa.field("value", pa.string(), nullable=False)])
@@ -38,8 +38,8 @@ def read_lines(
     """The lines in ``[start, end)``: ``progress`` is the position after the terminator, ``value`` the text before it.
 
     :param start: a line start.
-    :param end: a line start, or the end of the last terminated line as `last_line_end` says.
-    :param batch_bytes: how much is read at once; at most this and one line are held in memory.
+    :param end: a line start, or the end of the last terminated line as returned by `last_line_end`.
+    :param batch_bytes: how much is read at once; at most this much and one line are held in memory.
     :raises DataError: a line is not UTF-8 (nothing is replaced), is too long, or the file is shorter than `end`.
     """
     with _opened(path, start) as file:
@@ -63,7 +63,7 @@ def read_lines(
 def last_line_end(path: Input, start: int, size: int) -> int:
     """The end of the last terminated line in ``[start, size)``; `start` if there is none.
 
-    A ``\\r`` as the very last byte does not count yet: the next byte to come may be its ``\\n``.
+    A ``\\r`` as the very last byte does not count yet: the next byte may be its ``\\n``.
     """
     with _opened(path, start) as file:
         high = size
@@ -90,9 +90,9 @@ def line_start_at_or_after(path: Input, position: int, end: int) -> int:
 
 
 def position_after_lines(path: Input, start: int, end: int, count: int) -> tuple[int, int]:
-    """The position after `count` lines from the line start `start`, and how many lines lie before it.
+    """The position after `count` lines from the line start `start`, and the number of lines before it.
 
-    It is `end`, and fewer lines, if there are not as many before it.
+    It is `end`, and fewer lines, if there are not that many.
     """
     found = 0
     for ends in _ends(path, start, end, BATCH_BYTES) if count > 0 else ():
@@ -138,7 +138,7 @@ def _content_ends(chunk: bytes, ends: Positions) -> Positions:
 
 
 def _batch(chunk: bytes, ends: Positions, stops: Positions, at: int) -> pa.RecordBatch:
-    """Texts and terminators become the elements of one array over the chunk's own memory; every second is taken."""
+    """Texts and terminators become the elements of one array over the chunk's own memory; every second one is taken."""
     edges = np.zeros(2 * len(ends) + 1, np.int32)
     edges[1::2] = stops
     edges[2::2] = ends
@@ -148,7 +148,7 @@ def _batch(chunk: bytes, ends: Positions, stops: Positions, at: int) -> pa.Recor
 
 
 def _check_lengths(chunk: bytes, ends: Positions, stops: Positions, path: Input, at: int, limit: int) -> None:
-    """Check the lines of a chunk, also the one that does not end in it."""
+    """Check the lines of a chunk, including the one that does not end in it."""
     starts = np.concatenate(([0], ends))
     last = len(chunk) - chunk.endswith(b"\r")
     too_long = np.flatnonzero(np.append(stops, last) - starts > limit)
@@ -160,7 +160,7 @@ def _check_lengths(chunk: bytes, ends: Positions, stops: Positions, path: Input,
 
 
 def _check_utf8(text: memoryview, path: Input, at: int) -> None:
-    """Check all lines of a chunk at once: their terminators are ASCII, so that no character can span two of them."""
+    """Check all lines of a chunk at once: their terminators are ASCII, so no character can span two of them."""
     try:
         pa.Array.from_buffers(
             pa.string(), 1, [None, pa.py_buffer(np.array([0, len(text)], np.int32)), pa.py_buffer(text)]

@@ -12,16 +12,16 @@ from pathlib import Path
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.system_errors import system_error
 
-# A pipe that stands where a file was would keep the reader waiting for a writer.
+# If a pipe has replaced the file, opening it would otherwise wait for a writer.
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _LINKED = {errno.ELOOP, errno.ENOTDIR}
 
 
 @dataclass(frozen=True)
 class Location:
-    """Where an input file is.
+    """The location of an input file.
 
-    :param root: folder in which it was found; no symbolic link below it is followed. None: links are followed.
+    :param root: folder in which it was found; symbolic links below it are not followed. None: links are followed.
     """
 
     name: str
@@ -37,14 +37,14 @@ class Location:
 
     def _parts(self) -> list[str]:
         parts = Path(os.path.relpath(self.name, self.root)).parts
-        # A plan that was made with another `files` may name a file elsewhere.
+        # A plan made with a different `files` may name a file elsewhere.
         return list(parts) if parts[0] != os.pardir else [str(Path(self.name).absolute())]
 
     def open(self) -> FileIO:
         """Open it for reading.
 
         :raises RetriableError: the disk is unavailable.
-        :raises DataError: it is missing, not a regular file, may not be read, or is a symbolic link below the root.
+        :raises DataError: it is missing, not a regular file, not readable, or a symbolic link below the root.
         """
         try:
             handle = os.open(self.name, _FLAGS) if self.root is None else self._walk(self.root)
@@ -58,7 +58,7 @@ class Location:
         return FileIO(handle)
 
     def _walk(self, root: str) -> int:
-        """Folder by folder: what is exchanged for a link meanwhile is not followed either."""
+        """Folder by folder: what is replaced by a link meanwhile is not followed either."""
         *folders, last = self._parts()
         at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -75,10 +75,10 @@ Input = str | Path | Location
 
 
 def opened(path: Input) -> FileIO:
-    """See `Location.open`; links are followed where a bare path is given."""
+    """See `Location.open`; for a bare path, links are followed."""
     return (path if isinstance(path, Location) else Location(str(path))).open()
 
 
 def unreadable(path: Input, error: OSError) -> Exception:
-    """What a run says about an error while a file is opened or read."""
+    """The run's error for an error while a file is opened or read."""
     return system_error(f"file {path} cannot be read", error)

@@ -1,4 +1,4 @@
-"""What sinks that write files share: hidden names, errors that name the path, texts without a copy."""
+"""What file-writing sinks share: hidden names, errors that name the path, texts without copying."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 HIDDEN_SUFFIX = r"\.[0-9a-f]{32}\.tmp"
-"""Regular expression of what follows the dot and the name in a `hidden_name`."""
+"""Regular expression for what follows the dot and the name in a `hidden_name`."""
 
 
 def hidden_name(name: str) -> str:
-    """A name that nobody else has, for a file that readers must not see yet."""
+    """A unique name for a file that readers must not see yet."""
     return f".{name}.{uuid.uuid4().hex}.tmp"
 
 
 @contextlib.contextmanager
 def named_errors(path: str | Path) -> Iterator[None]:
-    """Errors of the operating system become ours and name the path.
+    """Turn operating system errors into ours and name the path.
 
     :raises RetriableError: the disk is full or unavailable.
     :raises DataError: anything else.
@@ -46,7 +46,7 @@ def sync_folder(folder: str | Path) -> None:
 
 
 def text_buffer(column: pa.Array) -> memoryview:
-    """The texts of a STRING or BINARY column without nulls, one after the other: the column's memory, no copy."""
+    """The concatenated texts of a STRING or BINARY column without nulls: the column's memory, not a copy."""
     import numpy as np
     import pyarrow as pa
 

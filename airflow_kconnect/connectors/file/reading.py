@@ -13,7 +13,7 @@ from airflow_kconnect.connectors.file.opening import Input
 
 
 def read_split(path: Input, start: int, end: int, max_line_bytes: int) -> Iterator[pa.RecordBatch]:
-    """(progress, value, error) rows of a byte range; what cannot be read becomes the last row's error."""
+    """(progress, value, error) rows of a byte range; a failure to read becomes the last row's error."""
     try:
         for lines in read_lines(path, start, end, max_line_bytes=max_line_bytes):
             yield _rows(lines.column("progress"), lines.column("value"), pa.nulls(lines.num_rows, pa.string()))

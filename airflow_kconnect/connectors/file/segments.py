@@ -23,21 +23,21 @@ _NAME = r"\.kconnect-(?P<key>[0-9a-f]{16})" + HIDDEN_SUFFIX
 
 @dataclass(frozen=True)
 class Segments:
-    """Which segments in a folder are those of a sink; others may keep theirs in the same folder.
+    """Which segments in a folder belong to a sink; others may keep theirs in the same folder.
 
     :param folder: absolute: executors need not have the driver's working folder.
-    :param sink: what tells the sink from all others: its name and its target.
+    :param sink: what distinguishes the sink from all others: its name and its target.
     """
 
     folder: Path
     sink: tuple[str, ...]
 
     def new(self, partition: TopicPartition) -> Path:
-        """A name for a segment that nobody else has."""
+        """A unique name for a segment."""
         return self.folder / hidden_name(f"kconnect-{self._key(partition)}")
 
     def of(self, partitions: Iterable[TopicPartition]) -> Iterator[Path]:
-        """The sink's segments of partitions."""
+        """The sink's segments for these partitions."""
         keys = set(map(self._key, partitions))
         for path in self.folder.iterdir():
             if (match := re.fullmatch(_NAME, path.name, re.ASCII)) and match["key"] in keys:
@@ -49,7 +49,7 @@ class Segments:
 
 
 class SegmentWriter(SplitWriter):
-    """Writes a segment; the driver appends it to the target when all segments of the round are there."""
+    """Writes a segment; the driver appends it to the target once all segments of the round exist."""
 
     def __init__(self, segments: Segments) -> None:
         self._segments = segments
@@ -71,7 +71,7 @@ class SegmentWriter(SplitWriter):
         return {"segment": str(self._path), "records": self._records}
 
     def abort(self) -> None:
-        # A first error, also of `open`, must not be hidden by those of cleaning up: the next run cleans up as well.
+        # Errors while cleaning up must not hide the first error, also of `open`: the next run cleans up as well.
         with contextlib.suppress(OSError, AttributeError):
             self._file.close()
         with contextlib.suppress(OSError, AttributeError):

@@ -2,8 +2,8 @@
 
 Key and behaviour are those of ``org.apache.kafka.connect.file.FileStreamSinkConnector``. Differences: splits are
 written in parallel to hidden files and appended in the order of (topic, partition, offset); a run that fails while
-writing leaves no line behind. For the text of a value see `text`. The driver and all executors must see the file's
-folder.
+writing leaves no lines behind. For the text of a value see `text`. The driver and all executors must have access to the
+file's folder.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _LOCK_PATIENCE_S = 30.0
 _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
-"""What file systems without locks answer."""
+"""Errors of file systems without locks."""
 
 
 class FileStreamSinkConnector(NativeSinkConnector):
@@ -59,7 +59,7 @@ class FileStreamSinkConnector(NativeSinkConnector):
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
-        """The group's offsets are all there are."""
+        """There are no offsets besides the group's."""
         return True
 
     @classmethod
@@ -80,7 +80,7 @@ class FileStreamSinkConnector(NativeSinkConnector):
 
     @cached_property
     def _segments(self) -> Segments:
-        """They lie beside the target; those of the standard output in a folder that only this user may enter."""
+        """They are beside the target; those for standard output are in a folder that only this user may enter."""
         if self._target:
             return Segments(self._target.parent, (self.props["name"], str(self._target)))
         self._private = tempfile.TemporaryDirectory(prefix=self._private_prefix, ignore_cleanup_errors=True)
@@ -95,7 +95,7 @@ class FileStreamSinkConnector(NativeSinkConnector):
             raise ConfigError({"file": [f"{self._target} {problem}"]})
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
-        """Remove segments of runs that were killed: they will be written again."""
+        """Remove segments of killed runs: they will be written again."""
         with named_errors(self._target or tempfile.gettempdir()):
             if self._target is None:
                 self._remove_private_folders()
@@ -119,7 +119,7 @@ class FileStreamSinkConnector(NativeSinkConnector):
     def commit(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> dict[str, Any]:
         """Append the segments in order.
 
-        :raises FencedError: one is missing: a newer run has removed it.
+        :raises FencedError: a segment is missing: a newer run has removed it.
         """
         ordered = sorted(results, key=lambda item: (item[0].topic_partition, item[0].start))
         segments = [Path(facts["segment"]) for _, facts in ordered]
@@ -161,7 +161,9 @@ def _problem_with(target: Path) -> str | None:
 
 @contextlib.contextmanager
 def _appending(target: Path) -> Iterator[BinaryIO]:
-    """The target, for this run alone; after an error it is as long as it was, so that no half line stays."""
+    """The target, for this run alone; after an error it is truncated to its former length, so that no partial line
+    remains.
+    """
     with named_errors(target), target.open("ab", buffering=0) as out:
         _lock(out, target)
         size = os.fstat(out.fileno()).st_size
@@ -174,9 +176,9 @@ def _appending(target: Path) -> Iterator[BinaryIO]:
 
 
 def _lock(out: BinaryIO, target: Path) -> None:
-    """The lines of two runs that append at once would mix, and one could cut off those of the other.
+    """The lines of two runs that append at once would mix, and one could truncate those of the other.
 
-    :raises RetriableError: another process has had the lock for too long.
+    :raises RetriableError: another process has held the lock for too long.
     """
     deadline = time.monotonic() + _LOCK_PATIENCE_S
     while True:

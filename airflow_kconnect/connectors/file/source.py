@@ -1,8 +1,8 @@
-"""FileStreamSource: lines of files, in parallel byte ranges, resumed at the byte.
+"""FileStreamSource: lines of files, in parallel byte ranges, resumed at the exact byte.
 
 Keys, topic, source partition and offset are those of ``org.apache.kafka.connect.file.FileStreamSourceConnector``.
 Differences: positions count bytes throughout (Connect counts characters and skips bytes), a truncated or replaced file
-is noticed, a folder or pattern of files can be read, an invalid byte is an error instead of U+FFFD.
+is detected, a folder or pattern of files can be read, an invalid byte is an error instead of U+FFFD.
 """
 
 from __future__ import annotations
@@ -147,13 +147,14 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
-        """An interval has the files that were last changed in it, whole."""
+        """An interval comprises whole files: those last modified within it."""
         return None
 
     @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
-        """The file, or the folder; of a pattern, which may match any number of files, the folder before its first
-        wildcard."""
+        """The file, or the folder; for a pattern, which may match any number of files, the folder before its first
+        wildcard.
+        """
         given = props.get("files", "")
         pattern = re.search(r"[*?\[]", given)
         return files([props.get("file"), given[: pattern.start()].rpartition("/")[0] if pattern else given])
@@ -162,7 +163,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
     def alter_offsets(
         cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
     ) -> bool:
-        """Offsets of any file may be altered; the file is looked at by the next run."""
+        """Offsets of any file may be altered; the next run checks the file."""
         cls.refuse_wrong_offsets(props, offsets, offset_problems)
         return True
 
@@ -184,7 +185,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
     def plan(self, context: PlanContext) -> SourcePlan:
         """Byte ranges from each file's offset to the end of its last terminated line.
 
-        A run bounded by records ends exactly after so many lines: the driver looks for that byte beforehand.
+        A run with a record limit ends exactly after that many lines: the driver looks for that byte beforehand.
         """
         from airflow_kconnect.connectors.file.lines import last_line_end, position_after_lines
 
@@ -301,7 +302,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
 
 def _warnings(skipped: Sequence[str]) -> list[str]:
-    """A folder may have any number of them; the log and the report have a few."""
+    """A folder may have any number of them; the log and the report show a few."""
     for text in skipped[:_WARNINGS_MAX]:
         log.warning("%s", text)
     more = len(skipped) - _WARNINGS_MAX

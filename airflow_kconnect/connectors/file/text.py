@@ -1,7 +1,7 @@
-"""Records as lines of text: what Java's ``toString`` gives, as Catalyst expressions.
+"""Records as lines of text in the format of Java's ``toString``, as Catalyst expressions.
 
-Where that would be of no use, the text differs: bytes are base64 (Java prints the identity of the array), and
-schemaless objects and lists are JSON (Java prints ``{a=1}``, which no program can read back).
+Where that would be useless, the text differs: bytes are base64 (Java prints the identity of the array), and schemaless
+objects and lists are JSON (Java prints ``{a=1}``, which no program can read back).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.data import DATE, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.frame import RecordFrame
 
-# java.util.Date.toString() where the time zone is UTC.
+# java.util.Date.toString() in the time zone UTC.
 _JAVA_DATE = "EEE MMM dd HH:mm:ss 'UTC' yyyy"
 
 

@@ -1,1 +1,1 @@
-"""Connect's VerifiableSource and VerifiableSink: count, and write down what was counted."""
+"""Connect's VerifiableSource and VerifiableSink: count, and log what was counted."""

@@ -11,7 +11,7 @@ from typing import Any
 
 
 class JsonLog:
-    """Appends to a file; the lines of one call stay together even if several tasks append to it.
+    """Appends to a file; the lines of one call stay together even if several tasks append to the file.
 
     :param path: the file; None discards everything.
     """
@@ -20,13 +20,13 @@ class JsonLog:
         self._file = Path(path).open("ab", buffering=0) if path else None  # noqa: SIM115
 
     def write(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        """Append one line per mapping. Values that JSON does not know are written as text."""
+        """Append one line per mapping. Values that JSON does not support are written as text."""
         if self._file:
             text = "".join(json.dumps(line, ensure_ascii=False, default=str) + "\n" for line in lines)
             self._file.write(text.encode())
 
     def sync(self) -> None:
-        """Wait until the disk has everything."""
+        """Wait until everything is on disk."""
         if self._file:
             os.fsync(self._file.fileno())
 

@@ -1,7 +1,7 @@
-"""VerifiableSink: writes down which records it was given, and which of them were flushed.
+"""VerifiableSink: logs which records it received, and which of them were flushed.
 
 The log lines are those of ``org.apache.kafka.connect.tools.VerifiableSinkConnector``; they go to ``log.file``, because
-the standard output of executors is nowhere to be found.
+the standard output of executors is hard to find.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _config() -> ConfigDef:
 
 
 class VerifiableSinkConnector(PollSinkConnector):
-    """Has always `tasks.max` task configurations."""
+    """Always has `tasks.max` task configurations."""
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -44,7 +44,7 @@ class VerifiableSinkConnector(PollSinkConnector):
 
 
 class VerifiableSinkTask(SinkTask):
-    """`task` in a line is the record's key: the task of the VerifiableSource that it comes from."""
+    """`task` in a line is the record's key: the VerifiableSource task that produced it."""
 
     def __init__(self) -> None:
         self._logs: dict[TopicPartition, JsonLog] = {}
@@ -78,7 +78,7 @@ class VerifiableSinkTask(SinkTask):
             log.close()
 
     def _log(self, partition: TopicPartition) -> JsonLog:
-        """The log of a partition; a transformation may have sent records to others than the task was given."""
+        """The log of a partition; a transformation may have moved records to partitions that the task does not have."""
         if partition not in self._logs:
             self._logs[partition] = JsonLog(log_path(self._prefix, partition.topic, partition.partition))
         return self._logs[partition]

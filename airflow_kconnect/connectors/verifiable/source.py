@@ -1,8 +1,8 @@
-"""VerifiableSource: each task counts 0, 1, 2, ..., so that a consumer can see what was lost or doubled.
+"""VerifiableSource: each task counts 0, 1, 2, ..., so that a consumer can detect lost and duplicated records.
 
 Keys, records, source partition, offset and log lines are those of
-``org.apache.kafka.connect.tools.VerifiableSourceConnector``. New are ``max.seqno``, because runs end here, and
-``log.file``, because the standard output of executors is nowhere to be found.
+``org.apache.kafka.connect.tools.VerifiableSourceConnector``. Additional keys are ``max.seqno``, because runs end here,
+and ``log.file``, because the standard output of executors is hard to find.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _config() -> ConfigDef:
 
 
 class VerifiableSourceConnector(PollSourceConnector):
-    """Has always `tasks.max` tasks."""
+    """Always has `tasks.max` tasks."""
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -92,7 +92,7 @@ class VerifiableSourceTask(SourceTask):
         self._log = JsonLog(log_path(values["log.file"], self._id))
 
     def poll(self) -> Sequence[SourceRecord] | None:
-        """The records that are due; nothing after a pause if there are none, so that the run can commit."""
+        """The records that are due; none after a pause if none are due, so that the run can commit."""
         end = self._seqno + _BATCH_RECORDS if self._max_seqno is None else self._max_seqno + 1
         if self._seqno >= end:
             return None
@@ -116,7 +116,7 @@ class VerifiableSourceTask(SourceTask):
         self._log.close()
 
     def _allowed(self) -> int:
-        """How many records the throughput still allows by now."""
+        """How many more records the throughput allows by now."""
         if self._throughput < 0:
             return _BATCH_RECORDS
         elapsed_s = time.monotonic() - self._started_s
