@@ -68,7 +68,7 @@ __all__ = [
     "topic_asset",
 ]
 
-# Where each name is. By text: whoever imports this package, such as the command line, must not depend on all of it.
+# Where each name is. As text: importing this package, as the command line does, must not import all of it.
 _MODULES = {
     "AlterOffsetsOperator": "operators.operations",
     "ConnectorConfigError": "errors",

@@ -15,7 +15,7 @@ from airflow_kconnect.runbooks import runbook_url
 
 
 class ConnectorConfigError(AirflowFailException):
-    """Configuration or data are wrong: a retry would not help, and Airflow makes none."""
+    """Configuration or data are wrong: a retry would not help, and Airflow does not retry."""
 
 
 class ConnectorRunError(AirflowException):
@@ -23,7 +23,7 @@ class ConnectorRunError(AirflowException):
 
 
 class ConnectorRetriableError(ConnectorRunError):
-    """Something outside was away (a broker, a database)."""
+    """An external system was unavailable (a broker, a database)."""
 
 
 class ConnectorFencedError(ConnectorRunError):
@@ -31,7 +31,7 @@ class ConnectorFencedError(ConnectorRunError):
 
 
 class ConnectorInternalError(ConnectorRunError):
-    """airflow_kconnect broke a promise of its own."""
+    """Internal error: a bug in airflow_kconnect."""
 
 
 RETRIED: dict[int, type[ConnectorRunError]] = {
@@ -42,7 +42,7 @@ RETRIED: dict[int, type[ConnectorRunError]] = {
 
 
 def connector_error(exit_code: int, message: str) -> AirflowException:
-    """The error of a run by the exit code of its job, or of a `ConnectError`; names the runbook if there is one."""
+    """The error for the exit code of a run's job, or of a `ConnectError`; names the runbook if there is one."""
     if url := runbook_url(message):
         message = f"{message} (runbook: {url})"
     if exit_code in (EXIT_CONFIG_OR_DATA, EXIT_USAGE):

@@ -1,6 +1,6 @@
 """What Airflow learns about this package: called by its provider manager, so it imports nothing.
 
-The same is in provider.yaml, which the repository has for people and for Airflow's stricter schema.
+provider.yaml has the same content, for readers of the repository and for Airflow's stricter schema.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ _INTEGRATION = "Kafka Connect on Spark"
 
 
 def get_provider_info() -> dict[str, Any]:
-    """Provider metadata, as in Airflow's provider_info.schema.json."""
+    """Provider metadata, following Airflow's provider_info.schema.json."""
     return {
         "package-name": "airflow-kconnect",
         "name": _INTEGRATION,

@@ -1,4 +1,4 @@
-"""Which runbook of the documentation is about an error, by the error's text."""
+"""Which runbook of the documentation explains an error, by the error's text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 FOLDER = "https://github.com/airflow-kconnect/airflow_kconnect/blob/main/docs/runbooks"
 
-# The first one that is found counts. A test compares them with the symptoms that the runbooks list.
+# The first match wins. A test compares them with the symptoms that the runbooks list.
 _SYMPTOMS = {
     "access-denied": r"authentication failed; check user|lacks the permission \(ACL\)",
     # The host is that of the connection which Airflow itself offers to create.
@@ -30,7 +30,7 @@ _SYMPTOMS = {
 
 
 def runbook_url(message: str) -> str | None:
-    """Address of the runbook for an error; None if none is about it."""
+    """Address of the runbook for an error; None if there is none."""
     for page, symptoms in _SYMPTOMS.items():
         if re.search(symptoms, message):
             return f"{FOLDER}/{page}.md"

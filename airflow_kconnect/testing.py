@@ -1,4 +1,4 @@
-"""A test kit for transformations and predicates of one's own: typed records in, typed records out."""
+"""A test kit for user-defined transformations and predicates: typed records in, typed records out."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def transform(
 ) -> list[SinkRecord | RecordError | None]:
     """Run a transformation over records, as a job does; no entry point is needed.
 
-    :param predicate: says which records it changes; None: all.
-    :param negate: change those for which the predicate is false.
-    :returns: in the same order the record, why it failed, or None if it was dropped.
+    :param predicate: selects the records to change; None: all.
+    :param negate: change the records for which the predicate is false.
+    :returns: in the same order, the record, its error, or None if it was dropped.
     """
     name = f"{type(transformation).__module__}.{type(transformation).__qualname__}"
     plan = preview._Plan(_CONVERTERS)
@@ -85,7 +85,7 @@ def _data(text: str | None) -> tuple[ConnectSchema | None, Any]:
 
 
 def _with_lists(data: Any) -> Any:
-    """Defaults of schemas must be hashable, so arrays were read as tuples."""
+    """Schema defaults must be hashable, so arrays were read as tuples."""
     if isinstance(data, dict):
         return {key: _with_lists(value) for key, value in data.items()}
     return [_with_lists(item) for item in data] if isinstance(data, tuple) else data
