@@ -1,4 +1,4 @@
-"""Helpers that tests of every folder share."""
+"""Helpers shared by tests in all folders."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def unique(prefix: str) -> str:
 
 
 def kill_points(points: Sequence[tuple[Any, ...]], *, always: Collection[str]) -> list[Any]:
-    """Parameters of a test that kills runs at named points: those that are not named in `always` are exhaustive."""
+    """Parameters of a test that kills runs at named points: those not listed in `always` are exhaustive."""
     return [
         pytest.param(*values, id=str(values[0]), marks=() if values[0] in always else pytest.mark.exhaustive)
         for values in points

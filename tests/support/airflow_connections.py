@@ -1,4 +1,4 @@
-"""A fixture for connections of Airflow that need no database; conftest files import it by name."""
+"""A fixture for Airflow connections that needs no database; conftest files import it by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture
 def connection(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Makes a connection of Airflow: `connection("my_kafka", conn_type="kafka", host="a:9092")`."""
+    """Creates an Airflow connection: `connection("my_kafka", conn_type="kafka", host="a:9092")`."""
 
     def make(conn_id: str, **fields: Any) -> None:
         monkeypatch.setenv(f"AIRFLOW_CONN_{conn_id.upper()}", json.dumps(fields))

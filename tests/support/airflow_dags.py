@@ -1,4 +1,4 @@
-"""DAGs of tests in a migrated Airflow."""
+"""Test DAGs in a migrated Airflow."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def add_dag(folder: Path, text: str) -> Any:
-    """Write the file of a DAG, and make the DAG known to Airflow's database as the DAG processor does."""
+    """Write a DAG file, and register the DAG in Airflow's database as the DAG processor does."""
     from airflow.dag_processing.bundles.manager import DagBundlesManager
     from airflow.dag_processing.dagbag import DagBag, sync_bag_to_db
 

@@ -1,4 +1,4 @@
-"""An Airflow home for the tests alone; to be set before Airflow is imported."""
+"""An Airflow home for the tests alone; must be set before Airflow is imported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader does in the UI of `airflow standalone`, by its REST API: log in, switch a DAG on, see it succeed."""
+"""What a reader does in the UI of `airflow standalone`, through its REST API: log in, unpause a DAG, see it succeed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 class AirflowUi:
     """The user `admin` of `airflow standalone`.
 
-    :param url: where it serves. :param home: its AIRFLOW_HOME, with the password that it has generated.
+    :param url: its address. :param home: its AIRFLOW_HOME, with the generated password.
     """
 
     def __init__(self, url: str, home: Path) -> None:
@@ -22,7 +22,7 @@ class AirflowUi:
         self._token = ""
 
     def run(self, dag_id: str, timeout_s: float = 300.0) -> None:
-        """Log in once Airflow is up, switch the DAG on, and return when its first run has succeeded.
+        """Log in once Airflow is up, unpause the DAG, and return when its first run has succeeded.
 
         :raises AssertionError: it has failed, or something took longer than `timeout_s` seconds.
         """
@@ -43,12 +43,12 @@ class AirflowUi:
         return bool(answer)
 
     def _scheduled_runs(self, path: str) -> set[str]:
-        """The states of the scheduled runs, once one of them is over."""
+        """The states of the scheduled runs, once one of them has finished."""
         answer = self._ask("GET", f"{path}/dagRuns?run_type=scheduled") or {"dag_runs": []}
         return {run["state"] for run in answer["dag_runs"]} & {"success", "failed"}
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """The answer; None if there is none, or an error, as while Airflow starts."""
+        """The response; None if there is none, or an error, as while Airflow starts."""
         request = urllib.request.Request(f"{self._url}{path}", method=method)
         request.add_header("Content-Type", "application/json")
         request.add_header("Authorization", f"Bearer {self._token}")

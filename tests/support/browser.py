@@ -1,4 +1,4 @@
-"""A headless Chromium that uses Airflow's pages as a person does, and keeps a screenshot of each step."""
+"""A headless Chromium that uses Airflow's pages like a person, and keeps a screenshot of each step."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Page:
         self._wait = WebDriverWait(driver, 60)
 
     def start_backfill(self, url: str, dag_id: str, begin: str, end: str) -> None:
-        """Open a DAG's page and start a backfill of its runs between two moments, `2026/01/01 04:00`."""
+        """Open a DAG's page and start a backfill of its runs between two points in time, `2026/01/01 04:00`."""
         self._driver.get(f"{url}/dags/{dag_id}")
         self._click("//button[@data-testid='trigger-dag-button']")
         self._click("//*[@role='dialog']//label[starts-with(., 'Backfill')]")
@@ -44,7 +44,7 @@ class Page:
         self._screenshot("backfill-started")
 
     def _pick_moment(self, place: int, moment: str) -> None:
-        """Fill in one of a dialog's fields for moments: it opens a small window with a date and a time."""
+        """Fill in one of a dialog's date-time fields: it opens a small window with a date and a time."""
         field = f"(//*[@role='dialog']//*[@data-testid='datetime-input'])[{place}]"
         self._click(field)
         window = f"//*[@id='{self._find(field).get_attribute('aria-controls')}']"
@@ -70,7 +70,7 @@ class Page:
 def opened(profile: Path) -> Iterator[Page]:
     """A browser with an empty profile. Screenshots are kept in `build/screenshots`.
 
-    :raises RuntimeError: Chromium is not installed and cannot be.
+    :raises RuntimeError: Chromium is not installed and cannot be installed.
     """
     if shutil.which("chromedriver") is None and not (install("chromium") and install("chromium-driver")):
         raise RuntimeError("Chromium is needed: install it (Debian: apt-get install chromium chromium-driver)")

@@ -1,4 +1,4 @@
-"""Certificates that sign themselves, for servers that tests start, and as text to be passed around."""
+"""Self-signed certificates, for servers that tests start, and as text to pass around."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of `docker/`, as tests need them."""
+"""The files of `docker/` in the form that tests need."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def services() -> dict[str, dict[str, Any]]:
 
 
 def instructions(name: str) -> list[str]:
-    """The arguments of an instruction in the Dockerfile, one string for each time that it is there."""
+    """The arguments of an instruction in the Dockerfile, one string per occurrence."""
     text = (FOLDER / "Dockerfile").read_text()
     joined = re.sub(r"^\s*#.*\n", "", text, flags=re.MULTILINE).replace("\\\n", " ")
     return [line.partition(" ")[2].strip() for line in joined.splitlines() if line.startswith(f"{name} ")]
 
 
 def image_environment() -> dict[str, str]:
-    """What ENV sets in the image."""
+    """The variables that ENV sets in the image."""
     return dict(pair.split("=", 1) for line in instructions("ENV") for pair in line.split())
 
 
 def kafka_properties() -> dict[str, str]:
-    """The server properties that the image of Kafka makes of its environment variables."""
+    """The server properties that the Kafka image generates from its environment variables."""
     return {
         key.removeprefix("KAFKA_")
         .replace("___", "-")

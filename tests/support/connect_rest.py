@@ -1,4 +1,4 @@
-"""A small client of Kafka Connect's REST API: create a connector, see how it does, wait, stop, delete."""
+"""A small client for Kafka Connect's REST API: create a connector, query its status, wait, stop, delete."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ConnectRest:
     def create(self, name: str, config: Mapping[str, str]) -> None:
         """Create a connector, or change its configuration.
 
-        :raises ConnectError: Connect refuses the configuration; the text is its answer.
+        :raises ConnectError: Connect rejects the configuration; the text is its answer.
         """
         self._call("PUT", f"{_path(name)}/config", dict(config))
 
@@ -47,12 +47,12 @@ class ConnectRest:
         self.wait_for(name, "PAUSED")
 
     def resume(self, name: str) -> None:
-        """Let a paused or stopped connector go on, and wait until it runs."""
+        """Resume a paused or stopped connector, and wait until it runs."""
         self._call("PUT", f"{_path(name)}/resume")
         self.wait_running(name)
 
     def stop_connector(self, name: str) -> None:
-        """Stop a connector and wait until it has no tasks any more; its offsets stay."""
+        """Stop a connector and wait until it has no more tasks; its offsets stay."""
         self._call("PUT", f"{_path(name)}/stop")
         self.wait_for(name, "STOPPED")
 
@@ -63,7 +63,7 @@ class ConnectRest:
     def wait_running(self, name: str, *, timeout_s: float = 60) -> None:
         """Wait until a connector and all its tasks run.
 
-        :raises ConnectError: it or a task failed; the text has Connect's trace.
+        :raises ConnectError: it or a task failed; the text contains Connect's trace.
         :raises RetriableError: not within `timeout_s` seconds.
         """
         self.wait_for(name, "RUNNING", timeout_s=timeout_s)
@@ -71,7 +71,7 @@ class ConnectRest:
     def wait_for(self, name: str, state: str, *, timeout_s: float = 60) -> None:
         """Wait until a connector and all its tasks are in a state: RUNNING, PAUSED or STOPPED.
 
-        :raises ConnectError: it or a task failed; the text has Connect's trace.
+        :raises ConnectError: it or a task failed; the text contains Connect's trace.
         :raises RetriableError: not within `timeout_s` seconds.
         """
         deadline_s = time.monotonic() + timeout_s
@@ -79,7 +79,7 @@ class ConnectRest:
         while time.monotonic() < deadline_s:
             try:
                 found = self.status(name)
-            except _NotFound:  # Its first status is not written yet.
+            except _NotFound:  # Its first status has not been written yet.
                 pass
             else:
                 _raise_if_failed(name, found)
@@ -89,7 +89,7 @@ class ConnectRest:
         raise RetriableError(f"Connector {name} was not {state} within {timeout_s:.0f} s: {found}.")
 
     def is_healthy(self) -> bool:
-        """Whether the worker has joined its group and takes requests."""
+        """Whether the worker has joined its group and accepts requests."""
         try:
             self._request("GET", "/health")
         except ConnectError:
@@ -97,7 +97,7 @@ class ConnectRest:
         return True
 
     def _call(self, method: str, path: str, body: object = None) -> Any:
-        """A request; while the group rebalances Connect answers 409, and the request is repeated."""
+        """Send a request; while the group rebalances Connect answers 409, and the request is repeated."""
         deadline_s = time.monotonic() + 30
         while True:
             try:

@@ -1,4 +1,4 @@
-"""A real Kafka Connect worker on this machine, to compare with and to hand connectors over to and from."""
+"""A real Kafka Connect worker on this machine, for comparisons and for moving connectors to and from it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _QUICK = {
     "plugin.discovery": "service_load",
     "scheduled.rebalance.max.delay.ms": "0",
 }
-# Connect's default of 3 fails on one broker.
+# Connect's default of 3 fails with a single broker.
 _ONE_BROKER = {f"{store}.storage.replication.factor": "-1" for store in ("offset", "config", "status")}
 _log = logging.getLogger(__name__)
 
@@ -39,18 +39,18 @@ _log = logging.getLogger(__name__)
 class ConnectWorker(ConnectRest):
     """One distributed worker (`ConnectDistributed`), which belongs to this process. Use it as a context manager.
 
-    :param work_dir: folder for its files and its log; made if missing.
+    :param work_dir: folder for its files and its log; created if missing.
     :param bootstrap: the broker, `host:port`.
     :param group_id: the worker group. Transactional ids of tasks are `<group_id>-<connector>-<task>`.
-    :param offset_topic: where source offsets are kept; may be shared with our own runs.
-    :param config_topic: where connector configs are kept.
-    :param status_topic: where states are kept.
+    :param offset_topic: where source offsets are stored; may be shared with our own runs.
+    :param config_topic: where connector configs are stored.
+    :param status_topic: where states are stored.
     :param exactly_once: whether `exactly.once.source.support` is enabled.
     :param rest_port: port of its REST API; None means a free one.
     :param heap_mb: Java heap in MB.
-    :param java_options: further options for the JVM.
-    :param plugins: Maven coordinates of further connectors; each has a class loader of its own.
-    :param settings: further worker settings, which win over ours.
+    :param java_options: additional options for the JVM.
+    :param plugins: Maven coordinates of additional connectors; each has its own class loader.
+    :param settings: additional worker settings, which override ours.
     :param progress: called with a line of text while Kafka Connect is downloaded and started.
     """
 
@@ -112,7 +112,7 @@ class ConnectWorker(ConnectRest):
     def pid(self) -> int:
         """The process id of the worker.
 
-        :raises SetupError: it does not run.
+        :raises SetupError: it is not running.
         """
         if self._process is None:
             raise SetupError("The Connect worker does not run: start it first.")
@@ -122,7 +122,7 @@ class ConnectWorker(ConnectRest):
         """Start the worker and return once it has joined its group and answers.
 
         :param timeout_s: how long to wait, in seconds; downloading Kafka Connect does not count.
-        :raises SetupError: no Java, a folder cannot be used, or the worker died at its start.
+        :raises SetupError: no Java, a folder cannot be used, or the worker died while starting.
         :raises RetriableError: no answer in time, or the download failed.
         """
         if self._process is not None:
@@ -144,7 +144,7 @@ class ConnectWorker(ConnectRest):
             raise
 
     def stop(self, *, timeout_s: float = 30) -> None:
-        """Stop the worker in order, or by force after `timeout_s` seconds."""
+        """Stop the worker gracefully, or by force after `timeout_s` seconds."""
         if self._process is not None:
             daemon.end(self._process, timeout_s=timeout_s)
             self._process = None
@@ -164,7 +164,7 @@ class ConnectWorker(ConnectRest):
         return log4j2, config
 
     def _add_plugin(self, plugin: Path, connect: Path) -> None:
-        """Like the archives in which connectors come: without the libraries that Connect has itself."""
+        """Like the archives in which connectors are distributed: without the libraries that Connect has itself."""
         provided = {_artifact(jar) for jar in connect.glob("*.jar")}
         _link((jar for jar in plugin.glob("*.jar") if _artifact(jar) not in provided), self._plugin_path / plugin.name)
 

@@ -1,4 +1,4 @@
-"""Connector tasks around a spark-submit that is a script: their contexts, and the reports that it prints."""
+"""Connector tasks with a script as spark-submit: their contexts, and the reports that it prints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def fake_spark(folder: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
 
 
 def report(kind: str = "source", **facts: Any) -> dict[str, Any]:
-    """A report: seven records, all moved, unless said otherwise."""
+    """A report: by default seven records, all moved."""
     offsets: list[dict[str, Any]] = [{"partition": {"filename": "/data/in"}, "offset": {"position": 70}}]
     if kind == "sink":
         offsets = [{"topic": "lines", "partition": 0, "offset": 7}]
@@ -44,12 +44,12 @@ def report(kind: str = "source", **facts: Any) -> dict[str, Any]:
 
 
 def ending_with(found: dict[str, Any]) -> str:
-    """What a fake spark-submit does whose job ends with a report."""
+    """The behaviour of a fake spark-submit whose job ends with a report."""
     return printing(event_line("report", report=found))
 
 
 def context(**facts: Any) -> Any:
-    """What a task gets, as far as connector tasks look at it. XComs that it pushes are in `xcoms`."""
+    """A task's context, as far as connector tasks use it. XComs that it pushes are in `xcoms`."""
     xcoms: dict[str, Any] = {}
     ti = SimpleNamespace(dag_id="d", task_id="t", run_id="r", map_index=-1, try_number=1, stats_tags={})
     ti.xcom_push = lambda key, value: xcoms.update({key: value})

@@ -1,4 +1,4 @@
-"""What the database servers of tests have in common: installing, starting as a user without rights, and databases."""
+"""What the tests' database servers have in common: installation, starting as an unprivileged user, and databases."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class Database(ABC):
-    """One database: what a connector's configuration needs, and SQL beside it.
+    """One database: what a connector's configuration needs, and direct SQL access.
 
     :param url: JDBC URL.
-    :param user: None if the database knows no users.
+    :param user: None if the database has no users.
     """
 
     url: str
@@ -46,14 +46,14 @@ class Database(ABC):
         """A connection of Python's DB-API that commits each statement."""
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement (PostgreSQL without parameters: several) and commit; the rows of a query."""
+        """Run one statement (PostgreSQL without parameters: several) and commit; returns the rows of a query."""
         with closing(self.connect()) as connection, closing(connection.cursor()) as cursor:
             cursor.execute(sql, *([tuple(parameters)] if parameters else []))
             return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
     @property
     def config(self) -> dict[str, str]:
-        """The keys of a connector's configuration that name this database."""
+        """The keys of a connector's configuration that refer to this database."""
         found = {"connection.url": self.url, "connection.user": self.user, "connection.password": self.password}
         return {key: value for key, value in found.items() if value is not None}
 
@@ -75,13 +75,13 @@ D = TypeVar("D", bound=Database)
 
 
 class Server(ABC, Generic[D]):
-    """A database server on a free port of the loopback address, with data of its own in a temporary folder.
+    """A database server on a free port of the loopback address, with its own data in a temporary folder.
 
     :raises RuntimeError: it does not start.
     """
 
     runs_as: ClassVar[str]
-    """The user that it runs as if the tests are run by root."""
+    """The user as which it runs if the tests are run by root."""
     ends_by: ClassVar[signal.Signals]
     """The signal that ends it together with its connections."""
     first_database: ClassVar[str]
@@ -89,7 +89,7 @@ class Server(ABC, Generic[D]):
 
     def __init__(self) -> None:
         self._owner = Owner.choose(self.runs_as)
-        # Not pytest's folder: the server's user cannot pass the folders above it.
+        # Not pytest's folder: the server's user has no access to the folders above it.
         self._folder = Path(tempfile.mkdtemp(prefix=f"kconnect-{self.runs_as}-"))
         self._owner.own(self._folder)
         self._log = self._folder / "server.log"
@@ -101,11 +101,11 @@ class Server(ABC, Generic[D]):
 
     @abstractmethod
     def _init(self) -> None:
-        """Make the data, with the user in it."""
+        """Create the data directory, including the user."""
 
     @abstractmethod
     def _command(self) -> list[str | Path]:
-        """Starts the server."""
+        """The command that starts the server."""
 
     @abstractmethod
     def _database(self, name: str) -> D: ...
@@ -125,7 +125,7 @@ class Server(ABC, Generic[D]):
         return self.database.url
 
     def execute(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
-        """SQL in the database that every server has."""
+        """Run SQL in the database that every server has."""
         return self.database.execute(sql, parameters)
 
     def start(self) -> None:
@@ -134,13 +134,13 @@ class Server(ABC, Generic[D]):
         wait_until_up(self._process, self._log, lambda: self.execute("select 1"))
 
     def stop(self) -> None:
-        """Stop; open connections end."""
+        """Stop; open connections are closed."""
         if self._process is not None:
             end(self._process, self.ends_by)
             self._process = None
 
     def restart(self) -> None:
-        """Stop, which ends all connections, and start on the same port with the same data."""
+        """Stop, which closes all connections, and start on the same port with the same data."""
         self.stop()
         self.start()
 
@@ -159,7 +159,7 @@ class Server(ABC, Generic[D]):
 
 
 def program(name: str, *folders: str) -> Path | None:
-    """A program on PATH or in one of some folders (patterns; the last match, which is the newest version)."""
+    """A program on PATH or in one of several folders (patterns; the last match, which is the newest version)."""
     if found := shutil.which(name):
         return Path(found).resolve()
     matches = [path for folder in folders for path in sorted(Path("/").glob(f"{folder.lstrip('/')}/{name}"))]
@@ -167,7 +167,7 @@ def program(name: str, *folders: str) -> Path | None:
 
 
 def install(package: str) -> bool:
-    """Install a package of the distribution, which only root may; whether that worked."""
+    """Install a package of the distribution, which only root may do; returns whether that worked."""
     if os.getuid() != 0 or shutil.which("apt-get") is None:
         return False
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
@@ -184,25 +184,25 @@ def install(package: str) -> bool:
 
 @dataclass(frozen=True)
 class Owner:
-    """The user that a server runs as: servers refuse to run as root."""
+    """The user as which a server runs: servers refuse to run as root."""
 
     name: str | None
 
     @classmethod
     def choose(cls, preferred: str) -> Owner:
-        """This user; of root, the preferred one or `nobody`."""
+        """This user; for root, the preferred one or `nobody`."""
         if os.getuid() != 0:
             return cls(None)
         names = {entry.pw_name for entry in pwd.getpwall()}
         return cls(preferred if preferred in names else "nobody")
 
     def own(self, path: Path) -> None:
-        """Make a folder or file this user's."""
+        """Make this user the owner of a folder or file."""
         if self.name:
             shutil.chown(path, self.name, pwd.getpwnam(self.name).pw_gid)
 
     def run(self, command: Sequence[str | Path]) -> None:
-        """Run to the end. :raises RuntimeError: it failed; with what it said."""
+        """Run to the end. :raises RuntimeError: it failed; the text is its output."""
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False, **self._identity())
         if done.returncode != 0:
             raise RuntimeError(f"{command[0]} failed: {done.stdout}{done.stderr}")
@@ -234,8 +234,8 @@ class Owner:
 def wait_until_up(process: subprocess.Popen[bytes], log: Path, answers: Callable[[], object]) -> None:
     """Wait until a server answers.
 
-    :param answers: asks it something; raises while it is not up.
-    :raises RuntimeError: it ended, or did not answer in time; with the end of its log.
+    :param answers: sends it a request; raises while it is not up.
+    :raises RuntimeError: it ended, or did not answer in time; the text has the end of its log.
     """
     deadline = time.monotonic() + START_SECONDS
     while True:

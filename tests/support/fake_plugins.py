@@ -1,4 +1,4 @@
-"""Small connectors, converters and stages, and what validation says of configurations that name them."""
+"""Small connectors, converters and stages, and the validation results for configurations that name them."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""A `spark-submit` that is a small script: for what operator, hook and command line do around the real one."""
+"""A `spark-submit` that is a small script: for testing what operator, hook and command line do around the real one."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-# Runs the script that stands where the job would, with the job's arguments; keeps its own command line.
+# Runs the script in place of the job, with the job's arguments; records its own command line.
 _FAKE = """#!{python}
 import json, os, pathlib, runpy, stat, sys
 folder = pathlib.Path({folder!r})
@@ -24,7 +24,7 @@ runpy.run_path(str(folder / "behaviour.py"), init_globals={{"print": tell}})
 
 
 class FakeSpark:
-    """The fake and what it saw.
+    """The fake and what it recorded.
 
     :param folder: put this folder first on PATH.
     """
@@ -37,11 +37,11 @@ class FakeSpark:
         self.behave("")
 
     def behave(self, script: str) -> None:
-        """What it does when it is run; it ends with exit code 0 unless the script exits otherwise."""
+        """Set what it does when it is run; it ends with exit code 0 unless the script exits otherwise."""
         (self.folder / "behaviour.py").write_text(script)
 
 
 def printing(*lines: str, exit_code: int = 0) -> str:
-    """A behaviour: print the lines, then end. Events without a token are given that of the run."""
+    """A behaviour: print the lines, then end. Events without a token are given the run's token."""
     text = "".join(f"print({line!r})\n" for line in lines)
     return f"{text}import sys\nsys.exit({exit_code})\n"

@@ -22,7 +22,7 @@ from airflow_kconnect.converters.types import spark_type
 
 @dataclass(frozen=True)
 class Record:
-    """A record; its schemas are None where there is no key, or no value."""
+    """A record; its schemas are None if there is no key, or no value."""
 
     value: Any = None
     schema: ConnectSchema | None = None
@@ -33,10 +33,10 @@ class Record:
 
 @dataclass
 class Sink:
-    """A sink, and what became of the records that were given to it.
+    """A sink and the results for the records written to it.
 
-    :param tolerant: the writer may go on without records that the database refuses.
-    :param refused: what it said of them, by offset.
+    :param tolerant: the writer may skip records that the database rejects.
+    :param refused: its errors for them, by offset.
     """
 
     spark: SparkSession
@@ -48,7 +48,7 @@ class Sink:
     refused: dict[int, str] = field(default_factory=dict)
 
     def connector(self) -> JdbcSinkConnector:
-        """A new connector, as each run makes one."""
+        """A new connector, as each run creates one."""
         return (AivenJdbcSink if self.aiven else ConfluentJdbcSink)({"name": "sink", **self.config})
 
     def run(self, *records: Record, first: int = 0, topic: str = "t") -> dict[TopicPartition, int]:
@@ -61,7 +61,7 @@ class Sink:
         return stored
 
     def write(self, connector: JdbcSinkConnector, records: Sequence[Record], first: int = 0, topic: str = "t") -> None:
-        """One split; records with errors are left out, and the errors kept."""
+        """Write one split; records with errors are left out, and the errors kept."""
         rows = connector.render(frame_of(self.spark, records, first)).toArrow()
         writer = pickle.loads(pickle.dumps(connector.writer()))  # noqa: S301
         split = SinkSplit(topic, 0, first, first + len(records))

@@ -1,4 +1,4 @@
-"""Real spark-submit jobs for tests: start one, stop it at a failpoint, kill what should be killed, read its answer."""
+"""Real spark-submit jobs for tests: start one, stop it at a failpoint, kill parts of it, read its output."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
 from airflow_kconnect.submit.submit import submit_command, submit_environment
 
-# Over the product's own: a test's jobs are small, and their errors are looked for in the output.
+# Overrides the product's own: a test's jobs are small, and tests look for their errors in the output.
 _CONF = {"spark.log.level": "ERROR"}
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @dataclass
 class Job:
-    """A running spark-submit, in a process group of its own."""
+    """A running spark-submit, in its own process group."""
 
     process: subprocess.Popen[str]
     reached: Path
@@ -51,7 +51,7 @@ class Job:
         return next(process for process in self.tree()[1:] if "connector_job.py" in command_of(process))
 
     def kill(self) -> None:
-        """SIGKILL to everything at once, as when a machine goes away."""
+        """SIGKILL to everything at once, as when a machine fails."""
         kill_all(self.tree())
         self.process.wait(30)
 
@@ -70,11 +70,11 @@ class Job:
             self.close()
 
     def text(self) -> str:
-        """Everything that it printed."""
+        """Everything it has printed."""
         return self.output.read_text(errors="replace")
 
     def event(self, name: str) -> dict[str, Any]:
-        """The last event of that name."""
+        """The last event with that name."""
         found = [
             event
             for line in self.text().splitlines()
@@ -89,7 +89,7 @@ class Job:
         return report
 
     def close(self) -> None:
-        """End what is left of it."""
+        """End whatever is left of it."""
         if self.process.poll() is None:
             self.kill()
         self._spec.__exit__(None, None, None)
@@ -112,7 +112,7 @@ def start_job(
 ) -> Job:
     """Submit a connector.
 
-    :param failpoint: where the job stops and waits to be killed (``action="touch"``: only tells that it was there).
+    :param failpoint: where the job stops and waits to be killed (``action="touch"``: only reports that it was reached).
     """
     folder.mkdir(parents=True, exist_ok=True)
     spec = RunSpec(config=dict(config), worker=dict(worker))
@@ -144,7 +144,7 @@ def kill_job_at(
 ) -> None:
     """Submit a connector and kill it with SIGKILL where it stops.
 
-    :param later_s: so long after it was there. :param start: further parameters of `start_job`.
+    :param later_s: how long after reaching that point. :param start: additional parameters of `start_job`.
     """
     job = start_job(config, worker, folder, failpoint=failpoint, **start)
     job.wait_for_failpoint()
@@ -154,7 +154,7 @@ def kill_job_at(
 
 
 def kill_all(processes: list[psutil.Process]) -> None:
-    """SIGKILL to each, also if some are gone already."""
+    """SIGKILL to each, even if some are already gone."""
     for process in processes:
         try:
             process.send_signal(signal.SIGKILL)
@@ -168,7 +168,7 @@ def wait_gone(processes: list[psutil.Process], timeout_s: float = 10.0) -> list[
 
 
 def command_of(process: psutil.Process) -> str:
-    """Its command line; empty if it has just ended: a JVM asks small programs about the machine."""
+    """Its command line; empty if it has just ended: a JVM runs small programs to inspect the machine."""
     try:
         return " ".join(process.cmdline())
     except psutil.Error:

@@ -1,4 +1,4 @@
-"""Kafka for tests: make topics, write to them, and read a whole topic back."""
+"""Kafka for tests: create topics, write to them, and read a whole topic back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Headers = list[tuple[str, bytes | None]]
 
 
 class Record(NamedTuple):
-    """A record as it lies in the topic; the timestamp is in epoch milliseconds."""
+    """A record as it is in the topic; the timestamp is in epoch milliseconds."""
 
     partition: int
     offset: int
@@ -28,7 +28,7 @@ class Record(NamedTuple):
 
 
 def create_topic(bootstrap: str, name: str, partitions: int = 1, config: Mapping[str, str] | None = None) -> str:
-    """Create a topic with one replica and return its name once it can be written."""
+    """Create a topic with one replica and return its name once it is writable."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     new = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(config or {}))
     admin.create_topics([new], operation_timeout=20)[name].result(30)
@@ -49,9 +49,9 @@ def produce(
     headers: Headers | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> None:
-    """Write values and wait until the broker has them all.
+    """Write values and wait until the broker has all of them.
 
-    :param settings: further settings of the producer. With a `transactional.id` all values are one transaction.
+    :param settings: additional settings of the producer. With a `transactional.id` all values are in one transaction.
     """
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 1, **(settings or {})})
     transactional = "transactional.id" in (settings or {})
@@ -76,9 +76,9 @@ def produce(
 
 
 def read_all(bootstrap: str, topic: str, *, committed: bool = True) -> list[Record]:
-    """Every record of a topic as of now, by partition and offset.
+    """Every record currently in a topic, by partition and offset.
 
-    :param committed: False reads records of open and aborted transactions too.
+    :param committed: False also reads records of open and aborted transactions.
     """
     consumer = Consumer(
         {
@@ -109,7 +109,7 @@ def read_values(bootstrap: str, topic: str) -> list[bytes | None]:
 
 
 def _wait_for_markers(admin: KafkaAdmin, topic: str, partitions: list[int]) -> None:
-    """A commit is over before the broker has told all partitions of it; a transaction may also be open for good."""
+    """A commit returns before the broker has informed all partitions; a transaction may also stay open for good."""
     deadline = time.monotonic() + MARKERS_S
     while time.monotonic() < deadline:
         seen, written = (admin.end_offsets(topic, partitions, committed=committed) for committed in (True, False))

@@ -1,4 +1,4 @@
-"""A sink that loses rows on their way to the writer, as an own connector might by mistake."""
+"""A sink that loses rows on their way to the writer, as a faulty user-defined connector might."""
 
 from __future__ import annotations
 

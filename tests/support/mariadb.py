@@ -41,9 +41,9 @@ class MariaDatabase(Database):
 
 
 class MariaServer(Server[MariaDatabase]):
-    """A server without sync to disk; connections may be encrypted.
+    """A server without fsync; connections may be encrypted.
 
-    :raises RuntimeError: MariaDB is not installed; or it does not start.
+    :raises RuntimeError: MariaDB is not installed, or it does not start.
     """
 
     runs_as = "mysql"
@@ -98,7 +98,7 @@ class MariaServer(Server[MariaDatabase]):
 
 @cache
 def available() -> bool:
-    """Whether MariaDB is installed; where root runs the tests, it is installed now."""
+    """Whether MariaDB is installed; if root runs the tests, it is installed now."""
     return _installed() or (install("mariadb-server") and _installed())
 
 

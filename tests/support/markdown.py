@@ -29,13 +29,13 @@ class Block(NamedTuple):
 
     @property
     def file(self) -> str | None:
-        """The file that a reader is told to save the block as; None if it is not to be saved."""
+        """The file as which a reader is told to save the block; None if it is not to be saved."""
         found = _SAVED_AS.search(self.before)
         return found["file"] if found else None
 
 
 def blocks(page: Path) -> list[Block]:
-    """The blocks of a page, in their order."""
+    """The blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
     found = []
     for match in FENCE.finditer(text):

@@ -1,4 +1,4 @@
-"""The project as a newcomer gets it: its files as a clone has them, and its packages built from these."""
+"""The project as a newcomer gets it: its files as in a clone, and the packages built from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CLONE_URL = "https://github.com/airflow-kconnect/airflow_kconnect"
 
 
 def run(*command: str | Path, cwd: Path, timeout_s: float = 600.0) -> str:
-    """Run a command and return what it prints. :raises AssertionError: with that, if it fails."""
+    """Run a command and return its output. :raises AssertionError: it fails; the text is its output."""
     ran = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
@@ -29,7 +29,7 @@ def run(*command: str | Path, cwd: Path, timeout_s: float = 600.0) -> str:
 
 
 def repository_in(folder: Path) -> Path:
-    """A Git repository with the project's files as they are now, committed or not, as one commit."""
+    """A Git repository with the project's current files, committed or not, as one commit."""
     listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=REPOSITORY)
     for name in filter(None, listed.split("\0")):
         source = REPOSITORY / name
@@ -45,7 +45,7 @@ def repository_in(folder: Path) -> Path:
 
 
 def wheel_in(folder: Path, source: Path) -> Path:
-    """The wheel, built from the sdist that is built from a folder of sources."""
+    """The wheel, built from the sdist that is built from a source folder."""
     tools, built = folder / "tools", folder / "dist"
     run(sys.executable, "-m", "venv", tools, cwd=folder)
     run(tools / "bin" / "pip", "install", "--quiet", "build", cwd=folder)
@@ -55,7 +55,7 @@ def wheel_in(folder: Path, source: Path) -> Path:
 
 
 def install_settings(wheel: Path) -> dict[str, str]:
-    """What makes `pip install airflow-kconnect` find the wheel, with the versions that the tests run with."""
+    """Settings that make `pip install airflow-kconnect` find the wheel, with the versions used by the tests."""
     constraints = wheel.with_name("constraints.txt")
     version = wheel.name.split("-")[1]
     constraints.write_text(f"{(REPOSITORY / 'constraints.txt').read_text()}\nairflow-kconnect=={version}\n")
@@ -69,5 +69,5 @@ def recorded(record: str) -> set[str]:
 
 
 def pip_cache() -> str:
-    """Where pip keeps wheels that it has built; PySpark's takes a minute to build."""
+    """Where pip keeps wheels that it has built; building PySpark's takes a minute."""
     return os.environ.get("PIP_CACHE_DIR") or run(sys.executable, "-m", "pip", "cache", "dir", cwd=REPOSITORY).strip()

@@ -1,4 +1,4 @@
-"""A DAG of Airflow with a sink of old records, for tests of backfills."""
+"""An Airflow DAG with a sink for old records, for tests of backfills."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HOUR = 3_600_000
 
 
 class Orders:
-    """A DAG with a sink of old records, ten an hour; its live run stops half-way until it is let go."""
+    """A DAG with a sink for old records, ten an hour; its live run stops half-way until it is released."""
 
     def __init__(self, airflow: StandaloneAirflow, bootstrap: str, folder: Path) -> None:
         self.airflow, self.out = airflow, folder / "out"
@@ -37,14 +37,14 @@ class Orders:
             "value.converter": "org.apache.kafka.connect.storage.StringConverter",
         }
         self.dag = ConnectorDag(airflow, "orders", "KafkaSinkOperator", connector, hourly=True)
-        # Replays pass, as the point counts once.
+        # Replays pass, as the failpoint takes effect only once.
         self.dag.write(failpoint=f"after-reading-offsets:block:{self._blocked}")
 
     def wait_until_live_run_is_at_work(self) -> None:
         wait_for(self._blocked.exists, "the live run did not come to its block", self.airflow)
 
     def wait_until_no_backfill_is_active(self) -> None:
-        """A DAG can have one at a time."""
+        """Wait, since a DAG can have only one at a time."""
 
         def over() -> bool:
             backfills = self.airflow.ask("GET", "/api/v2/backfills?dag_id=orders")["backfills"]

@@ -1,4 +1,4 @@
-"""What a page asks of its reader, step by step, and what of it the newcomer tests leave to other tests."""
+"""What a page asks its reader to do, step by step, and which parts the newcomer tests leave to other tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.markdown import REPOSITORY, Block, blocks
 README = REPOSITORY / "README.md"
 QUICKSTART = REPOSITORY / "docs" / "quickstart.md"
 
-# Blocks that are not typed with the others of their page, by their first line, and why.
+# Blocks that are not typed with the others on their page, by their first line, and why.
 OTHERWISE = {
     "git clone https://github.com/airflow-kconnect/airflow_kconnect": "test_clone.py types it, beside the pages",
     "make test": "it runs all the other tests",
@@ -21,7 +21,7 @@ _PICTURES = ("mermaid",)
 
 
 def steps(page: Path) -> list[Block]:
-    """The blocks of a page that a reader types, saves or compares, in their order.
+    """The blocks of a page that a reader types, saves or compares, in order.
 
     :raises ValueError: a block is none of these.
     """

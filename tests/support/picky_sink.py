@@ -1,4 +1,4 @@
-"""A sink whose task cannot write odd numbers, and says so to its reporter."""
+"""A sink whose task cannot write odd numbers, and reports that to its reporter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts connectors where a test wants them: records of any time, committed offsets of sinks and of sources."""
+"""Puts connectors where a test needs them: records with any timestamps, committed offsets of sinks and sources."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def produce_at(bootstrap: str, topic: str, times_ms: Iterable[int], partition: i
 
 
 def commit(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
-    """Set the committed offsets of a consumer group; a broker that has just started makes its group topic first."""
+    """Set the committed offsets of a consumer group; a newly started broker creates its group topic first."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     places = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
     deadline = time.monotonic() + 20

@@ -44,10 +44,10 @@ class PostgresDatabase(Database):
 
 
 class PostgresServer(Server[PostgresDatabase]):
-    """A cluster without sync to disk; passwords are asked for.
+    """A cluster without fsync; passwords are required.
 
-    :param settings: more settings of the server (`wal_level`, ...).
-    :raises RuntimeError: PostgreSQL is not installed and cannot be; or it does not start.
+    :param settings: additional settings of the server (`wal_level`, ...).
+    :raises RuntimeError: PostgreSQL is not installed and cannot be installed, or it does not start.
     """
 
     runs_as = "postgres"
@@ -87,9 +87,9 @@ class PostgresServer(Server[PostgresDatabase]):
 
 
 class PostgresReplica(PostgresServer):
-    """A hot standby of another server, with all of its databases.
+    """A hot standby of another server, with all its databases.
 
-    :param primary: must stay as long as this one.
+    :param primary: must outlive this one.
     """
 
     def __init__(self, primary: PostgresServer) -> None:
@@ -97,7 +97,7 @@ class PostgresReplica(PostgresServer):
         super().__init__(primary.settings)
 
     def of(self, database: PostgresDatabase) -> PostgresDatabase:
-        """A database of the primary, as it is here."""
+        """A database of the primary, as seen on this server."""
         return self._database(database.name)
 
     def _init(self) -> None:

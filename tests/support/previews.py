@@ -1,4 +1,4 @@
-"""What one transformation makes of some records, for tests: envelopes of JsonConverter in and out."""
+"""The effect of a single transformation on some records, for tests: JsonConverter envelopes in and out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def transformed(
     """Records with only a value (None: a tombstone) after a transformation; nulls are not replaced by converters.
 
     :param type_name: such as ``Flatten$Value``.
-    :param settings: further keys of the connector, with ``_`` for ``.``.
+    :param settings: additional keys of the connector, with ``_`` for ``.``.
     :returns: per record ``key``, ``value`` and ``headers``; or an error: its class without package, a colon, its text.
     """
     props = {"transforms": "it", "transforms.it.type": f"org.apache.kafka.connect.transforms.{type_name}"}

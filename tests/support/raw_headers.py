@@ -1,4 +1,4 @@
-"""Headers with names that are not UTF-8: Python's client cannot write them, librdkafka itself can."""
+"""Headers with names that are not UTF-8: Python's client cannot write them, but librdkafka itself can."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COPY = 2
 
 
 def produce_with_header(bootstrap: str, topic: str, value: bytes, name: bytes) -> None:
-    """Write a record with one header of any name."""
+    """Write a record with one header with any name."""
     (path,) = Path(confluent_kafka.__file__).parents[1].glob("confluent_kafka.libs/librdkafka*.so*")
     library = ctypes.CDLL(str(path))
     library.rd_kafka_conf_new.restype = library.rd_kafka_new.restype = ctypes.c_void_p

@@ -22,7 +22,7 @@ from airflow_kconnect.machine.process_tree import kill_tree
 from tests.support.markdown import Block
 from tests.support.page_steps import QUICKSTART, README
 
-# All that the reader's shell has from this process: nothing of Airflow, Spark, Python or this project.
+# All that the reader's shell inherits from this process: nothing of Airflow, Spark, Python or this project.
 _KEPT = re.compile(r"PIP_\w+|LANG|LC_\w+|TERM|TMPDIR|CI|PYENV_ROOT|JAVA_HOME|(SSL|CURL|GIT)_\w+|\w+_(proxy|PROXY)")
 _HOME_ON_PAGES = "/home/you"
 
@@ -30,8 +30,8 @@ _HOME_ON_PAGES = "/home/you"
 class Reader:
     """A user with an empty home and a shell.
 
-    What runs is what the page says, but for what the machine has already: other ports if Kafka's or Airflow's
-    are taken, another folder if one of those in /tmp exists.
+    Commands run as on the page, except for what the machine already has: other ports if Kafka's or Airflow's are in
+    use, another folder if one of those in /tmp exists.
 
     :param page: the page.
     :param folder: gets the home, the working folder and the state of the shell.
@@ -51,7 +51,7 @@ class Reader:
         self._instead = {**_other_port(), **{name: _same_length(name) for name in folders if Path(name).exists()}}
         self._folders = [Path(self._here(name)) for name in folders]
         self.printed = ""
-        """What the last command printed, with the home that pages show."""
+        """The output of the last command, with the home folder shown on the pages."""
 
     def save(self, block: Block) -> None:
         """Save a block as the file that the page names."""
@@ -60,9 +60,9 @@ class Reader:
         path.write_text(self._here(block.text), encoding="utf-8")
 
     def type(self, commands: str, timeout_s: float = 600.0) -> None:
-        """Type commands; folder and exported variables are those that the commands before have left.
+        """Type commands; folder and exported variables are those left by the previous commands.
 
-        :raises AssertionError: with everything printed, if one of them fails or does not end in time.
+        :raises AssertionError: one of them fails or does not end in time; the text is all output.
         """
         with self.typing(commands) as shell:
             try:
@@ -73,7 +73,7 @@ class Reader:
 
     @contextmanager
     def typing(self, commands: str) -> Iterator[subprocess.Popen[bytes]]:
-        """Commands that run while the block does; then Ctrl-C ends what still runs."""
+        """Commands that run as long as the block; then Ctrl-C ends those still running."""
         output = self._state / "output"
         with output.open("wb") as log:
             shell = subprocess.Popen(
@@ -92,12 +92,12 @@ class Reader:
             self.printed = output.read_text(errors="replace").replace(str(self.home), _HOME_ON_PAGES)
 
     def expect(self, shown: str) -> None:
-        """Compare what the page shows with what the last command printed.
+        """Compare what the page shows with the output of the last command.
 
-        The lines must have been printed one after the other. Times and process ids may differ; `...` in a line stands
-        for any text, as a line of its own for any lines.
+        The lines must have been printed consecutively. Times and process ids may differ; `...` in a line matches any
+        text, on a line of its own any lines.
 
-        :raises AssertionError: with both texts, if they were not.
+        :raises AssertionError: they differ; the text shows both.
         """
         found = "".join(f"{_comparable(line)}\n" for line in self.printed.splitlines())
         there = re.search("".join(_pattern(line) for line in self._here(shown).splitlines()), found, re.MULTILINE)
@@ -118,14 +118,14 @@ class Reader:
         return Path((self._state / "folder").read_text().rstrip("\n"))
 
     def _here(self, text: str) -> str:
-        """The text of the page, as this machine needs it."""
+        """The text of the page, adapted to this machine."""
         for on_page, here in self._instead.items():
             text = text.replace(on_page, here)
         return text
 
 
 def _inherited() -> dict[str, str]:
-    """The environment, as if the virtual environment of these tests were not there."""
+    """The environment, as if the tests' virtual environment did not exist."""
     own = Path(sys.prefix, "bin").resolve()
     path = [entry for entry in os.environ["PATH"].split(os.pathsep) if entry and Path(entry).resolve() != own]
     path.insert(0, str(Path(sys.base_prefix, "bin")))
@@ -142,7 +142,7 @@ def _other_port() -> dict[str, str]:
 
 
 def _airflow_url() -> tuple[str, dict[str, str]]:
-    """Where `airflow standalone` serves, and the settings that this takes."""
+    """The address of `airflow standalone`, and the settings it requires."""
     if not is_taken(8080):
         return "http://localhost:8080", {}
     port = free_port()
@@ -151,7 +151,7 @@ def _airflow_url() -> tuple[str, dict[str, str]]:
 
 
 def _same_length(folder: str) -> str:
-    """Another folder whose name is as long, so that tables keep their widths."""
+    """Another folder whose name has the same length, so that tables keep their widths."""
     return f"/tmp/k-{secrets.token_hex(16)}"[: len(folder)]
 
 
@@ -171,17 +171,17 @@ def _comparable(line: str) -> str:
 
 
 def _pattern(shown: str) -> str:
-    """A regular expression of the lines that a line of a page stands for."""
+    """A regular expression for the lines that a line of a page represents."""
     if shown.strip() == "...":
         return r"(?:.*\n)*?"
     return "^" + ".*".join(re.escape(part) for part in _comparable(shown).split("...")) + r"\n"
 
 
 class Readers:
-    """A reader for each page, as pages are read.
+    """A reader for each page, in reading order.
 
-    README leaves the virtual environment to its reader: it is the one that the quickstart's reader has made, with the
-    same cache of downloads.
+    README leaves the virtual environment to its reader: it is the one created by the quickstart's reader, with the same
+    download cache.
 
     :param settings: of pip. :param folder: an empty one.
     """
@@ -193,7 +193,7 @@ class Readers:
         self._stuck: set[Path] = set()
 
     def of(self, page: Path) -> Reader:
-        """The reader of a page; skips the test if a step before has failed."""
+        """The reader of a page; skips the test if an earlier step has failed."""
         if page in self._stuck:
             pytest.skip("an earlier step of the page has failed")
         if page not in self._readers:
@@ -205,7 +205,7 @@ class Readers:
 
     @contextmanager
     def step(self, page: Path) -> Iterator[Reader]:
-        """The reader of a page for a step without which the next ones make no sense."""
+        """The reader of a page for a step on which the next ones depend."""
         try:
             yield self.of(page)
         except BaseException:
@@ -213,7 +213,7 @@ class Readers:
             raise
 
     def leave(self) -> None:
-        """End everything, and remove it: a virtual environment has 1 GB."""
+        """End and remove everything: a virtual environment takes 1 GB."""
         for reader in self._readers.values():
             reader.leave()
         shutil.rmtree(self._folder, ignore_errors=True)

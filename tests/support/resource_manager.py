@@ -1,4 +1,4 @@
-"""A ResourceManager of YARN as its REST documentation describes it: a real HTTP server that answers by a script."""
+"""A YARN ResourceManager following its REST documentation: a real HTTP server with scripted answers."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LOG = "http://node-1:8042/node/containerlogs/container_1764000000000_0007_01_000
 
 
 class ResourceManager:
-    """What it answers about each application, and what it was asked.
+    """Its answers about each application, and the requests it received.
 
-    :param answers: one after the other, the last one for ever: `RUNNING` or `FINISHED/SUCCEEDED` (state and final
-        status), an HTTP code, or seconds to wait before the next one.
+    :param answers: in order, the last one repeated forever: `RUNNING` or `FINISHED/SUCCEEDED` (state and final status),
+        an HTTP code, or seconds to wait before the next one.
     """
 
     def __init__(self, answers: Sequence[str | int | float], diagnostics: str = "") -> None:
@@ -30,7 +30,7 @@ class ResourceManager:
         self.address = ""
 
     def answer(self, *answers: str | int | float, diagnostics: str = "") -> None:
-        """Answer this from now on."""
+        """Give this answer from now on."""
         self._answers, self._diagnostics = list(answers), diagnostics
 
     def next(self) -> tuple[int, dict[str, Any]]:
@@ -54,7 +54,7 @@ class ResourceManager:
         return HTTPStatus.OK, {"app": app}
 
     def kill(self, path: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Take a request for an end; from then on the application is killed."""
+        """Accept a kill request; from then on the application is killed."""
         assert body == {"state": "KILLED"}
         self.killed.append(path.split("/")[-2])
         self._answers = ["KILLED/KILLED"]
@@ -66,7 +66,7 @@ class ResourceManager:
 
 @contextmanager
 def resource_manager(*answers: str | int | float, diagnostics: str = "") -> Iterator[ResourceManager]:
-    """A ResourceManager on a port of its own."""
+    """A ResourceManager on its own port."""
     manager = ResourceManager(answers, diagnostics)
 
     class Handler(BaseHTTPRequestHandler):

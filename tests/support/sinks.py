@@ -1,4 +1,4 @@
-"""Record frames of made-up records, and a run of a Spark-native sink over them without Kafka."""
+"""Record frames of made-up records, and a run of a Spark-native sink with them, without Kafka."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _ENVIRONMENT = {
 class SparkCluster:
     """Started by `start`, ended with all its processes by `stop`.
 
-    :param folder: where logs go, and what executors write.
+    :param folder: for logs and the output of executors.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -42,20 +42,20 @@ class SparkCluster:
         self._wait_for("worker", "Successfully registered with master")
 
     def stop(self) -> None:
-        """End both, and what is left of executors."""
+        """End both, and any executors that are left."""
         for process in reversed(self._processes):
             kill_tree(process.pid)
             process.wait(30)
 
     def executors(self) -> list[psutil.Process]:
-        """What the worker has started: executors, their Python workers."""
+        """What the worker has started: executors and their Python workers."""
         return psutil.Process(self._processes[1].pid).children(recursive=True)
 
     def _run(self, main: str, *arguments: str) -> None:
         spec = importlib.util.find_spec("pyspark")
         assert spec is not None and spec.origin is not None
         program = Path(spec.origin).parent / "bin" / "spark-class"
-        # As on a machine of its own: nothing of this process' Python path reaches executors.
+        # As on a separate machine: nothing of this process's Python path reaches executors.
         environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "SPARK_HOME")}
         name = main.rpartition(".")[2].lower()
         with (self._folder / f"{name}.log").open("wb") as log:

@@ -1,4 +1,4 @@
-"""Source splits that are written to a producer which writes down what it is told."""
+"""Source splits that are written to a producer that records its calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
 
 class FakeProducer:
-    """Writes down what it is told."""
+    """Records its calls."""
 
     def __init__(self) -> None:
         self.told: list[Any] = []
@@ -45,7 +45,7 @@ class FakeProducer:
         self.told.append("begin")
 
     def settle(self) -> None:
-        """Transactions need none."""
+        """Transactions do not need it."""
 
     def commit(self) -> None:
         self.told.append("commit")
@@ -110,7 +110,7 @@ def settings(**changed: Any) -> WriterSettings:
 
 
 class Writing:
-    """A split that is being written; `told` is what the producer was told, without our own records."""
+    """A split that is being written; `told` has the calls of the producer, without our own records."""
 
     def __init__(self, marker: Marker | None = None, producer: FakeProducer | None = None, **changed: Any) -> None:
         self.producer, self.report = producer or FakeProducer(), SplitReport(0)

@@ -1,4 +1,4 @@
-"""A whole Airflow for tests: scheduler, API server and all, as `airflow standalone` starts them."""
+"""A complete Airflow for tests: scheduler, API server and all, as started by `airflow standalone`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class StandaloneAirflow:
     """Started by `start`, ended with all its processes by `stop`.
 
     :param home: an empty folder; `dags` in it is the folder of DAG files.
-    :param environment: more variables, such as connections.
+    :param environment: additional variables, such as connections.
     """
 
     def __init__(self, home: Path, environment: Mapping[str, str]) -> None:
@@ -56,7 +56,7 @@ class StandaloneAirflow:
             "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
             "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
-            # Tasks whose worker was killed are noticed soon.
+            # Tasks whose worker was killed are detected quickly.
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "2",
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "12",
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT_DETECTION_INTERVAL": "3",
@@ -69,7 +69,7 @@ class StandaloneAirflow:
         self._token = ""
 
     def start(self, timeout_s: float = 180.0) -> None:
-        """Return when the API answers and the scheduler runs."""
+        """Return when the API answers and the scheduler is running."""
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [str(Path(sys.executable).with_name("airflow")), "standalone"],
@@ -87,18 +87,18 @@ class StandaloneAirflow:
         self._token = self.ask("GET", "/auth/token")["access_token"]
 
     def stop(self) -> None:
-        """End everything that it started."""
+        """End everything it has started."""
         if self._process is not None:
             kill_tree(self._process.pid)
             self._process.wait(30)
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
-        """What the REST API answers. :raises AssertionError: with the text of an error."""
+        """The REST API's response. :raises AssertionError: an error; with its text."""
         while True:
             try:
                 return self._ask_once(method, path, body)
             except urllib.error.HTTPError as error:
-                # SQLite's lock was taken, by the scheduler.
+                # SQLite's lock was held, by the scheduler.
                 if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
                     raise AssertionError(f"{method} {path}: {error.code} {error.read().decode()}") from error
                 time.sleep(1)
@@ -123,11 +123,11 @@ class StandaloneAirflow:
             time.sleep(0.5)
 
     def text(self) -> str:
-        """Everything that it printed."""
+        """Everything it has printed."""
         return self._log.read_text(errors="replace")
 
     def processes(self) -> list[psutil.Process]:
-        """Everything that runs below it."""
+        """All its descendants."""
         assert self._process is not None
         return psutil.Process(self._process.pid).children(recursive=True)
 
@@ -170,7 +170,7 @@ class ConnectorDag:
     """A DAG with one task, `move`, that runs a connector.
 
     :param operator: name of the operator.
-    :param hourly: whether it is scheduled, with hours as its intervals; False: it is triggered by hand.
+    :param hourly: whether it is scheduled, with hourly intervals; False: it is triggered manually.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class ConnectorDag:
 
     @classmethod
     def of_file(cls, airflow: StandaloneAirflow, dag_id: str, task_id: str) -> ConnectorDag:
-        """A DAG whose file is there already."""
+        """A DAG whose file already exists."""
         airflow.wait_for_dag(dag_id)
         found = cls(airflow, dag_id, "", {})
         found._task = task_id
@@ -200,7 +200,7 @@ class ConnectorDag:
     def write(self, failpoint: str | None = None, schedule: str | None = None) -> None:
         """Put its file into the DAG folder and return when Airflow has read it.
 
-        :param failpoint: as in `runtime.failpoints`. :param schedule: as Python, instead of that of `hourly`.
+        :param failpoint: as in `runtime.failpoints`. :param schedule: as Python, overrides that of `hourly`.
         """
         variables = {} if failpoint is None else {"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": failpoint}
         text = _DAG.format(
@@ -216,21 +216,21 @@ class ConnectorDag:
         self._airflow.wait_for_dag(self.dag_id)
 
     def trigger(self) -> dict[str, Any]:
-        """Start a run by hand, without an interval."""
+        """Start a run manually, without an interval."""
         run: dict[str, Any] = self._airflow.ask("POST", f"{self._path}/dagRuns", {"logical_date": None})
         return run
 
     def pause(self) -> None:
-        """No more runs."""
+        """Prevent further runs."""
         self._airflow.ask("PATCH", self._path, {"is_paused": True})
 
     def runs(self, run_type: str) -> list[dict[str, Any]]:
-        """The DAG runs of a type, by their interval."""
+        """The DAG runs of a type, sorted by interval."""
         found: list[dict[str, Any]] = self._airflow.ask("GET", f"{self._path}/dagRuns?limit=100")["dag_runs"]
         return sorted((r for r in found if r["run_type"] == run_type), key=lambda r: str(r["data_interval_start"]))
 
     def wait_for_runs(self, run_type: str, count: int) -> list[dict[str, Any]]:
-        """The runs of a type when so many are over."""
+        """The runs of a type once this many have finished."""
 
         def over() -> bool:
             return sum(run["state"] in ("success", "failed") for run in self.runs(run_type)) >= count
@@ -239,7 +239,7 @@ class ConnectorDag:
         return self.runs(run_type)
 
     def wait_for_end(self, run: Mapping[str, Any]) -> dict[str, Any]:
-        """The run when it is over."""
+        """The run once it has finished."""
 
         def found() -> dict[str, Any]:
             answer: dict[str, Any] = self._airflow.ask("GET", self._run_path(run))
@@ -249,13 +249,13 @@ class ConnectorDag:
         return found()
 
     def clear(self, run: Mapping[str, Any]) -> dict[str, Any]:
-        """Clear a run, as a user does, and return it when it is over once more."""
+        """Clear a run, as a user does, and return it once it has finished again."""
         body = {"dry_run": False, "only_failed": False}
         self._airflow.ask("POST", f"{self._run_path(run)}/clear", body)
         return self.wait_for_end(run)
 
     def fail_task(self, run: Mapping[str, Any]) -> None:
-        """Mark the task as failed, as a user does who wants it to stop."""
+        """Mark the task as failed, as a user who wants to stop it does."""
         self._airflow.ask("PATCH", f"{self._run_path(run)}/taskInstances/{self._task}", {"new_state": "failed"})
 
     def task(self, run: Mapping[str, Any]) -> dict[str, Any]:
@@ -264,7 +264,7 @@ class ConnectorDag:
         return found
 
     def report(self, run: Mapping[str, Any]) -> dict[str, Any]:
-        """What the task of a run has returned."""
+        """The return value of a run's task."""
         value = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/{self._task}/xcomEntries/return_value")[
             "value"
         ]
@@ -280,7 +280,7 @@ class ConnectorDag:
 
 
 def wait_for(condition: Callable[[], bool], complaint: str, airflow: StandaloneAirflow, timeout_s: float = 300) -> None:
-    """Return when a condition holds. :raises AssertionError: with what Airflow has printed, after the timeout."""
+    """Return when a condition holds. :raises AssertionError: after the timeout, with Airflow's output."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline, f"{complaint}\n{airflow.text()[-5000:]}"

@@ -1,4 +1,4 @@
-"""Configurations with variables, and what becomes of them."""
+"""Configurations with variables, and the results of resolving them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SINK = {"name": "lake", "connector.class": "DirectorySinkConnector", "topics": "
 
 
 def resolver(**worker: str) -> ConfigResolver:
-    """A resolver of a worker; `_` in names stands for `.`."""
+    """A resolver for a worker; `_` in names stands for `.`."""
     return ConfigResolver.from_worker({f"config.providers{k.replace('_', '.')}": v for k, v in worker.items()})
 
 

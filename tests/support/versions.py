@@ -1,4 +1,4 @@
-"""The version of Airflow, read without importing it, and marks of tests that need one that is not the oldest."""
+"""The version of Airflow, read without importing it, and marks for tests that need more than the oldest one."""
 
 from __future__ import annotations
 
