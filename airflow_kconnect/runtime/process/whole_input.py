@@ -22,9 +22,9 @@ def whole(batches: Iterator[T]) -> Iterator[T]:
 
     When the JVM's part of a task fails, for example because a database has closed a connection, Spark closes the
     connection to the Python worker. Arrow takes that for the end of its stream: the worker would believe that it has
-    seen every row, and commit. A task that goes on has an open connection after its last row.
+    seen every row, and commit. After the last row of a task that is still running, the connection is open.
 
-    :raises RetriableError: the task has failed. Nobody reads this error: Spark reports the one in the JVM.
+    :raises RetriableError: the task has failed. Users see the error that Spark reports from the JVM, not this one.
     :raises InternalError: this PySpark keeps its connection elsewhere.
     """
     yield from batches

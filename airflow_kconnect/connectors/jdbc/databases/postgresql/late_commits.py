@@ -22,7 +22,7 @@ from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits
 
 READER = "kconnect reader"
-"""Name of the sessions that only read: nobody needs to wait for them."""
+"""Name of the sessions that only read: there is no need to wait for them."""
 
 _POLL_S = 0.05
 # A transaction shows its beginning a moment after it has taken it: a long one where processors are short.
