@@ -294,7 +294,7 @@ class PollSourceConnector(SourceConnector):
 
 @dataclass(frozen=True)
 class SinkSplit:
-    """A bounded range of a topic-partition: offsets ``[start, end)``, end as read_committed readers see it."""
+    """A bounded range of a topic-partition: offsets ``[start, end)``, the end for read_committed readers."""
 
     topic: str
     partition: int
@@ -381,7 +381,7 @@ class SplitWriter(ABC):
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
-        """Called with consecutive rows of the split, as `NativeSinkConnector.render` made them."""
+        """Called with consecutive rows of the split, as `NativeSinkConnector.render` returned them."""
 
     @abstractmethod
     def close(self, end: int) -> dict[str, Any]:

@@ -20,5 +20,5 @@ class Dataset:
 
 
 def files(paths: Iterable[str | Path | None]) -> list[Dataset]:
-    """Files or folders that driver and executors see under the same path."""
+    """Files or folders that have the same path on driver and executors."""
     return [Dataset("file", str(path)) for path in paths if path]

@@ -61,12 +61,12 @@ class SourceTask(ABC):
         """Called after offsets were committed, following the `commit_record` calls of that transaction."""
 
     def stop(self) -> None:
-        """Called last, also after an error: after the final `commit`, at most
+        """Called last, even after an error: after the final `commit`, at most
         ``task.shutdown.graceful.timeout.ms`` after the last `poll`."""
 
 
 class ErrantRecordReporter(Protocol):
-    """Takes records that a sink task cannot write (KIP-610)."""
+    """Accepts records that a sink task cannot write (KIP-610)."""
 
     def report(self, record: SinkRecord, error: Exception) -> None:
         """Skip a record of the current `SinkTask.put`: it is logged and becomes a dead letter, as configured.
@@ -126,7 +126,7 @@ class SinkTask(ABC):
         return offsets
 
     def close(self, partitions: Sequence[TopicPartition]) -> None:
-        """Called after the last `pre_commit`, also after an error."""
+        """Called after the last `pre_commit`, even after an error."""
 
     def stop(self) -> None:
-        """Called last, also after an error."""
+        """Called last, even after an error."""

@@ -187,7 +187,7 @@ def new_converter(
 ) -> Converter:
     """The converter of a connector's keys or values, selected by Connect's rule.
 
-    A connector's ``value.converter.*`` counts only if the connector names the class itself; else class and keys
+    A connector's ``value.converter.*`` is used only if the connector names the class itself; else class and keys
     are the worker's.
 
     :param class_name: the connector's own ``value.converter`` (or ``key.converter``); None uses the worker's.

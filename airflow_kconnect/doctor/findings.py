@@ -87,7 +87,7 @@ class Checks:
         return register
 
     def run(self, subject: Subject) -> Iterator[Finding]:
-        """The findings of all checks, as they come. Secrets of the configurations are hidden in them."""
+        """The findings of all checks, as they come. Secrets from the configurations are hidden in them."""
         failed: set[str] = set()
         for check in self._checks:
             missing = next((name for name in check.needs if name in failed), None)

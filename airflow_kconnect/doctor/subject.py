@@ -83,7 +83,7 @@ class Subject:
         return text
 
     def _secrets(self) -> set[str]:
-        """Values of secret keys, and values of variables, as far as they were read."""
+        """Values of secret keys, and values of variables, as far as they have been read."""
         known = vars(self)
         found = set(known["resolver"].secrets) if "resolver" in known else set()
         for props in (known.get("worker_props") or {}, known.get("config") or {}):

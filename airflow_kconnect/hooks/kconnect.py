@@ -1,4 +1,4 @@
-"""The hook of Kafka connections: a client, and everything that is done with a connector besides running it.
+"""The hook for Kafka connections: a client, and everything that can be done with a connector besides running it.
 
 The operators and `@task` functions call the same methods.
 """

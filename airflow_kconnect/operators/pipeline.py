@@ -1,4 +1,4 @@
-"""Source, wait, sink: the three tasks of a pipeline through Kafka as one task group."""
+"""Source, wait and sink: the three tasks of a pipeline through Kafka as one task group."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class TopicCreation:
 
     @classmethod
     def from_props(cls, props: Mapping[str, str], *, enabled: bool) -> TopicCreation:
-        """Read the groups; values were validated before."""
+        """Read the groups; their values have already been validated."""
         if not any(key.startswith("topic.creation.") for key in props):
             return cls(enabled)
         names = [name.strip() for name in props.get("topic.creation.groups", "").split(",") if name.strip()]

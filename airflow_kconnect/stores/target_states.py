@@ -35,7 +35,7 @@ def target_state_key(connector: str) -> bytes:
 
 
 def encode_target_state(state: TargetState) -> bytes:
-    """Value of the record. Workers older than 3.5 know nothing of STOPPED and read ``state`` only."""
+    """Value of the record. Workers older than 3.5 do not know STOPPED and read only ``state``."""
     old = TargetState.PAUSED if state is TargetState.STOPPED else state
     return canonical_json({"state": old.value, "state.v2": state.value}).encode()
 

@@ -9,7 +9,7 @@ from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
 
 # What is not a topic setting; Connect sets the clean-up policy itself.
 _NO_SETTINGS = ("topic", "partitions", "replication.factor", "cleanup.policy", "file.filename")
-# Connect's default, for which a cluster needs as many brokers.
+# Connect's default, for which a cluster needs at least that many brokers.
 _CONNECTS_DEFAULT = 3
 _BROKERS_DEFAULT = -1
 _DEAD_LETTERS = "errors.deadletterqueue.topic"

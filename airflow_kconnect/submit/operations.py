@@ -27,7 +27,7 @@ def is_name(connector: Mapping[str, Any] | str | Path) -> TypeGuard[str]:
 
 
 def connector_name(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> str:
-    """The name of a connector that is given by its name, or as `connector_config` takes it.
+    """The name of a connector that is given by its name, or as for `connector_config`.
 
     :raises ConfigError: there is no name, or no such file.
     """
@@ -65,7 +65,7 @@ def not_started_text(name: str, state: str) -> str:
 def show_offsets(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Committed offsets in the format of Connect's REST API.
 
-    :param connector: the configuration, or just the name; see `connector_offsets.read_named`.
+    :param connector: the configuration, or just the name; see `offset_changes.api.read_named`.
     """
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
 
@@ -101,7 +101,7 @@ def _sink_of_group(name: str, worker: Mapping[str, Any]) -> dict[str, str]:
 
 
 def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request: Any) -> str:
-    """Alter committed offsets; returns Connect's message. See `connector_offsets.alter`."""
+    """Alter committed offsets; returns Connect's message. See `offset_changes.api.alter`."""
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
 
     known = WorkerConfig.from_props(worker)
@@ -109,7 +109,7 @@ def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request:
 
 
 def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
-    """Delete all committed offsets; returns Connect's message. See `connector_offsets.reset`."""
+    """Delete all committed offsets; returns Connect's message. See `offset_changes.api.reset`."""
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
 
     known = WorkerConfig.from_props(worker)

@@ -200,7 +200,7 @@ class ConnectorDag:
     def write(self, failpoint: str | None = None, schedule: str | None = None) -> None:
         """Put its file into the DAG folder and return when Airflow has read it.
 
-        :param failpoint: as in `runtime.failpoints`. :param schedule: as Python, overrides that of `hourly`.
+        :param failpoint: as in `runtime.process.failpoints`. :param schedule: as Python, overrides that of `hourly`.
         """
         variables = {} if failpoint is None else {"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": failpoint}
         text = _DAG.format(

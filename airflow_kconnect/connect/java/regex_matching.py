@@ -15,7 +15,7 @@ from airflow_kconnect.connect.errors import DataError
 _EFFORT_MAX = 400_000
 
 Captures = tuple[tuple[int, str], ...]
-"""Number -> text of the groups that the expression refers back to, sorted."""
+"""Number -> text of the groups to which the expression refers back, sorted."""
 State = tuple[int, Captures]
 """A position in the text, and what was captured on the way to it."""
 States = frozenset[State]

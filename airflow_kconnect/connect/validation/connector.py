@@ -1,4 +1,4 @@
-"""A connector's configuration: the main entry for validating one, and the definitions of its keys."""
+"""A connector's configuration: the main entry point for validating one, and the definitions of its keys."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def _check_overrides(inspection: Inspection) -> None:
 
 
 def _check_converter(inspection: Inspection, kind: str) -> None:
-    """The sub-configuration of a converter counts only if the connector names the class itself."""
+    """The sub-configuration of a converter is used only if the connector names the class itself."""
     key = f"{kind}.converter"
     name = inspection.props.get(key)
     if name is None:

@@ -26,7 +26,7 @@ _WIDER: Sequence[Sequence[T.DataType]] = (
 def json_lines(frame: RecordFrame) -> DataFrame:
     """Column ``line`` (BINARY): the value as JSON and a line feed; ``null`` if there is no value.
 
-    If all values are strings, column ``string``: the writer quotes a whole batch very quickly.
+    If all values are strings, column ``string``: the writer quotes a whole batch at once.
     """
     shapes, df = frame.value.shapes, frame.df
     if len(shapes) == 1 and shapes[0].schema is not None and shapes[0].schema.type is SchemaType.STRING:

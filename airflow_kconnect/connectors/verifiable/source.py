@@ -72,7 +72,7 @@ class VerifiableSourceConnector(PollSourceConnector):
 
 
 class VerifiableSourceTask(SourceTask):
-    """Source partition ``{"id": task}``, offset ``{"seqno": n}``, key the task, value the seqno."""
+    """Source partition ``{"id": task}``, offset ``{"seqno": n}``, key: the task, value: the seqno."""
 
     def __init__(self) -> None:
         self._log = JsonLog(None)

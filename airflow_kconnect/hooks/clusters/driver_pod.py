@@ -15,7 +15,7 @@ from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, 
 
 _SECTION = "kubernetes_executor"
 _PACKAGE = "apache-airflow-providers-cncf-kubernetes"
-# The report is a driver's last line; there is more time between two polls than between its end and this.
+# The report is a driver's last line, and less time passes between its end and this request than between two polls.
 _LAST_LOG_S = 600
 _OUTCOMES = {"Succeeded": Outcome.SUCCEEDED, "Failed": Outcome.FAILED}
 

@@ -102,7 +102,7 @@ def unknown_sample(cell: str) -> tuple[str, bytes] | None:
 def decoded_frame(
     rows: DataFrame, key: PartDecoder | None, value: PartDecoder, carried: tuple[str, ...] = ()
 ) -> RecordFrame:
-    """Rows of `kafka_reader.read_splits` as a record frame; stages in Connect's order: key, then value.
+    """Rows of `sink.reader.read_splits` as a record frame; stages in Connect's order: key, then value.
 
     :param carried: other columns that are passed through.
     """

@@ -79,10 +79,12 @@ class SourceRun:
     def run(self) -> RunReport:
         """Steps 2 to 8; step 1 (spec, variables, validation) has already been done.
 
-        2 acquire the driver's transactional id: an older driver is fenced 3 claim the connector, fence the tasks' ids,
-          and only now read the offset topic 4 resume an unfinished plan, or plan and write the plan record 5-7 in the
-          tasks, see `split_writer` 8 source offsets and the end of the plan in one transaction; again from 4 if the
-          plan did not cover everything; then the report
+        2 acquire the driver's transactional id: an older driver is fenced
+        3 claim the connector, fence the tasks' ids, and only now read the offset topic
+        4 resume an unfinished plan, or plan and write the plan record
+        5-7 in the tasks, see `split_writer`
+        8 source offsets and the end of the plan in one transaction; again from 4 if the plan did not cover everything;
+          then the report
         """
         self._phases.enter("connecting")
         self._admin.check_reachable()

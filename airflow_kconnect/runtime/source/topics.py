@@ -10,7 +10,7 @@ from airflow_kconnect.runtime.settings import TopicCreation
 class TopicMaker:
     """A cache of the topics that a task has seen (as Connect's ``TopicCreation`` per task).
 
-    :param internal: topics that records must not go to: writing to the offset topic would block its own reader.
+    :param internal: topics to which no record may be written: writing to the offset topic would block its own reader.
     """
 
     def __init__(self, admin: KafkaAdmin, creation: TopicCreation, internal: frozenset[str]) -> None:

@@ -52,8 +52,7 @@ class WriterSettings:
     :param constant_topic: the topic of all rows, or None if they have a ``topic`` column.
     :param internal_topics: topics to which no record may be written.
     :param deadline_epoch_s: stop at the first commit after this time, or None.
-    :param known_keys: keys under which the topic already has offsets of source partitions (with Connect's member
-        order).
+    :param known_keys: keys under which the topic already has offsets of source partitions, reused byte for byte.
     :param errors: what to do with bad records.
     :param poll: whether rows carry source partitions and offsets instead of progress.
     """
