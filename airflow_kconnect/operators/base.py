@@ -142,7 +142,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         self.log.info("%s", line)
 
     def _deploy_mode_of_connection(self) -> str | None:
-        """The connection's deploy mode. Without a Spark connection the provider would submit to YARN and log that."""
+        """The connection's deploy mode. Without a Spark connection the provider would use YARN and only log that."""
         try:
             connection = BaseHook.get_connection(self._conn_id)
         except AirflowNotFoundException:

@@ -68,8 +68,8 @@ class ConnectorOperationOperator(RendersConnector):
 class PauseConnectorOperator(ConnectorOperationOperator):
     """Pauses a connector: its next runs are skipped. A run in progress is not ended. Replays run as before.
 
-    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name. Returns `{"connector": ..., "state":
-    "PAUSED"}`.
+    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name.
+    Returns `{"connector": ..., "state": "PAUSED"}`.
     """
 
     def _operate(self) -> dict[str, Any]:
@@ -79,8 +79,8 @@ class PauseConnectorOperator(ConnectorOperationOperator):
 class ResumeConnectorOperator(ConnectorOperationOperator):
     """Resumes a connector that was paused or stopped: its next run resumes from the committed offsets.
 
-    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name. Returns `{"connector": ..., "state":
-    "STARTED"}`.
+    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name.
+    Returns `{"connector": ..., "state": "STARTED"}`.
     """
 
     def _operate(self) -> dict[str, Any]:
@@ -90,8 +90,8 @@ class ResumeConnectorOperator(ConnectorOperationOperator):
 class StopConnectorOperator(ConnectorOperationOperator):
     """Stops a connector: as if paused, but its offsets may be altered and reset.
 
-    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name. Returns `{"connector": ..., "state":
-    "STOPPED"}`.
+    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name.
+    Returns `{"connector": ..., "state": "STOPPED"}`.
     """
 
     def _operate(self) -> dict[str, Any]:
@@ -111,9 +111,9 @@ class AlterOffsetsOperator(ConnectorOperationOperator):
 
     Parameters: see `ConnectorOperationOperator`. Returns `{"connector": ..., "message": ...}`.
 
-    :param offsets: Connect's request, `{"offsets": [...]}` or the list in it. For a sink: `{"partition":
-        {"kafka_topic": ..., "kafka_partition": ...}, "offset": {"kafka_offset": ...}}`. An offset of None resets its
-        partition; partitions that are not named keep their offsets. (templated)
+    :param offsets: Connect's request, `{"offsets": [...]}` or the list in it. For a sink:
+        `{"partition": {"kafka_topic": ..., "kafka_partition": ...}, "offset": {"kafka_offset": ...}}`. An offset of
+        None resets its partition; partitions that are not named keep their offsets. (templated)
     """
 
     template_fields: Sequence[str] = (*ConnectorOperationOperator.template_fields, "offsets")

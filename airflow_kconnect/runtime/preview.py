@@ -57,8 +57,8 @@ def preview(config: Mapping[str, Any], records: Sequence[Record]) -> list[Record
         ``preview.output.key.converter`` (``value``, ``header``) choose other converters for the output.
     :param records: each with ``topic, partition, offset, timestamp, key, value, headers`` (all optional): key and value
         as strings or None, as they would be in Kafka; headers a list of ``{"key": ..., "value": ...}``.
-    :returns: in the same order the record, or ``{"dropped": True}``, or ``{"error": {"stage": ..., "class": ...,
-        "message": ...}}``.
+    :returns: in the same order the record, or ``{"dropped": True}``, or
+        ``{"error": {"stage": ..., "class": ..., "message": ...}}``.
     :raises ConfigError: with all errors of the configuration. :raises DataError: not such a record.
     """
     use_whole_pyspark()

@@ -1,8 +1,8 @@
 """DirectorySink: topics into folders of JSON lines or Parquet files, exactly once.
 
-The layout is that of Confluent's S3 and HDFS sinks: ``<directory>/<topic>/partition=<n>/<topic>+<n>+<offset of the
-first record>.<json|json.gz|parquet>``. The driver and all executors must have access to the same `directory`. Keys and
-headers are not stored.
+The layout is that of Confluent's S3 and HDFS sinks:
+``<directory>/<topic>/partition=<n>/<topic>+<n>+<offset of the first record>.<json|json.gz|parquet>``.
+The driver and all executors must have access to the same `directory`. Keys and headers are not stored.
 
 JSON: a record without value is a line ``null``; bytes are base64, dates and timestamps ISO strings, decimals numbers.
 Parquet: the members of structs are columns, other values (schemaless ones as JSON text) are in a column ``value``. A
