@@ -16,7 +16,7 @@ from airflow_kconnect.connectors.jdbc.source.dialect import Scope
 
 @dataclass(frozen=True)
 class SourceSettings:
-    """See `source_config` for what the values mean.
+    """See `source.config` for what the values mean.
 
     :param properties: for the JDBC driver, with user and password.
     :param initial_key: name of the key for the first timestamp.

@@ -27,7 +27,7 @@ _NUL = "\0"
 
 
 def copy_value(column: TableColumn, value: Column, settings: SinkSettings) -> Cell:
-    """A value whose text in Arrow is one that PostgreSQL reads, or that text: see `postgres_lines`."""
+    """A value whose text in Arrow is one that PostgreSQL reads, or that text: see `lines`."""
     value, kind = given(column, value, settings), kind_of(column, settings)
     if kind == TIME:
         return Cell(time_text(value, settings.time_zone))

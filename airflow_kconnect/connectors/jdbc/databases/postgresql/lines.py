@@ -37,7 +37,7 @@ class Lines:
 
     @classmethod
     def of(cls, rows: pa.RecordBatch, part: int, width: int) -> Lines:
-        """The lines of rows as `sink_rendering.columns` makes them.
+        """The lines of rows as `sink.rendering.columns` makes them.
 
         :param width: how many columns their layout has.
         """

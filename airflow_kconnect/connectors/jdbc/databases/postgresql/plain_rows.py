@@ -1,6 +1,6 @@
 """Rows for PostgreSQL's writer out of payloads that were parsed where they were read, by Arrow alone.
 
-They are the rows that `sink_rendering.columns` would make. A batch with anything that Catalyst would refuse or replace
+They are the rows that `sink.rendering.columns` would make. A batch with anything that Catalyst would refuse or replace
 is left to it as a whole.
 """
 
