@@ -19,7 +19,7 @@ from airflow_kconnect.connect.errors import ConnectError
 
 log = logging.getLogger("kconnect.errors")
 
-Headers = list[tuple[str, bytes | None]]
+KafkaHeaders = list[tuple[str, bytes | None]]
 
 CONTEXT_PREFIX = "__connect.errors."
 
@@ -73,7 +73,7 @@ class FailedRecord:
     offset: int | str | None
     key: bytes | None = None
     value: bytes | None = None
-    headers: Headers | None = None
+    headers: KafkaHeaders | None = None
     timestamp: int | None = None
 
     @property
@@ -105,12 +105,12 @@ class ErrorReporter:
             self._produce(self._handling.topic, record.value, record.key, -1, None, None, when, headers or None)
 
 
-def context_headers(connector: str, task: int, record: FailedRecord, error: RecordError) -> Headers:
+def context_headers(connector: str, task: int, record: FailedRecord, error: RecordError) -> KafkaHeaders:
     """Connect's ten headers, in its order (``DeadLetterQueueReporter.populateContextHeaders``).
 
     There is no Java stack trace: the last header has the class and the message.
     """
-    found = {
+    headers = {
         "topic": record.topic,
         "partition": record.partition,
         "offset": record.offset,
@@ -122,7 +122,7 @@ def context_headers(connector: str, task: int, record: FailedRecord, error: Reco
         "exception.message": error.message,
         "exception.stacktrace": f"{error.exception}: {error.message}",
     }
-    return [(CONTEXT_PREFIX + name, None if value is None else str(value).encode()) for name, value in found.items()]
+    return [(CONTEXT_PREFIX + name, None if value is None else str(value).encode()) for name, value in headers.items()]
 
 
 def log_line(handling: ErrorHandling, task: int, record: FailedRecord, error: RecordError) -> str:
@@ -141,7 +141,7 @@ def log_line(handling: ErrorHandling, task: int, record: FailedRecord, error: Re
 
 
 @dataclass
-class Sorted:
+class Triage:
     """A batch without the rows that must not be written.
 
     :param stopped: index of the row that ends the split, or None.
@@ -158,25 +158,25 @@ class Sorted:
         return sum(row != self.stopped for row, _ in self.failed)
 
 
-def sort_out(batch: pa.RecordBatch, tolerant: bool) -> Sorted:
+def triage(batch: pa.RecordBatch, tolerant: bool) -> Triage:
     """Separate good rows from dropped and failed ones; the first row that must not be skipped ends the batch."""
     if "error" not in batch.schema.names or batch.column("error").null_count == batch.num_rows:
-        return Sorted(batch, 0, [], None)
+        return Triage(batch, 0, [], None)
     errors = batch.column("error")
     failed: list[tuple[int, RecordError]] = []
     stopped: int | None = None
     others = pc.and_kleene(pc.is_valid(errors), pc.not_equal(errors, DROPPED))
     for row in pc.indices_nonzero(pc.fill_null(others, False)).to_pylist():
-        found = record_error(errors[row].as_py())
-        if found is not None:
-            failed.append((row, found))
-        if found is None or not tolerant:
+        error = record_error(errors[row].as_py())
+        if error is not None:
+            failed.append((row, error))
+        if error is None or not tolerant:
             stopped = row
             break
     within = batch if stopped is None else batch.slice(0, stopped)
     own = within.column("error")
     dropped = pc.sum(pc.fill_null(pc.equal(own, DROPPED), False)).as_py() or 0
-    return Sorted(within.filter(pc.is_null(own)), dropped, failed, stopped)
+    return Triage(within.filter(pc.is_null(own)), dropped, failed, stopped)
 
 
 def error_at(batch: pa.RecordBatch, row: int, place: str) -> ConnectError:
@@ -188,6 +188,6 @@ def original_of(batch: pa.RecordBatch, row: int) -> dict[str, Any]:
     """The cell of the column ``original``: key, value, and possibly headers and timestamp."""
     if "original" not in batch.schema.names:
         return {}
-    found: dict[str, Any] = batch.column("original")[row].as_py() or {}
-    headers = found.pop("headers", None)
-    return found | {"headers": [(h["key"], h["value"]) for h in headers] if headers else None}
+    cell: dict[str, Any] = batch.column("original")[row].as_py() or {}
+    headers = cell.pop("headers", None)
+    return cell | {"headers": [(h["key"], h["value"]) for h in headers] if headers else None}

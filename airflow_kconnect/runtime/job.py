@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.connector import SinkConnector, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RunReport, RunSpec
+from airflow_kconnect.connect.sink_connector import SinkConnector
+from airflow_kconnect.connect.source_connector import SourceConnector
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver

@@ -50,7 +50,7 @@ _ROWS = (
 )
 
 
-def preview(config: Mapping[str, Any], records: Sequence[Record]) -> list[Record]:
+def preview(config: Mapping[str, Any], records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Decode records with the connector's converters, transform them, and encode them again.
 
     :param config: a connector's configuration; ``connector.class`` and ``name`` may be left out. Keys

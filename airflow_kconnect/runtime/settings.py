@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java.regex import java_pattern
@@ -18,46 +18,63 @@ _CHUNK_MS = 10_000
 
 
 @dataclass(frozen=True)
+class TopicGroup:
+    """How to create the topics of one ``topic.creation`` group.
+
+    :param include: Java patterns of topic names, which match whole names.
+    :param exclude: patterns of names that are not in the group; they win.
+    :param partitions: of a new topic; -1 is the broker's default.
+    :param replication: likewise.
+    :param settings: the topic's own, for example ``cleanup.policy``.
+    """
+
+    include: tuple[str, ...] = (".*",)
+    exclude: tuple[str, ...] = ()
+    partitions: int = -1
+    replication: int = -1
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def has(self, topic: str) -> bool:
+        """Whether a topic belongs to the group."""
+        return _matches(self.include, topic) and not _matches(self.exclude, topic)
+
+    @classmethod
+    def of(cls, config: ValidatedConfig, name: str) -> TopicGroup:
+        """The group of this name. The default group is the one for every topic."""
+        prefix = f"topic.creation.{name}."
+        typed = {key.removeprefix(prefix): value for key, value in config.common.items() if key.startswith(prefix)}
+        texts = {key.removeprefix(prefix): value for key, value in config.props.items() if key.startswith(prefix)}
+        return cls(
+            include=tuple(typed["include"]) if name != "default" else (".*",),
+            exclude=tuple(typed["exclude"]) if name != "default" else (),
+            partitions=typed["partitions"],
+            replication=typed["replication.factor"],
+            settings={key: text for key, text in texts.items() if key not in typed},
+        )
+
+
+@dataclass(frozen=True)
 class TopicCreation:
     """``topic.creation.*``: how to create a topic that does not exist (KIP-158).
 
     :param enabled: the worker's ``topic.creation.enable``.
-    :param groups: (include patterns, exclude patterns, partitions, replication factor, settings) in order of
-        precedence.
+    :param groups: in order of precedence.
     """
 
     enabled: bool
-    groups: tuple[tuple[tuple[str, ...], tuple[str, ...], int, int, Mapping[str, str]], ...] = ()
+    groups: tuple[TopicGroup, ...] = ()
 
-    def for_topic(self, topic: str) -> tuple[int, int, Mapping[str, str]]:
-        """Partitions, replication factor and settings for a new topic; -1 is the broker's default."""
-        for include, exclude, partitions, replication, settings in self.groups:
-            if _matches(include, topic) and not _matches(exclude, topic):
-                return partitions, replication, settings
-        return -1, -1, {}
+    def for_topic(self, topic: str) -> TopicGroup:
+        """The first group that has the topic; else the broker's defaults."""
+        return next((group for group in self.groups if group.has(topic)), TopicGroup())
 
     @classmethod
-    def from_props(cls, props: Mapping[str, str], *, enabled: bool) -> TopicCreation:
-        """Read the groups; their values have already been validated."""
-        if not any(key.startswith("topic.creation.") for key in props):
+    def of(cls, config: ValidatedConfig, *, enabled: bool) -> TopicCreation:
+        """The groups of a connector."""
+        if not any(key.startswith("topic.creation.") for key in config.props):
             return cls(enabled)
-        names = [name.strip() for name in props.get("topic.creation.groups", "").split(",") if name.strip()]
-        return cls(enabled, tuple(_group(props, name) for name in [*names, "default"]))
-
-
-def _group(props: Mapping[str, str], name: str) -> tuple[tuple[str, ...], tuple[str, ...], int, int, Mapping[str, str]]:
-    prefix, default = f"topic.creation.{name}.", "topic.creation.default."
-    own = {key.removeprefix(prefix): value for key, value in props.items() if key.startswith(prefix)}
-    include = (".*",) if name == "default" else _patterns(own.get("include", ""))
-    exclude = () if name == "default" else _patterns(own.get("exclude", ""))
-    partitions = int(own.get("partitions", props.get(f"{default}partitions", "-1")))
-    replication = int(own.get("replication.factor", props.get(f"{default}replication.factor", "-1")))
-    known = ("include", "exclude", "partitions", "replication.factor")
-    return include, exclude, partitions, replication, {k: v for k, v in own.items() if k not in known}
-
-
-def _patterns(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+        names = [*config.common.get("topic.creation.groups", ()), "default"]
+        return cls(enabled, tuple(TopicGroup.of(config, name) for name in names))
 
 
 def _matches(patterns: tuple[str, ...], topic: str) -> bool:
@@ -98,12 +115,11 @@ class RunSettings:
 
     @property
     def group_id(self) -> str:
-        return str(self.worker.get("group.id"))
+        return self.worker.group_id
 
     @property
     def offset_topic(self) -> str:
-        own = self.config.common.get("offsets.storage.topic")
-        return str(own or self.worker.get("offset.storage.topic"))
+        return self.worker.offset_topic_of(self.config.common)
 
     @property
     def tasks_max(self) -> int:
@@ -133,9 +149,8 @@ def run_settings(
     """
     clients = ClientConfigs(worker.props, config.props, config.name)
     common = config.common
-    exactly_once = str(worker.get("exactly.once.source.support")).lower() == "enabled"
     chunk_ms = int(common.get("transaction.boundary.interval.ms") or _CHUNK_MS)
-    if exactly_once and chunk_ms * 2 > clients.transaction_timeout_ms:
+    if worker.exactly_once and chunk_ms * 2 > clients.transaction_timeout_ms:
         raise ConfigError(
             {
                 "transaction.boundary.interval.ms": [
@@ -150,14 +165,14 @@ def run_settings(
         worker=worker,
         clients=clients,
         run_id=run_id,
-        exactly_once=exactly_once,
+        exactly_once=worker.exactly_once,
         chunk_ms=chunk_ms,
         # An interval is moved whole: no other run would continue a replay that stopped half-way.
         max_records=None if replay else common.get("kconnect.max.records"),
         max_duration_ms=None if replay else common.get("kconnect.max.duration.ms"),
         splits_max=common.get("kconnect.splits.max"),
         errors=ErrorHandling.from_common(config.name, common),
-        topic_creation=TopicCreation.from_props(config.props, enabled=bool(worker.get("topic.creation.enable"))),
+        topic_creation=TopicCreation.of(config, enabled=bool(worker.get("topic.creation.enable"))),
         replay=replay,
         dry_run=dry_run,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -62,10 +62,11 @@ class PartDecoder:
         shapes = tuple(self._shapes)
         names = tuple(f"{part}_{n}" for n in range(len(shapes)))
 
-        def let(name: str, expression: Column) -> Column:
+        def let(expressions: Mapping[str, Column]) -> list[Column]:
             nonlocal rows
-            rows = rows.withColumn(f"{part}_let_{name}", expression)
-            return F.col(f"{part}_let_{name}")
+            columns = {f"{part}_let_{name}": expression for name, expression in expressions.items()}
+            rows = rows.withColumns(columns) if columns else rows
+            return [F.col(name) for name in columns]
 
         parsed = {n: F.col(name) for n in range(len(shapes)) if (name := f"{part}_parsed_{n}") in rows.columns}
         decoded = self._converter.decode(F.col(part), shapes, let, Hints(parsed))

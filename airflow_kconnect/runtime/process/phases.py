@@ -23,7 +23,7 @@ _TEXTS = {
 }
 
 
-class Phases:
+class PhaseTimer:
     """A stopwatch with one phase at a time.
 
     :param names: the phases in order; a run may leave some out, and repeat some.

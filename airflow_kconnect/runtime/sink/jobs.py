@@ -6,21 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.connector import (
-    NativeSinkConnector,
-    PollSinkConnector,
-    SinkConnector,
-    SinkSplit,
-    SplitWriter,
-)
-from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame, unknown_even_then
 from airflow_kconnect.runtime.conversion.encoding import converter_of
-from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
-from airflow_kconnect.runtime.dead_letters import as_before, only_of_failed, original_in_kafka
+from airflow_kconnect.runtime.dead_letters import as_before, original_in_kafka
 from airflow_kconnect.runtime.process.progress import ProgressAddress
 from airflow_kconnect.runtime.settings import RunSettings
-from airflow_kconnect.runtime.sink.poll import TaskWriter
+from airflow_kconnect.runtime.sink.kinds import ALL_PARTS, SinkKind
 from airflow_kconnect.runtime.sink.reader import ReaderSettings, read_samples, read_splits, with_places
 from airflow_kconnect.runtime.sink.without_jvm import plain_sink
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
@@ -37,7 +30,6 @@ if TYPE_CHECKING:
 
 _UNKNOWN = 0
 _LEARNT_MAX = 32
-_POLL_COLUMNS = frozenset({"key", "timestamp", "headers"})
 # Tombstones pass through unchanged: in topics without Debezium's events they are deletions, too.
 _UNWRAP = {
     "transforms": "unwrap",
@@ -59,16 +51,15 @@ class SinkJobs:
     def __init__(
         self,
         settings: RunSettings,
-        connector: SinkConnector,
+        kind: SinkKind,
         consumer_config: Mapping[str, Any],
         *,
         dead_letters: bool,
     ) -> None:
-        self._settings, self._connector, self._dead_letters = settings, connector, dead_letters
+        self._settings, self._kind, self._dead_letters = settings, kind, dead_letters
         self._consumer_config = dict(consumer_config)
         self._header = converter_of(settings, "header")
         self._chain = Chain.from_props(settings.config.props)
-        self._unwraps = isinstance(connector, NativeSinkConnector) and connector.unwraps_change_events
         self._columns = self._needed_columns()
         self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
         self._value = PartDecoder("value", converter_of(settings, "value"))
@@ -81,10 +72,8 @@ class SinkJobs:
         self._first: tuple[str, bytes] | None = None
 
     def _needed_columns(self) -> frozenset[str]:
-        connector = self._connector
-        own = connector.needs if isinstance(connector, NativeSinkConnector) else _POLL_COLUMNS
         everything = self._settings.errors.reports or self._dead_letters
-        return own | self._chain.needs | (_POLL_COLUMNS if everything else frozenset())
+        return self._kind.needs | self._chain.needs | (ALL_PARTS if everything else frozenset())
 
     def look_at_samples(self, splits: Iterable[SinkSplit], group: str) -> None:
         """Look at the first messages of each partition, so that the first job knows common shapes and sizes."""
@@ -126,17 +115,15 @@ class SinkJobs:
 
     def _plain_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame | None:
         """A job without Catalyst, if the connector and everything read so far allow it."""
-        connector = self._connector
-        in_between = self._needs_spark or self._dead_letters or self._chain.links
-        if in_between or not isinstance(connector, NativeSinkConnector):
+        if self._needs_spark or self._dead_letters or self._chain.links:
             return None
         if not all(decoder.parsers for _, decoder in self._decoders):
             return None
-        renderer = connector.batch_renderer(self._key.shapes if self._key else (), self._value.shapes)
+        renderer = self._kind.renderer(self._key.shapes if self._key else (), self._value.shapes)
         if renderer is None:
             return None
         reader = self._reader(splits, frozenset(part for part, _ in self._decoders), keeps_parsed=False)
-        writers = tuple(connector.writer() for _ in splits)
+        writers = self._kind.writers(None, len(splits))
         return plain_sink(spark, reader, renderer, self._writing(splits, writers, progress))
 
     def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
@@ -145,19 +132,9 @@ class SinkJobs:
         reader = replace(reader, largest=self._largest)
         records, delivered = observed(read_splits(spark, reader), padded=False)
         frame = self._frame(records, splits)
-        writers: tuple[SplitWriter, ...]
-        if isinstance(self._connector, NativeSinkConnector):
-            rows: Any = self._connector.render(frame)
-            writers = tuple(self._connector.writer() for _ in splits)
-        else:
-            assert isinstance(self._connector, PollSinkConnector)
-            headers = HeaderStage.of(self._header)
-            configs = self._connector.task_configs(self._settings.tasks_max)
-            flush_ms = int(self._settings.worker.get("offset.flush.interval.ms"))
-            task = TaskWriter(self._connector.task_class(), {}, frame.key, frame.value, headers, flush_ms)
-            writers = tuple(replace(task, props=configs[n % len(configs)]) for n in range(len(splits)))
-            rows = _for_tasks(frame)
-        return rows.mapInArrow(sink_writer(self._writing(splits, writers, progress)), REPORT_SCHEMA), delivered
+        rows = self._kind.rows(frame)
+        writing = self._writing(splits, self._kind.writers(frame, len(splits)), progress)
+        return rows.mapInArrow(sink_writer(writing), REPORT_SCHEMA), delivered
 
     def _reader(self, splits: list[SinkSplit], columns: frozenset[str], *, keeps_parsed: bool) -> ReaderSettings:
         parsers = {name: parser for _, decoder in self._decoders for name, parser in decoder.parsers.items()}
@@ -179,9 +156,9 @@ class SinkJobs:
 
     def _frame(self, rows: DataFrame, splits: list[SinkSplit]) -> RecordFrame:
         """The records of the splits, decoded and transformed."""
-        errors, poll = self._settings.errors, isinstance(self._connector, PollSinkConnector)
+        errors = self._settings.errors
         carried = ("original",) if errors.reports else ()
-        if self._chain.links or self._unwraps or self._dead_letters:
+        if self._chain.links or self._kind.unwraps_change_events or self._dead_letters:
             rows = with_places(rows, splits)
         if self._dead_letters:
             rows = as_before(rows, self.own_topics)
@@ -190,24 +167,6 @@ class SinkJobs:
         frame = decoded_frame(rows, self._key, self._value, carried)
         scope = Scope(is_sink=True, header_converter=self._header)
         frame = self._chain.apply(frame, scope)
-        if self._unwraps and has_change_events(frame):
+        if self._kind.unwraps_change_events and has_change_events(frame):
             frame = Chain.from_props(_UNWRAP).apply(frame, scope)
-        return frame if poll or not carried else only_of_failed(frame)
-
-
-def _for_tasks(frame: RecordFrame) -> DataFrame:
-    """Rows for a Python sink; schemaless data are passed as JSON text."""
-    from pyspark.sql import functions as F
-
-    rows = frame.df
-    for union in (frame.key, frame.value):
-        for shape, column in zip(union.shapes, union.columns, strict=True):
-            if shape.schemaless:
-                rows = rows.withColumn(column, F.to_json(F.col(column)))
-    topic = [frame.topic] if frame.topic else []
-    columns = [*_task_columns(frame.key), *_task_columns(frame.value), "timestamp", "headers", *topic, *frame.carried]
-    return rows.select(*columns)
-
-
-def _task_columns(union: Union) -> tuple[str, ...]:
-    return (*union.columns, *((union.tag,) if union.tag else ()))
+        return frame

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.kafka.admin import Bounds
 
 CURE = (
@@ -21,12 +21,17 @@ ROUND_RECORDS = 5_000_000
 
 
 @dataclass(frozen=True)
-class Range:
+class OffsetRange:
     """A topic-partition's offsets that a run may read: ``[start, end)``."""
 
     place: TopicPartition
     start: int
     end: int
+
+    @property
+    def size(self) -> int:
+        """How many offsets these are; some may have no record."""
+        return self.end - self.start
 
 
 def start_offset(
@@ -64,7 +69,7 @@ def start_offset(
 
 def interval_ranges(
     topic: str, bounds: tuple[Mapping[int, int], Mapping[int, int]], begins: Mapping[int, int], ends: Mapping[int, int]
-) -> tuple[list[Range], list[str]]:
+) -> tuple[list[OffsetRange], list[str]]:
     """The offsets of an interval of time, and warnings if its beginning may have been deleted.
 
     A partition's interval extends from the first record with its start or a later timestamp to the first one with its
@@ -80,23 +85,23 @@ def interval_ranges(
         start = last if first[p] < 0 else min(first[p], last)
         if start == begins[p] > 0 and start < last:
             warnings.append(f"{place} begins at offset {start}: earlier records of the interval may have been deleted")
-        ranges.append(Range(place, start, last))
+        ranges.append(OffsetRange(place, start, last))
     return ranges, warnings
 
 
-def bounded(ranges: Iterable[Range], most: int) -> list[Range]:
+def bounded(ranges: Iterable[OffsetRange], most: int) -> list[OffsetRange]:
     """The same ranges with at most `most` offsets in total, the first ones first."""
-    taken: list[Range] = []
-    for found in ranges:
-        size = min(found.end - found.start, most)
+    taken: list[OffsetRange] = []
+    for range_ in ranges:
+        size = min(range_.size, most)
         if size > 0:
-            taken.append(Range(found.place, found.start, found.start + size))
+            taken.append(OffsetRange(range_.place, range_.start, range_.start + size))
             most -= size
     return taken
 
 
 def cut(
-    ranges: Iterable[Range], *, ordered: bool, splits_max: int | None = None, parallelism: int = 1
+    ranges: Iterable[OffsetRange], *, ordered: bool, splits_max: int | None = None, parallelism: int = 1
 ) -> list[SinkSplit]:
     """Splits of the ranges; one per partition if its order matters.
 
@@ -106,17 +111,17 @@ def cut(
     :param splits_max: at most this many splits per partition; these are equal.
     :param parallelism: cores.
     """
-    taken = [found for found in ranges if found.end > found.start]
+    taken = [range_ for range_ in ranges if range_.size > 0]
     if ordered:
-        return [_split(found, found.start, found.end) for found in taken]
-    part = _part(sum(found.end - found.start for found in taken), parallelism)
+        return [_split(range_, range_.start, range_.end) for range_ in taken]
+    part = _part(sum(range_.size for range_ in taken), parallelism)
     splits, before = [], 0
-    for found in taken:
-        size = found.end - found.start
-        edges = [found.start, *range(found.start + part - before % part, found.end, part), found.end]
+    for range_ in taken:
+        size = range_.size
+        edges = [range_.start, *range(range_.start + part - before % part, range_.end, part), range_.end]
         if splits_max is not None and len(edges) - 1 > splits_max:
-            edges = [found.start + size * n // splits_max for n in range(splits_max + 1)]
-        splits += [_split(found, first, last) for first, last in pairwise(edges)]
+            edges = [range_.start + size * n // splits_max for n in range(splits_max + 1)]
+        splits += [_split(range_, first, last) for first, last in pairwise(edges)]
         before += size
     return sorted(splits, key=lambda split: split.start - split.end)
 
@@ -127,5 +132,5 @@ def _part(total: int, parallelism: int) -> int:
     return max(-(-total // (parallelism * max(waves, 1))), SMALLEST)
 
 
-def _split(found: Range, first: int, last: int) -> SinkSplit:
-    return SinkSplit(found.place.topic, found.place.partition, first, last)
+def _split(range_: OffsetRange, first: int, last: int) -> SinkSplit:
+    return SinkSplit(range_.place.topic, range_.place.partition, first, last)

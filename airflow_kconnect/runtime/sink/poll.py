@@ -5,23 +5,23 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.error_cells import error_from_column
 from airflow_kconnect.connect.errors import ConnectError, DataError
 from airflow_kconnect.connect.frame import Union
 from airflow_kconnect.connect.record import Headers, SinkRecord
+from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.task import SinkTask, SinkTaskContext
 from airflow_kconnect.runtime.conversion.header_stage import RAW, Cell, HeaderStage
-from airflow_kconnect.runtime.sink.task_reporter import BatchReporter
+from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
 
 _RECURSION_LIMIT = 4_000
 
@@ -44,10 +44,11 @@ class TaskWriter(SplitWriter):
     flush_ms: int = 60_000
     _task: SinkTask | None = field(default=None, init=False)
     _split: SinkSplit | None = field(default=None, init=False)
-    _reporter: BatchReporter | None = field(default=None, init=False)
+    _reporter: TaskErrorReporter | None = field(default=None, init=False)
+    durable_before_close = False  # offsets are committed with the round
     _flushed_s: float = field(default=0.0, init=False)
 
-    def report_to(self, reporter: BatchReporter) -> None:
+    def report_to(self, reporter: TaskErrorReporter) -> None:
         """Give the task a reporter for records that it cannot write. Called before `open`."""
         self._reporter = reporter
 
@@ -112,19 +113,15 @@ class TaskWriter(SplitWriter):
             task.stop()
 
 
-class _as_data_error:
+@contextmanager
+def _as_data_error(task_class: type[SinkTask]) -> Iterator[None]:
     """The task is the user's code: any error it raises is the run's result, by name, not a traceback of ours."""
-
-    def __init__(self, task_class: type[SinkTask]) -> None:
-        self._name = task_class.__name__
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None or isinstance(error, ConnectError) or not isinstance(error, Exception):
-            return
-        raise DataError(f"{self._name} failed: {type(error).__name__}: {error}") from error
+    try:
+        yield
+    except ConnectError:
+        raise
+    except Exception as error:
+        raise DataError(f"{task_class.__name__} failed: {type(error).__name__}: {error}") from error
 
 
 def _records(
@@ -146,9 +143,9 @@ def _records(
             value=v,
             value_schema=value_schema,
             timestamp=timestamp,
-            headers=_headers(header_stage, found, f"{topic}-{split.partition}@{offset}"),
+            headers=_headers(header_stage, cells, f"{topic}-{split.partition}@{offset}"),
         )
-        for topic, offset, (key_schema, k), (value_schema, v), timestamp, found in zip(
+        for topic, offset, (key_schema, k), (value_schema, v), timestamp, cells in zip(
             topics, offsets, keys, values, timestamps, headers, strict=True
         )
     ]

@@ -6,14 +6,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from airflow_kconnect.connect.connector import NativeSinkConnector, SinkConnector
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.kafka.admin import Bounds, KafkaAdmin
 from airflow_kconnect.runtime.settings import RunSettings
-from airflow_kconnect.runtime.sink.plan import CURE, Range, interval_ranges, start_offset
+from airflow_kconnect.runtime.sink.kinds import SinkKind
+from airflow_kconnect.runtime.sink.plan import CURE, OffsetRange, interval_ranges, start_offset
 from airflow_kconnect.stores.sink_positions import Position, SinkPositions
 
 
@@ -43,14 +43,14 @@ class SinkRanges:
     def __init__(
         self,
         settings: RunSettings,
-        connector: SinkConnector,
+        kind: SinkKind,
         admin: KafkaAdmin,
         positions: SinkPositions,
         group: str,
         *,
         dead_letters: bool,
     ) -> None:
-        self._settings, self._connector, self._admin = settings, connector, admin
+        self._settings, self._kind, self._admin = settings, kind, admin
         self._positions, self._group, self._dead_letters = positions, group, dead_letters
         self.warnings: list[str] = []
         self.own_topics: list[str] = []
@@ -65,59 +65,57 @@ class SinkRanges:
                 " runs this sink. Stop the connector there first"
             )
 
-    def find(self) -> list[Range]:
+    def find(self) -> list[OffsetRange]:
         """The ranges, including empty ones; `warnings` then has any irregularities.
 
         :raises DataError: the sink's position does not match the topic's current content.
         """
         places = self._positions.look_up(self._topics(self._admin.topics()))
-        found = self._positions.read(self._in_target(places))
+        positions = self._positions.read(self._in_target(places))
         bounds = self._admin.bounds(places)
-        self.warnings += self._lost(found)
-        if self._dead_letters and not found:
+        self.warnings += self._lost(positions)
+        if self._dead_letters and not positions:
             self.warnings += self._replayed_before(places)
-        again = self._positions.created_again(found)
+        again = self._positions.created_again(positions)
         if self._settings.replay is not None:
-            found = {place: position for place, position in found.items() if place.topic not in again}
-            return self._replayed(self._settings.replay, found, bounds)
+            positions = {place: position for place, position in positions.items() if place.topic not in again}
+            return self._replayed(self._settings.replay, positions, bounds)
         if again:
             raise DataError(
                 f"connector {self._settings.name}: created again since it was read: {', '.join(again)}. {CURE}"
             )
-        return [self._range(place, found.get(place), bounds[place]) for place in places]
+        return [self._range(place, positions.get(place), bounds[place]) for place in places]
 
-    def _range(self, place: TopicPartition, position: Position | None, bounds: Bounds) -> Range:
+    def _range(self, place: TopicPartition, position: Position | None, bounds: Bounds) -> OffsetRange:
         reset = self._settings.config.props.get("consumer.override.auto.offset.reset")
         if self._dead_letters and reset != "earliest":
             reset = None  # they are there to be replayed, all of them
         start, warning = start_offset(place, position.offset if position else None, bounds, reset)
         self.warnings += [warning] if warning else []
-        return Range(place, start, max(start, bounds.end))
+        return OffsetRange(place, start, max(start, bounds.end))
 
     def _replayed(
-        self, replay: Replay, found: Mapping[TopicPartition, Position], bounds: Mapping[TopicPartition, Bounds]
-    ) -> list[Range]:
+        self, replay: Replay, positions: Mapping[TopicPartition, Position], bounds: Mapping[TopicPartition, Bounds]
+    ) -> list[OffsetRange]:
         """The offsets of the interval, less what an earlier attempt has written; see `interval_ranges`."""
-        ranges: list[Range] = []
+        ranges: list[OffsetRange] = []
         for topic in dict.fromkeys(place.topic for place in bounds):
-            own = {place.partition: found for place, found in bounds.items() if place.topic == topic}
+            own = {place.partition: bound for place, bound in bounds.items() if place.topic == topic}
             first, after = (self._admin.offsets_at(topic, own, ms) for ms in (replay.start_ms, replay.end_ms))
             begins, ends = ({p: getattr(bound, name) for p, bound in own.items()} for name in ("begin", "end"))
             in_topic, warnings = interval_ranges(topic, (first, after), begins, ends)
             self.warnings += warnings
             ranges += in_topic
-        written = {place: position.offset for place, position in found.items()}
-        return [Range(r.place, min(max(r.start, written.get(r.place, -1)), r.end), r.end) for r in ranges]
+        written = {place: position.offset for place, position in positions.items()}
+        return [OffsetRange(r.place, min(max(r.start, written.get(r.place, -1)), r.end), r.end) for r in ranges]
 
     def _in_target(self, places: list[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Offsets that the target stores with its data."""
-        if not isinstance(self._connector, NativeSinkConnector):
-            return {}
-        return self._connector.stored_offsets(places) if self._settings.dry_run else self._connector.take_over(places)
+        return self._kind.stored_offsets(places) if self._settings.dry_run else self._kind.take_over(places)
 
-    def _lost(self, found: Mapping[TopicPartition, Position]) -> list[str]:
+    def _lost(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
         """Warnings about offsets that the group has lost."""
-        topics = sorted({place.topic for place, position in found.items() if position.lost})
+        topics = sorted({place.topic for place, position in positions.items() if position.lost})
         if not topics:
             return []
         return [
@@ -150,6 +148,4 @@ class SinkRanges:
         return [topic]
 
     def _chosen(self, existing: Mapping[str, int]) -> list[str]:
-        worker = self._settings.worker
-        internal = frozenset(str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status"))
-        return chosen_topics(self._settings.config.props, existing, internal)
+        return chosen_topics(self._settings.config.props, existing, self._settings.worker.internal_topics)

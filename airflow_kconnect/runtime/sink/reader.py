@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 
-from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.error_cells import LARGE, error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.converters.base import BatchParser
 from airflow_kconnect.kafka.errors import translate, translated
 from airflow_kconnect.kafka.headers import UNREADABLE, headers_of
@@ -145,12 +146,12 @@ def read_samples(consumer_config: Mapping[str, Any], ranges: Iterable[SinkSplit]
 
     :raises RetriableError: the broker is unavailable, or there is no progress for two minutes.
     """
-    missing = {(found.topic, found.partition): found for found in ranges}
+    missing = {(split.topic, split.partition): split for split in ranges}
     patience = _Patience(_PATIENCE_S)
     consumer = Consumer({**consumer_config, **patience.config})
     samples: list[Message] = []
     try:
-        consumer.assign([TopicPartition(r.topic, r.partition, r.start) for r in missing.values()])
+        consumer.assign([KafkaTopicPartition(r.topic, r.partition, r.start) for r in missing.values()])
         while missing:
             patience.check("reading samples")
             by_place = defaultdict(list)
@@ -161,7 +162,7 @@ def read_samples(consumer_config: Mapping[str, Any], ranges: Iterable[SinkSplit]
                 samples += good
                 if good or reached:
                     del missing[place]
-                    consumer.pause([TopicPartition(*place)])
+                    consumer.pause([KafkaTopicPartition(*place)])
     except KafkaException as error:
         raise translated(error, "reading samples") from error
     finally:
@@ -182,7 +183,7 @@ def read_messages(consumer_config: Mapping[str, Any], split: SinkSplit) -> Itera
     consumer = Consumer({**consumer_config, **patience.config})
     where = f"reading {split.topic_partition}"
     try:
-        consumer.assign([TopicPartition(split.topic, split.partition, split.start)])
+        consumer.assign([KafkaTopicPartition(split.topic, split.partition, split.start)])
         reached = False
         while not reached:
             messages = consumer.consume(batch, timeout=0.1)
@@ -228,9 +229,9 @@ class _Patience:
 
     def _look_at(self, statistics: str) -> None:
         topics = json.loads(statistics)["topics"]
-        found = {(t, p): facts["next_offset"] for t in topics for p, facts in topics[t]["partitions"].items()}
-        if found != self._positions:
-            self._positions = found
+        positions = {(t, p): facts["next_offset"] for t in topics for p, facts in topics[t]["partitions"].items()}
+        if positions != self._positions:
+            self._positions = positions
             self.renew()
 
 

@@ -8,21 +8,22 @@ from collections.abc import Mapping
 from itertools import chain, zip_longest
 from typing import Any
 
-from airflow_kconnect.connect.connector import NativeSinkConnector, SinkConnector, SinkSplit
 from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.connect.sink_connector import SinkConnector, SinkSplit
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.process.failpoints import failpoint
-from airflow_kconnect.runtime.process.phases import SINK_PHASES, Phases
+from airflow_kconnect.runtime.process.phases import SINK_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.progress import ProgressMonitor
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.jobs import SinkJobs
+from airflow_kconnect.runtime.sink.kinds import kind_of
 from airflow_kconnect.runtime.sink.lag import lag_of
-from airflow_kconnect.runtime.sink.plan import ROUND_RECORDS, Range, bounded, cut
+from airflow_kconnect.runtime.sink.plan import ROUND_RECORDS, OffsetRange, bounded, cut
 from airflow_kconnect.runtime.sink.ranges import SinkRanges, group_of
 from airflow_kconnect.runtime.sink.writer import SinkReport, samples_of, uncounted
 from airflow_kconnect.runtime.spark_jobs import run_job
@@ -45,21 +46,19 @@ class SinkRun:
         self._positions = SinkPositions(
             settings.clients, settings.worker, self._admin, self._group, kept=settings.replay is None
         )
-        places = settings, connector, self._admin, self._positions, self._group
-        self._ranges = SinkRanges(*places, dead_letters=dead_letters)
+        self._kind = kind_of(settings, connector)
+        self._ranges = SinkRanges(
+            settings, self._kind, self._admin, self._positions, self._group, dead_letters=dead_letters
+        )
         consumer_config = settings.clients.consumer(self._group, bulk=True)
-        self._jobs = SinkJobs(settings, connector, consumer_config, dead_letters=dead_letters)
+        self._jobs = SinkJobs(settings, self._kind, consumer_config, dead_letters=dead_letters)
         self._reached: dict[TopicPartition, int] = {}  # of all partitions
-        self._phases = Phases(SINK_PHASES, settings.name)
+        self._phases = PhaseTimer(SINK_PHASES, settings.name)
         self._rounds = self._splits = 0
         self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
         self._learned = False
         self._warnings: list[str] = []
         self._notes: dict[str, Any] = {}
-
-    @property
-    def _ordered(self) -> bool:
-        return self._connector.ordered if isinstance(self._connector, NativeSinkConnector) else True
 
     def run(self) -> RunReport:
         """The steps of a run.
@@ -85,34 +84,33 @@ class SinkRun:
             ranges = self._ranges.find()  # 2
             self._jobs.own_topics = self._ranges.own_topics
             failpoint("after-reading-offsets")
-            self._reached = {found.place: found.start for found in ranges}
+            self._reached = {range_.place: range_.start for range_ in ranges}
             if warning := self._positions.settle(producer, self._reached):  # 3
                 self._warnings.append(warning)
-            if isinstance(self._connector, NativeSinkConnector):
-                self._connector.prepare(dict(self._reached))  # 4
+            self._kind.prepare(dict(self._reached))  # 4
             left = self._in_rounds(producer, ranges)  # 5
             return self._report(ranges, left)
         finally:
             producer.close()
 
-    def _in_rounds(self, producer: TransactionalProducer, ranges: list[Range]) -> list[Range]:
+    def _in_rounds(self, producer: TransactionalProducer, ranges: list[OffsetRange]) -> list[OffsetRange]:
         """Move everything, one round at a time; returns what a limit left over."""
         settings = self._settings
         budget = settings.max_records
         deadline = None if settings.max_duration_ms is None else time.monotonic() + settings.max_duration_ms / 1000
-        left = [found for found in ranges if found.end > found.start]
-        held_back: list[Range] = []  # by a task's `pre_commit`: the next run puts them again
+        left = [range_ for range_ in ranges if range_.size > 0]
+        held_back: list[OffsetRange] = []  # by a task's `pre_commit`: the next run puts them again
         while left and budget != 0 and (deadline is None or time.monotonic() < deadline):
             size = ROUND_RECORDS if budget is None else min(ROUND_RECORDS, budget)
             taken = bounded(left, size)
             cores = self._session.parallelism()
-            splits = cut(taken, ordered=self._ordered, splits_max=settings.splits_max, parallelism=cores)
+            splits = cut(taken, ordered=self._kind.ordered, splits_max=settings.splits_max, parallelism=cores)
             done = self._round(producer, splits)
-            moved = sum(done.get(found.place, found.start) - found.start for found in taken)
+            moved = sum(done.get(range_.place, range_.start) - range_.start for range_ in taken)
             budget = None if budget is None else budget - moved
-            held_back += [r for r in _advanced(taken, done) if r.end > r.start and not self._learned]
-            places = {found.place for found in held_back}
-            left = [r for r in _advanced(left, done) if r.end > r.start and r.place not in places]
+            held_back += [r for r in _advanced(taken, done) if r.size > 0 and not self._learned]
+            places = {range_.place for range_ in held_back}
+            left = [r for r in _advanced(left, done) if r.size > 0 and r.place not in places]
         return left + held_back
 
     def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
@@ -132,10 +130,10 @@ class SinkRun:
         self._rounds, self._splits = self._rounds + 1, self._splits + len(splits)
         self._phases.enter("committing offsets")
         failpoint("after-last-write")
-        if isinstance(self._connector, NativeSinkConnector):
+        if self._kind.commits:
             self._positions.commit(producer, self._reached)  # 2
             failpoint("before-visible")
-            self._make_visible(self._connector, accepted)  # 3
+            self._make_visible(accepted)  # 3
         failpoint("after-visible")
         self._reached |= reached
         self._positions.commit(producer, self._reached)  # 4
@@ -158,10 +156,10 @@ class SinkRun:
         with ProgressMonitor(self._session.driver_host, len(splits), expected) as monitor:
             job, delivered = self._jobs.job(spark, splits, monitor.address)
             self._phases.enter("moving records")
-            found = [SinkReport(**json.loads(row.report)) for row in run_job(spark, job)]
+            reports = [SinkReport(**json.loads(row.report)) for row in run_job(spark, job)]
         if delivered is not None:
-            self._reconcile(found, delivered())
-        return sorted(found, key=lambda report: report.index)
+            self._reconcile(reports, delivered())
+        return sorted(reports, key=lambda report: report.index)
 
     def _reconcile(self, reports: list[SinkReport], delivered: int) -> None:
         """Everything read must have arrived, or the run fails before the offsets are committed.
@@ -175,9 +173,9 @@ class SinkRun:
         if arrived != delivered and not (early and arrived < delivered):
             raise uncounted(f"connector {self._settings.name}", delivered, arrived)
 
-    def _make_visible(self, connector: NativeSinkConnector, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
+    def _make_visible(self, accepted: list[tuple[SinkSplit, SinkReport]]) -> None:
         results = [(split, report.result) for split, report in accepted if report.result is not None]
-        for name, fact in connector.commit(results).items():
+        for name, fact in self._kind.make_visible(results).items():
             self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
 
     def _raise_or_learn(self, reports: list[SinkReport]) -> None:
@@ -194,23 +192,22 @@ class SinkRun:
         """Plan, and report the plan; fences no run and creates nothing."""
         self._phases.enter("planning")
         ranges = self._ranges.find()
-        self._notes = {"dry_run": True, "would_read_offsets": sum(found.end - found.start for found in ranges)}
+        self._notes = {"dry_run": True, "would_read_offsets": sum(range_.size for range_ in ranges)}
         return self._report(ranges, ranges)
 
-    def _report(self, ranges: list[Range], left: list[Range]) -> RunReport:
-        remaining = {found.place: found.start for found in left}
-        reached = {found.place: remaining.get(found.place, found.end) for found in ranges}
+    def _report(self, ranges: list[OffsetRange], left: list[OffsetRange]) -> RunReport:
+        remaining = {range_.place: range_.start for range_ in left}
+        reached = {range_.place: remaining.get(range_.place, range_.end) for range_ in ranges}
         lag, lag_max = self._lag(reached)
-        connector, settings = self._connector, self._settings
-        exact = isinstance(connector, NativeSinkConnector) and connector.exactly_once
+        settings = self._settings
         return RunReport(
             connector=settings.name,
             kind="sink",
-            connector_class=type(connector).__name__,
+            connector_class=type(self._connector).__name__,
             run_id=settings.run_id,
-            guarantee="exactly_once" if exact else "at_least_once",
+            guarantee="exactly_once" if self._kind.exactly_once else "at_least_once",
             records=self._counts | {"read": sum(self._counts.values())},
-            topics=sorted({found.place.topic for found in ranges}),
+            topics=sorted({range_.place.topic for range_ in ranges}),
             offsets=[
                 {"topic": place.topic, "partition": place.partition, "offset": offset}
                 for place, offset in reached.items()
@@ -234,14 +231,14 @@ class SinkRun:
         except ConnectError as error:  # everything is committed: this must not fail the run
             self._warnings.append(f"the lag is not known: {error}")
             return {}, None
-        blocked = {str(p): found.log_end - found.end for p, found in bounds.items() if found.log_end > found.end}
+        blocked = {str(p): b.log_end - b.end for p, b in bounds.items() if b.log_end > b.end}
         if blocked:
             self._notes["blocked"] = dict(sorted(blocked.items())[:_SHOWN])
-        return lag_of(reached, {place: found.log_end for place, found in bounds.items()})
+        return lag_of(reached, {place: b.log_end for place, b in bounds.items()})
 
 
-def _advanced(ranges: list[Range], reached: Mapping[TopicPartition, int]) -> list[Range]:
-    return [Range(found.place, reached.get(found.place, found.start), found.end) for found in ranges]
+def _advanced(ranges: list[OffsetRange], reached: Mapping[TopicPartition, int]) -> list[OffsetRange]:
+    return [OffsetRange(range_.place, reached.get(range_.place, range_.start), range_.end) for range_ in ranges]
 
 
 def contiguous(

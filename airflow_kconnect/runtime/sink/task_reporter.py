@@ -17,7 +17,7 @@ STAGE, EXECUTING = "TASK_PUT", "org.apache.kafka.connect.sink.SinkTask"
 Tell = Callable[[FailedRecord, RecordError], None]
 
 
-class BatchReporter:
+class TaskErrorReporter:
     """Finds the original bytes of the records of the current batch.
 
     :param tell: reports a failed record.

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 
-from airflow_kconnect.connect.connector import BatchRenderer, ParsedPart, SinkSplit
 from airflow_kconnect.connect.error_cells import NEEDS_SPARK
+from airflow_kconnect.connect.sink_connector import BatchRenderer, ParsedPart, SinkSplit
 from airflow_kconnect.runtime.sink.reader import ReaderSettings, many_messages, read_split
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer, uncounted
 from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA

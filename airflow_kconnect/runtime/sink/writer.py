@@ -12,15 +12,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.error_cells import LARGE, NEEDS_SPARK, pack_error
 from airflow_kconnect.connect.errors import ConnectError, InternalError
+from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.runtime.bad_records import (
     ErrorHandling,
-    Sorted,
+    Triage,
     error_at,
-    sort_out,
+    triage,
 )
 from airflow_kconnect.runtime.conversion.decoding import unknown_sample
 from airflow_kconnect.runtime.process.failpoints import failpoint
@@ -28,7 +28,7 @@ from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressS
 from airflow_kconnect.runtime.process.whole_input import whole
 from airflow_kconnect.runtime.sink.bad_records import DeadLetters, RefusedRecords
 from airflow_kconnect.runtime.sink.poll import TaskWriter
-from airflow_kconnect.runtime.sink.task_reporter import BatchReporter
+from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
 
 _SAMPLES_MAX = 50
 _SAMPLES_BYTES = 2_000_000
@@ -80,11 +80,11 @@ class SinkReport:
     large: bool = False
     error: dict[str, Any] | None = None
 
-    def count(self, found: Sorted) -> None:
+    def count(self, triaged: Triage) -> None:
         """Add the counts of a batch."""
-        self.written += found.good.num_rows
-        self.filtered += found.filtered
-        self.dead_lettered += found.passed_over
+        self.written += triaged.good.num_rows
+        self.filtered += triaged.filtered
+        self.dead_lettered += triaged.passed_over
 
     def move_reported(self, count: int) -> None:
         """Count written records that are not in the target: its task has reported them, or it rejects them."""
@@ -118,7 +118,7 @@ def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBat
                     consumer = settings.consumer_config
                     refused = RefusedRecords(dead_letters, split, consumer, settings.replayed_topics)
                 progress = ProgressSender(settings.progress, index)
-                _write_split(split, writer, report, whole(batches), progress, dead_letters, refused)
+                SplitSink(split, writer, report, progress, dead_letters, refused).write(whole(batches))
         except ConnectError as error:
             report.error, report.result = pack_error(error), None
         except OSError as error:
@@ -130,55 +130,72 @@ def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBat
     return write
 
 
-def _write_split(
-    split: SinkSplit,
-    writer: SplitWriter,
-    report: SinkReport,
-    batches: Iterator[pa.RecordBatch],
-    progress: ProgressSender,
-    dead_letters: DeadLetters,
-    refused: RefusedRecords | None = None,
-) -> None:
-    handling = dead_letters.handling
-    _hand_reporters(writer, dead_letters, refused)
-    try:
-        writer.open(split)
-        for batch in batches:
-            if isinstance(writer, TaskWriter):
-                batch = writer.checked(batch)
-            report.seen += batch.num_rows
-            found = sort_out(batch, handling.tolerant)
-            for row, error in found.failed:
-                dead_letters.report(batch, row, error)
-            if found.failed and not isinstance(writer, TaskWriter):
-                # A writer may make a part of a split durable, with its offset: these records would never be read again.
-                dead_letters.flush()
-            if found.good.num_rows:
-                writer.write(found.good)
-                failpoint("mid-write")
-            report.count(found)
-            report.move_reported(refused.report() if refused else 0)
-            progress.send(report.written)
-            if found.stopped is not None:
-                _stop_at(batch, found.stopped, report, split)
-                break
-        report.result = writer.close(report.end)
+class SplitSink:
+    """Writes the rows of a split, keeps count of them, and reports the bad ones.
+
+    :param report: what happens to the split; changed as it is written.
+    :param refused: records that the target rejects; None: any such record ends the run.
+    """
+
+    def __init__(
+        self,
+        split: SinkSplit,
+        writer: SplitWriter,
+        report: SinkReport,
+        progress: ProgressSender,
+        dead_letters: DeadLetters,
+        refused: RefusedRecords | None = None,
+    ) -> None:
+        self._split, self._writer, self._report, self._progress = split, writer, report, progress
+        self._dead_letters, self._refused = dead_letters, refused
+        handling = dead_letters.handling
+        # The writing end may find bad records, too.
+        if isinstance(writer, TaskWriter) and handling.reports:
+            writer.report_to(TaskErrorReporter(dead_letters.tell, tolerant=handling.tolerant))
+        if refused is not None:
+            writer.tolerate(refused.add)
+
+    def write(self, batches: Iterator[pa.RecordBatch]) -> None:
+        """Write the rows up to the first that ends the split.
+
+        :raises ConnectError: nothing of the split counts; the writer has been told to remove it.
+        """
+        try:
+            self._writer.open(self._split)
+            for batch in batches:
+                if not self._write_batch(self._writer.checked(batch)):
+                    break
+            self._close()
+        except BaseException:
+            self._writer.abort()
+            raise
+        self._progress.send(self._report.written, done=True)
+
+    def _write_batch(self, batch: pa.RecordBatch) -> bool:
+        """Returns whether the split continues after it."""
+        report, dead_letters = self._report, self._dead_letters
+        report.seen += batch.num_rows
+        triaged = triage(batch, dead_letters.handling.tolerant)
+        for row, error in triaged.failed:
+            dead_letters.report(batch, row, error)
+        if triaged.failed and self._writer.durable_before_close:
+            dead_letters.flush()  # what the writer makes durable has an offset: these records are never read again
+        if triaged.good.num_rows:
+            self._writer.write(triaged.good)
+            failpoint("mid-write")
+        report.count(triaged)
+        report.move_reported(self._refused.report() if self._refused else 0)
+        self._progress.send(report.written)
+        if triaged.stopped is not None:
+            _stop_at(batch, triaged.stopped, report, self._split)
+        return triaged.stopped is None
+
+    def _close(self) -> None:
+        report = self._report
+        report.result = self._writer.close(report.end)
         report.move_reported(report.result.get("reported", 0))
-        dead_letters.flush()
+        self._dead_letters.flush()
         report.end = min(report.end, report.result.get("safe", report.end))
-    except BaseException:
-        writer.abort()
-        raise
-    progress.send(report.written, done=True)
-
-
-def _hand_reporters(writer: SplitWriter, dead_letters: DeadLetters, refused: RefusedRecords | None) -> None:
-    """The writing end may find bad records, too."""
-    handling = dead_letters.handling
-    if isinstance(writer, TaskWriter) and handling.reports:
-        writer.report_to(BatchReporter(dead_letters.tell, tolerant=handling.tolerant))
-    if refused is not None:
-        writer.tolerate(refused.add)
 
 
 def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSplit) -> None:
@@ -201,10 +218,10 @@ def _stop_at(batch: pa.RecordBatch, row: int, report: SinkReport, split: SinkSpl
 
 
 def _samples(errors: pa.Array) -> list[tuple[str, str]]:
-    found = (unknown_sample(cell) for cell in pc.unique(errors).to_pylist() if cell is not None)
+    all_samples = (unknown_sample(cell) for cell in pc.unique(errors).to_pylist() if cell is not None)
     samples: list[tuple[str, str]] = []
     size = 0
-    for part, data in islice((sample for sample in found if sample is not None), _SAMPLES_MAX):
+    for part, data in islice((sample for sample in all_samples if sample is not None), _SAMPLES_MAX):
         size += len(data)
         if samples and size > _SAMPLES_BYTES:
             break

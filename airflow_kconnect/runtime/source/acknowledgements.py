@@ -31,8 +31,8 @@ def _folder(plan_id: str, split: int) -> Path:
     private = stat.S_ISDIR(found.st_mode) and not stat.S_IMODE(found.st_mode) & 0o077
     if not private or found.st_uid != os.geteuid():
         raise RetriableError(
-            f"{folder} was made by somebody else, and the run needs it for itself alone. Let `TMPDIR` of the executors"
-            " name a folder that only their user can write to"
+            f"{folder} was created by another user, and the run needs it for itself alone. Let `TMPDIR` of the"
+            " executors name a folder that only their user can write to"
         )
     return folder
 

@@ -6,15 +6,15 @@ import uuid
 from abc import ABC, abstractmethod
 from dataclasses import replace
 
-from airflow_kconnect.connect.connector import (
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.source_connector import (
     NativeSourceConnector,
     PlanContext,
     PollSourceConnector,
     SourceConnector,
 )
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.process.session import LazySession
@@ -45,7 +45,7 @@ class SourceKind(ABC):
         """Plan from the committed offsets. Called again if the previous plan was as large as plans can be."""
 
     @abstractmethod
-    def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
+    def resume(self, view: OffsetView, old: PlanRecord) -> Work | None:
         """Resume an unfinished plan; None if the offsets alone say where to resume."""
 
     @abstractmethod
@@ -84,7 +84,7 @@ class NativeKind(SourceKind):
 
     def plan(self, view: OffsetView) -> Work:
         settings = self._settings
-        # A run that may be stopped by time must be able to express its progress as one plain offset.
+        # A run that may be stopped by time must be able to express how far it got as one plain offset.
         splits_max = settings.splits_max if settings.max_duration_ms is None else 1
         context = PlanContext(
             offsets=view.offsets,
@@ -104,7 +104,7 @@ class NativeKind(SourceKind):
         cut = bool(plan.notes.get("more")) and full and settings.max_records is None
         return Work(record, view, cut=cut, notes=plan.notes)
 
-    def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
+    def resume(self, view: OffsetView, old: PlanRecord) -> Work | None:
         if not old.splits:
             return None
         work = Work(old, view, resumed=True)
@@ -127,9 +127,9 @@ class NativeKind(SourceKind):
         stopped = {partition_identity(split.source_partition) for k, split in splits if k in work.given_up}
         for k, split in splits:
             identity = partition_identity(split.source_partition)
-            progress, done = work.reached(k, reports)
-            if identity not in stopped and progress is not None:
-                offset = self._connector.offset(split, progress)
+            resume_point, done = work.reached(k, reports)
+            if identity not in stopped and resume_point is not None:
+                offset = self._connector.offset(split, resume_point)
                 newest[identity] = NewOffset(split.source_partition, offset, self._connector.facts(split))
             if not done:
                 stopped.add(identity)
@@ -147,7 +147,7 @@ class PollKind(SourceKind):
     def plan(self, view: OffsetView) -> Work:
         return Work(PlanRecord(uuid.uuid4().hex, self._settings.run_id, len(self._configs())), view)
 
-    def take_up(self, view: OffsetView, old: PlanRecord) -> Work | None:
+    def resume(self, view: OffsetView, old: PlanRecord) -> Work | None:
         return None
 
     def _configs(self) -> list[dict[str, str]]:

@@ -6,18 +6,18 @@ import json
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from airflow_kconnect.connect.connector import Offset, RecordShapes
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import PADDING, error_cell
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.connect.source_connector import Offset, RecordShapes
 from airflow_kconnect.connect.task import SourceTask, SourceTaskContext
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
@@ -153,7 +153,7 @@ class _HostedTask:
         self._uncommitted: deque[SourceRecord] = deque()
         self._acknowledged = 0
 
-    def batches(self) -> Iterator[list[SourceRecord]]:
+    def batches(self) -> Generator[list[SourceRecord], None, None]:
         """The polled records, in lists; an empty list: pass on now what Spark may still hold."""
         props = self._settings.configs[self._index]
         try:

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from airflow_kconnect.connect.connector import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError, InternalError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.connect.source_connector import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.partitions import partition_of
@@ -22,13 +22,13 @@ from airflow_kconnect.kafka.producers import CommittingProducer
 from airflow_kconnect.runtime.conversion.encoding import converter_of, encoded
 from airflow_kconnect.runtime.dead_letters import with_error_column, with_originals
 from airflow_kconnect.runtime.process.failpoints import failpoint
-from airflow_kconnect.runtime.process.phases import SOURCE_PHASES, Phases
+from airflow_kconnect.runtime.process.phases import SOURCE_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressMonitor
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.source.kinds import kind_of
 from airflow_kconnect.runtime.source.split_report import SplitReport
-from airflow_kconnect.runtime.source.work import NewOffset, Outcome, Work
+from airflow_kconnect.runtime.source.work import NewOffset, PlanOutcome, Work
 from airflow_kconnect.runtime.source.writer import WriterSettings
 from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
 from airflow_kconnect.stores.fencing import SourceFence
@@ -66,7 +66,7 @@ class SourceRun:
         self._admin = KafkaAdmin(settings.clients.admin())
         self._consumer_config = settings.clients.consumer(f"connect-{settings.name}-offsets")
         self._log = CompactedLog(self._admin, self._consumer_config, settings.offset_topic, settings.clients.patience_s)
-        self._phases = Phases(SOURCE_PHASES, settings.name)
+        self._phases = PhaseTimer(SOURCE_PHASES, settings.name)
         self._key = converter_of(settings, "key")
         self._value = converter_of(settings, "value")
         self._header = converter_of(settings, "header")
@@ -102,7 +102,7 @@ class SourceRun:
             view.check_readable()
             failpoint("after-reading-offsets")
             if _REPLAYED in view.facts:
-                return self._report([Outcome(Work(PlanRecord("", "", 0), view, notes={"already_replayed": True}))])
+                return self._report([PlanOutcome(Work(PlanRecord("", "", 0), view, notes={"already_replayed": True}))])
             claim, outcome = self._carry_out(producer, claim, view, partitions)
             outcomes = [outcome]
             while self._has_more(outcome):
@@ -111,21 +111,21 @@ class SourceRun:
                 outcomes.append(outcome)
             return self._report(outcomes)
 
-    def _has_more(self, last: Outcome) -> bool:
+    def _has_more(self, last: PlanOutcome) -> bool:
         """Whether the plan did not cover everything, and there is time for another one."""
         in_time = self._deadline is None or time.time() < self._deadline
         return last.work.cut and in_time and all(report.done for report in last.reports)
 
     def _carry_out(
         self, producer: CommittingProducer, claim: Claim, view: OffsetView, partitions: int
-    ) -> tuple[Claim, Outcome]:
+    ) -> tuple[Claim, PlanOutcome]:
         """Steps 4 to 8; returns the claim to continue with."""
         self._phases.enter("planning")
         work = self._work(view)  # 4
         if work.plan.tasks == 0:
             if view.plan is not None and not self._kind.poll:
                 claim = self._commit(producer, work, claim, [], partitions)  # it ends the plan that was dropped
-            return claim, Outcome(work, offsets=[NewOffset(*found) for found in view.committed()])
+            return claim, PlanOutcome(work, offsets=[NewOffset(*committed) for committed in view.committed()])
         if not work.resumed:
             self._write_plan(producer, work.plan, partitions)
         ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
@@ -136,11 +136,11 @@ class SourceRun:
         self._reconcile(reports, read)
         failpoint("before-final-commit")
         if work.needs_plan(reports):
-            return claim, Outcome(work, reports, read)
+            return claim, PlanOutcome(work, reports, read)
         offsets = self._kind.offsets(work, reports)
         claim = self._commit(producer, work, claim, offsets, partitions)  # 8
         failpoint("after-final-commit")
-        return claim, Outcome(work, reports, read, offsets)
+        return claim, PlanOutcome(work, reports, read, offsets)
 
     def _dry_run(self, partitions: int) -> RunReport:
         """Plan, and report the plan; fences no run."""
@@ -149,12 +149,12 @@ class SourceRun:
             work = self._kind.plan(read_view(self._log, self._settings.offsets_name, partitions))
             splits = [asdict(split) for split in work.plan.splits]
             work = replace(work, notes={**work.notes, "dry_run": True, "would_read": splits})
-            return self._report([Outcome(work)])
+            return self._report([PlanOutcome(work)])
 
     def _work(self, view: OffsetView) -> Work:
         """Resume an unfinished plan, or make a new one."""
         old = view.plan
-        work = None if old is None else self._kind.take_up(view, old)
+        work = None if old is None else self._kind.resume(view, old)
         if old is None or work is None:
             return self._kind.plan(view)
         log.info("resuming the unfinished plan of run=%s splits=%d", old.run_id, len(old.splits))
@@ -222,8 +222,7 @@ class SourceRun:
         deadline: float | None,
         progress: ProgressAddress,
     ) -> WriterSettings:
-        settings, worker = self._settings, self._settings.worker
-        internal = {str(worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status")}
+        settings = self._settings
         return WriterSettings(
             pointer=pointer,
             splits=splits,
@@ -232,7 +231,7 @@ class SourceRun:
             admin_config=settings.clients.admin(),
             constant_topic=frame.constant_topic,
             topic_creation=settings.topic_creation,
-            internal_topics=frozenset(internal | {settings.offset_topic}),
+            internal_topics=settings.worker.internal_topics | {settings.offset_topic},
             chunk_ms=settings.chunk_ms,
             deadline_epoch_s=deadline,
             poll=self._kind.poll,
@@ -313,7 +312,7 @@ class SourceRun:
             facts = facts_key(self._settings.name, partition_identity(new.partition))
             producer.produce_patiently(topic, offset_value(new.facts), facts)
 
-    def _report(self, outcomes: list[Outcome]) -> RunReport:
+    def _report(self, outcomes: list[PlanOutcome]) -> RunReport:
         settings, last = self._settings, outcomes[-1].work
         works = [outcome.work for outcome in outcomes]
         reports = [report for outcome in outcomes for report in outcome.reports]

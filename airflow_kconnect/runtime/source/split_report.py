@@ -1,11 +1,11 @@
-"""The report of a source split: its progress, and what happened to its rows."""
+"""The report of a source split: how far it is, and what happened to its rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_kconnect.connect.connector import Progress
+from airflow_kconnect.connect.source_connector import ResumePoint
 
 REPORT_SCHEMA = "split int, report string"
 """Schema of the one row that a split returns; also used by sink splits."""
@@ -15,7 +15,7 @@ REPORT_SCHEMA = "split int, report string"
 class SplitReport:
     """The report of a split.
 
-    :param progress: resume point after the last committed row.
+    :param resume_point: resume point after the last committed row.
     :param already_done: rows that an earlier attempt had committed and that were skipped.
     :param topics: where records were written, including those of earlier attempts of the split.
     :param offsets: (source partition, offset) pairs committed by a poll task.
@@ -26,7 +26,7 @@ class SplitReport:
     filtered: int = 0
     dead_lettered: int = 0
     already_done: int = 0
-    progress: Progress | None = None
+    resume_point: ResumePoint | None = None
     done: bool = False
     topics: list[str] = field(default_factory=list)
     offsets: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)

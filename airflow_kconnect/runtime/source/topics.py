@@ -39,5 +39,5 @@ class TopicMaker:
             raise ConfigError(
                 {"topic.creation.enable": [f"topic {topic} does not exist and the worker may not create topics"]}
             )
-        partitions, replication, settings = self._creation.for_topic(topic)
-        self._admin.create_topic(topic, partitions, replication, settings)
+        group = self._creation.for_topic(topic)
+        self._admin.create_topic(topic, group.partitions, group.replication, group.settings)

@@ -1,12 +1,12 @@
-"""A plan being carried out, and the progress of its splits. Pure rules, no I/O."""
+"""A plan being carried out, and how far its splits are. Pure rules, no I/O."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_kconnect.connect.connector import Offset, Progress
 from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.source_connector import Offset, ResumePoint
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.stores.offset_topic.records import PlanRecord
 from airflow_kconnect.stores.offset_topic.view import OffsetView
@@ -14,7 +14,7 @@ from airflow_kconnect.stores.offset_topic.view import OffsetView
 
 @dataclass(frozen=True)
 class NewOffset:
-    """A source partition's offset after a run, and the facts to store beside it."""
+    """A source partition's offset after a run, and the facts to store next to it."""
 
     partition: dict[str, Any]
     offset: Offset | None
@@ -22,7 +22,7 @@ class NewOffset:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PlanOutcome:
     """The result of a plan.
 
     :param reports: of the splits that this run carried out.
@@ -74,7 +74,7 @@ class Work:
         """The splits (or tasks) that are not finished."""
         return tuple(k for k in range(self.plan.tasks) if not self.is_done(k) and k not in self.given_up)
 
-    def resume_point(self, split: int) -> Progress:
+    def resume_point(self, split: int) -> ResumePoint:
         """Where the split resumes: after its last committed row, or at its start."""
         marker = self.view.markers.get(split)
         if marker and marker.plan_id == self.plan.plan_id and marker.progress is not None:
@@ -88,16 +88,16 @@ class Work:
         stopped: set[str] = set()
         for k, split in enumerate(self.plan.splits):
             identity = partition_identity(split.source_partition)
-            progress, done = self.reached(k, reports)
-            if identity in stopped and (done or progress is not None):
+            resume_point, done = self.reached(k, reports)
+            if identity in stopped and (done or resume_point is not None):
                 return True
             if not done:
                 stopped.add(identity)
         return False
 
-    def reached(self, split: int, reports: list[SplitReport]) -> tuple[Progress | None, bool]:
-        """The split's progress after this run, and whether that is its end."""
+    def reached(self, split: int, reports: list[SplitReport]) -> tuple[ResumePoint | None, bool]:
+        """The split's resume point after this run, and whether that is its end."""
         report = next((report for report in reports if report.split == split), None)
         if report is None or report.done:
             return self.plan.splits[split].end, True
-        return report.progress, False
+        return report.resume_point, False

@@ -31,8 +31,10 @@ def run_here(spark: SparkSession, worker_props: dict[str, str]) -> Run:
         **worker: str,
     ) -> RunReport:
         keys = {**worker_props, **worker}
-        settings = {"replay_dead_letters": replay, "replay": interval, "dry_run": dry_run}
-        return run(RunSpec(dict(config), keys, run_id=unique("run"), **settings), spark)
+        spec = RunSpec(
+            dict(config), keys, run_id=unique("run"), replay_dead_letters=replay, replay=interval, dry_run=dry_run
+        )
+        return run(spec, spark)
 
     return go
 
@@ -83,5 +85,9 @@ def file_source(numbered: NumberedFile) -> Callable[..., dict[str, str]]:
 def missing_and_doubled(expected: list[bytes], found: list[bytes | None]) -> tuple[set[bytes], list[bytes | None]]:
     """What a topic lacks, and what it has too often."""
     seen: set[bytes | None] = set()
-    doubled = [value for value in found if value in seen or seen.add(value)]
+    doubled: list[bytes | None] = []
+    for value in found:
+        if value in seen:
+            doubled.append(value)
+        seen.add(value)
     return set(expected) - seen, doubled

@@ -29,8 +29,15 @@ NAMES, FETCH, CHECK, STOP, COMPARE, RUN, BACK, LIST = [block for block in PAGE i
 def connect(bootstrap: str, worker_topics: str, tmp_path: Path) -> Iterator[ConnectWorker]:
     """The Connect cluster that is left."""
     group = unique("cluster")
-    topics = {"config_topic": f"{group}-configs", "status_topic": f"{group}-status", "offset_topic": worker_topics}
-    with ConnectWorker(tmp_path / "connect", bootstrap=bootstrap, group_id=group, heap_mb=256, **topics) as worker:
+    with ConnectWorker(
+        tmp_path / "connect",
+        bootstrap=bootstrap,
+        group_id=group,
+        config_topic=f"{group}-configs",
+        status_topic=f"{group}-status",
+        offset_topic=worker_topics,
+        heap_mb=256,
+    ) as worker:
         yield worker
 
 

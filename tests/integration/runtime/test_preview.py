@@ -27,7 +27,7 @@ DROP_TOMBSTONES = {
 
 
 def test_answers_are_in_order(spark: SparkSession) -> None:
-    records = [{"value": "1"}, {"value": None}, {"value": "no json"}, {"value": '{"a":2}'}]
+    records: list[dict[str, Any]] = [{"value": "1"}, {"value": None}, {"value": "no json"}, {"value": '{"a":2}'}]
     answers = preview({**SCHEMALESS, **DROP_TOMBSTONES}, records)
     assert [answer.get("value") or next(iter(answer)) for answer in answers] == ["1", "dropped", "error", '{"a":2}']
 
@@ -46,6 +46,18 @@ def test_an_error_has_stage_class_and_message(spark: SparkSession) -> None:
     assert answer["error"]["stage"] == "VALUE_CONVERTER"
     assert answer["error"]["class"] == "org.apache.kafka.connect.errors.DataException"
     assert "serialization error" in answer["error"]["message"]
+
+
+def test_base64_is_read_as_strictly_as_by_connect(spark: SparkSession) -> None:
+    schema = {
+        "type": "bytes",
+        "name": "org.apache.kafka.connect.data.Decimal",
+        "version": 1,
+        "parameters": {"scale": "2"},
+    }
+    payloads = ["aQ==", "AAAB\nAAAC", "a\nb", "aQ"]
+    answers = preview({"value.converter": JSON}, [{"value": {"schema": schema, "payload": text}} for text in payloads])
+    assert ["error" in answer for answer in answers] == [False, False, True, True]
 
 
 def test_other_converters_for_the_answer(spark: SparkSession) -> None:

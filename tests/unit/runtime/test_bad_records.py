@@ -14,7 +14,7 @@ from airflow_kconnect.runtime.bad_records import (
     FailedRecord,
     context_headers,
     log_line,
-    sort_out,
+    triage,
 )
 
 ERROR = RecordError("VALUE_CONVERTER", "x.JsonConverter", "x.DataException", "bad")
@@ -82,26 +82,26 @@ class TestLogLine:
         assert "where consumed record is {topic='t', partition=3, offset=17, timestamp=1234" in line
 
 
-class TestSortOut:
+class TestTriage:
     def test_a_batch_without_errors_is_left_alone(self) -> None:
         whole = batch(None, None)
-        assert sort_out(whole, tolerant=False).good is whole
+        assert triage(whole, tolerant=False).good is whole
 
     def test_good_rows_keep_their_order(self) -> None:
-        found = sort_out(batch(None, FAILED, None, DROPPED, None), tolerant=True)
-        assert found.good.column("n").to_pylist() == [0, 2, 4]
+        triaged = triage(batch(None, FAILED, None, DROPPED, None), tolerant=True)
+        assert triaged.good.column("n").to_pylist() == [0, 2, 4]
 
     def test_counts(self) -> None:
-        found = sort_out(batch(None, FAILED, DROPPED, DROPPED), tolerant=True)
-        assert (found.filtered, found.passed_over, found.stopped) == (2, 1, None)
+        triaged = triage(batch(None, FAILED, DROPPED, DROPPED), tolerant=True)
+        assert (triaged.filtered, triaged.passed_over, triaged.stopped) == (2, 1, None)
 
     def test_without_tolerance_the_first_failed_row_stops(self) -> None:
-        found = sort_out(batch(DROPPED, None, FAILED, FAILED), tolerant=False)
-        assert (found.stopped, found.filtered, found.passed_over) == (2, 1, 0)
+        triaged = triage(batch(DROPPED, None, FAILED, FAILED), tolerant=False)
+        assert (triaged.stopped, triaged.filtered, triaged.passed_over) == (2, 1, 0)
 
     def test_the_failed_row_that_stops_is_told_of(self) -> None:
-        assert [row for row, _ in sort_out(batch(None, FAILED), tolerant=False).failed] == [1]
+        assert [row for row, _ in triage(batch(None, FAILED), tolerant=False).failed] == [1]
 
     def test_what_is_no_failed_stage_always_stops(self) -> None:
-        found = sort_out(batch(FAILED, "\x01value eA=="), tolerant=True)
-        assert (found.stopped, found.passed_over) == (1, 1)
+        triaged = triage(batch(FAILED, "\x01value eA=="), tolerant=True)
+        assert (triaged.stopped, triaged.passed_over) == (1, 1)

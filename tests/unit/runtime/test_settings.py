@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.runtime.settings import RunSettings, TopicCreation, run_settings
+from airflow_kconnect.runtime.settings import RunSettings, run_settings
 
 CONNECTOR = {"name": "fs", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "t"}
 DEFAULTS = {"topic.creation.default.partitions": "5", "topic.creation.default.replication.factor": "3"}
@@ -32,6 +33,11 @@ def settings(config: dict[str, str] | None = None, **worker: str) -> RunSettings
     return run_settings(validate_connector({**CONNECTOR, **(config or {})}, worker=parsed), parsed, "run-1")
 
 
+def created(config: dict[str, str], topic: str) -> tuple[int, int, Mapping[str, str]]:
+    group = settings(config).topic_creation.for_topic(topic)
+    return group.partitions, group.replication, group.settings
+
+
 class TestTopicCreation:
     @pytest.mark.parametrize(
         ("topic", "expected"),
@@ -45,22 +51,23 @@ class TestTopicCreation:
         ],
     )
     def test_group_of_a_topic(self, topic: str, expected: Any) -> None:
-        assert TopicCreation.from_props(GROUPS, enabled=True).for_topic(topic) == expected
+        assert created(GROUPS, topic) == expected
 
     @pytest.mark.parametrize("order", ["logs,all", "all,logs"])
     def test_the_first_group_that_matches_counts(self, order: str) -> None:
-        creation = TopicCreation.from_props({**GROUPS, "topic.creation.groups": order}, enabled=True)
-        assert creation.for_topic("log-a")[0] == {"logs,all": 1, "all,logs": 5}[order]
+        first = {"logs,all": 1, "all,logs": 5}[order]
+        assert created({**GROUPS, "topic.creation.groups": order}, "log-a")[0] == first
 
     def test_without_any_key_the_broker_decides(self) -> None:
-        assert TopicCreation.from_props({"topic": "t"}, enabled=True).for_topic("t") == (-1, -1, {})
+        assert created({}, "t") == (-1, -1, {})
 
     def test_defaults_alone_are_for_every_topic(self) -> None:
-        assert TopicCreation.from_props(DEFAULTS, enabled=True).for_topic("t") == (5, 3, {})
+        assert created(DEFAULTS, "t") == (5, 3, {})
 
     @pytest.mark.parametrize("enabled", [True, False])
     def test_the_worker_says_whether_topics_are_created(self, enabled: bool) -> None:
-        assert TopicCreation.from_props(GROUPS, enabled=enabled).enabled is enabled
+        keys = {"topic_creation_enable": str(enabled).lower()}
+        assert settings(GROUPS, **keys).topic_creation.enabled is enabled
 
 
 class TestTransactionTimeout:

@@ -12,6 +12,7 @@ from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
 from tests.support.databases import Database
+from tests.support.jdbc_databases import H2Database
 from tests.support.jobs import kill_job_at, start_job
 from tests.support.kafka import produce, read_all
 from tests.support.postgres import PostgresServer
@@ -90,6 +91,19 @@ def test_killed_run_leaves_every_row_once(
     produce(bootstrap, sink["topics"], [f"record-{n}" for n in range(_RECORDS, _RECORDS + 50)])
     run_here(sink)
     assert counts(database) == (_RECORDS + 50, _RECORDS + 50)
+
+
+def test_killed_run_into_a_database_of_jdbc_leaves_every_row_once(
+    topic: Callable[..., str], worker_props: dict[str, str], bootstrap: str, run_here: Run, tmp_path: Path
+) -> None:
+    database = H2Database.create(tmp_path)
+    database.execute("CREATE TABLE t (record_value varchar)")
+    sink = _sink(topic, bootstrap, database, "record-{}", STRING)
+    kill_job_at("mid-write", sink, worker_props, tmp_path)
+    assert counts(database) != (_RECORDS, _RECORDS)
+    report = run_here(sink)
+    assert (report.guarantee, counts(database)) == ("exactly_once", (_RECORDS, _RECORDS))
+    assert run_here(sink).records["read"] == 0
 
 
 @pytest.mark.exhaustive

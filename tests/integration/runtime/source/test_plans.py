@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from tests.integration.runtime.conftest import STRING, NumberedFile, Run, missin
 from tests.support import unique
 from tests.support.kafka import read_all, read_values
 
-Interrupted = Callable[[str], object]
+Interrupted = Callable[[str], AbstractContextManager[None]]
 
 
 @pytest.fixture

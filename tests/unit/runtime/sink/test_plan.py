@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.kafka.admin import Bounds
-from airflow_kconnect.runtime.sink.plan import LARGEST, SMALLEST, Range, bounded, cut, start_offset
+from airflow_kconnect.runtime.sink.plan import LARGEST, SMALLEST, OffsetRange, bounded, cut, start_offset
 
 P = TopicPartition("t", 0)
 BOUNDS = Bounds(begin=10, end=20, log_end=30)
 OFFSETS = st.integers(0, 10**7)
 RANGES = st.lists(st.tuples(OFFSETS, st.integers(1, 2_000_000)), max_size=5).map(
-    lambda pairs: [Range(TopicPartition("t", n), start, start + size) for n, (start, size) in enumerate(pairs)]
+    lambda pairs: [OffsetRange(TopicPartition("t", n), start, start + size) for n, (start, size) in enumerate(pairs)]
 )
 
 
@@ -69,27 +69,27 @@ class TestBounded:
     @pytest.mark.parametrize(
         ("most", "expected"),
         [
-            pytest.param(100, [Range(P, 0, 10), Range(Q, 5, 10)], id="more than there is"),
-            pytest.param(15, [Range(P, 0, 10), Range(Q, 5, 10)], id="all"),
-            pytest.param(12, [Range(P, 0, 10), Range(Q, 5, 7)], id="a part of the second"),
-            pytest.param(10, [Range(P, 0, 10)], id="the first alone"),
-            pytest.param(3, [Range(P, 0, 3)], id="a part of the first"),
+            pytest.param(100, [OffsetRange(P, 0, 10), OffsetRange(Q, 5, 10)], id="more than there is"),
+            pytest.param(15, [OffsetRange(P, 0, 10), OffsetRange(Q, 5, 10)], id="all"),
+            pytest.param(12, [OffsetRange(P, 0, 10), OffsetRange(Q, 5, 7)], id="a part of the second"),
+            pytest.param(10, [OffsetRange(P, 0, 10)], id="the first alone"),
+            pytest.param(3, [OffsetRange(P, 0, 3)], id="a part of the first"),
             pytest.param(0, [], id="nothing"),
         ],
     )
-    def test_table(self, most: int, expected: list[Range]) -> None:
-        assert bounded([Range(P, 0, 10), Range(self.Q, 5, 10)], most) == expected
+    def test_table(self, most: int, expected: list[OffsetRange]) -> None:
+        assert bounded([OffsetRange(P, 0, 10), OffsetRange(self.Q, 5, 10)], most) == expected
 
     def test_empty_ranges_are_left_out(self) -> None:
-        assert bounded([Range(P, 5, 5)], 10) == []
+        assert bounded([OffsetRange(P, 5, 5)], 10) == []
 
     @given(RANGES, st.integers(0, 10**7))
-    def test_it_never_exceeds_and_never_wastes(self, ranges: list[Range], most: int) -> None:
+    def test_it_never_exceeds_and_never_wastes(self, ranges: list[OffsetRange], most: int) -> None:
         available = sum(found.end - found.start for found in ranges)
         assert sum(found.end - found.start for found in bounded(ranges, most)) == min(most, available)
 
     @given(RANGES, st.integers(0, 10**7))
-    def test_each_range_begins_where_it_began(self, ranges: list[Range], most: int) -> None:
+    def test_each_range_begins_where_it_began(self, ranges: list[OffsetRange], most: int) -> None:
         starts = {found.place: found.start for found in ranges}
         assert all(starts[found.place] == found.start for found in bounded(ranges, most))
 
@@ -119,28 +119,30 @@ class TestCut:
         ],
     )
     def test_number_of_splits_on_two_cores(self, size: int, splits_max: int | None, pieces: int) -> None:
-        assert len(cut([Range(P, 7, 7 + size)], ordered=False, splits_max=splits_max, parallelism=2)) == pieces
+        assert len(cut([OffsetRange(P, 7, 7 + size)], ordered=False, splits_max=splits_max, parallelism=2)) == pieces
 
     def test_uneven_partitions_keep_both_cores_busy_to_the_end(self) -> None:
-        ranges = [Range(P, 0, 300_000), Range(TopicPartition("t", 1), 0, 700_000)]
+        ranges = [OffsetRange(P, 0, 300_000), OffsetRange(TopicPartition("t", 1), 0, 700_000)]
         sizes = [split.end - split.start for split in cut(ranges, ordered=False, parallelism=2)]
         assert sizes == [500_000, 300_000, 200_000]
 
     def test_a_partition_whose_order_matters_is_one_split(self) -> None:
-        assert cut([Range(P, 7, 10_000_000)], ordered=True) == [SinkSplit("t", 0, 7, 10_000_000)]
+        assert cut([OffsetRange(P, 7, 10_000_000)], ordered=True) == [SinkSplit("t", 0, 7, 10_000_000)]
 
     @given(RANGES, st.booleans(), st.none() | st.integers(1, 20))
-    def test_splits_cover_the_ranges_exactly(self, ranges: list[Range], ordered: bool, splits_max: int | None) -> None:
+    def test_splits_cover_the_ranges_exactly(
+        self, ranges: list[OffsetRange], ordered: bool, splits_max: int | None
+    ) -> None:
         expected = {found.place: (found.start, found.end) for found in ranges}
         assert cover(cut(ranges, ordered=ordered, splits_max=splits_max)) == expected
 
     @given(RANGES, st.booleans(), st.none() | st.integers(1, 20))
-    def test_no_split_is_empty(self, ranges: list[Range], ordered: bool, splits_max: int | None) -> None:
+    def test_no_split_is_empty(self, ranges: list[OffsetRange], ordered: bool, splits_max: int | None) -> None:
         assert all(split.start < split.end for split in cut(ranges, ordered=ordered, splits_max=splits_max))
 
     @given(RANGES)
-    def test_no_split_is_too_large(self, ranges: list[Range]) -> None:
+    def test_no_split_is_too_large(self, ranges: list[OffsetRange]) -> None:
         assert all(split.end - split.start <= LARGEST for split in cut(ranges, ordered=False))
 
     def test_an_empty_range_has_no_splits(self) -> None:
-        assert cut([Range(P, 5, 5)], ordered=False) == []
+        assert cut([OffsetRange(P, 5, 5)], ordered=False) == []

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
-from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.data import INT32_SCHEMA, SCHEMALESS, STRING_SCHEMA, Shape
 from airflow_kconnect.connect.error_cells import record_error
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import ABSENT, Union, single
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
+from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connect.task import SinkTask, SinkTaskContext
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.runtime.bad_records import ErrorHandling
@@ -22,7 +22,7 @@ from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
 from airflow_kconnect.runtime.sink.bad_records import DeadLetters
 from airflow_kconnect.runtime.sink.poll import TaskWriter
-from airflow_kconnect.runtime.sink.writer import SinkReport, _write_split
+from airflow_kconnect.runtime.sink.writer import SinkReport, SplitSink
 
 SPLIT = SinkSplit("t", 3, 5, 8)
 PLACE = TopicPartition("t", 3)
@@ -230,7 +230,7 @@ def write_split(task_class: type[SinkTask]) -> SinkReport:
     report = SinkReport(0, SPLIT.end)
     progress = ProgressSender(ProgressAddress("127.0.0.1", 9, "t"), 0)
     with DeadLetters(ErrorHandling("c"), {}, SPLIT) as dead_letters:
-        _write_split(SPLIT, writer(task_class), report, iter([rows({})]), progress, dead_letters)
+        SplitSink(SPLIT, writer(task_class), report, progress, dead_letters).write(iter([rows({})]))
     return report
 
 

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 from pyspark import TaskContext
 
-from airflow_kconnect.connect.connector import RecordShapes
 from airflow_kconnect.connect.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCHEMA, Shape, struct
 from airflow_kconnect.connect.error_cells import error_from_column, record_error
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.connect.source_connector import RecordShapes
 from airflow_kconnect.connect.task import SourceTask, SourceTaskContext
 from airflow_kconnect.converters.header_text.converter import SimpleHeaderConverter
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
@@ -360,7 +360,8 @@ class TestErrors:
 
 
 def row_of(record: SourceRecord, shapes: RecordShapes = SHAPES, headers: HeaderStage = RAW) -> dict[str, Any]:
-    (row,) = _arrow(_columns(shapes), shapes, [record], headers).to_pylist()
+    rows: list[dict[str, Any]] = _arrow(_columns(shapes), shapes, [record], headers).to_pylist()
+    (row,) = rows
     return row
 
 

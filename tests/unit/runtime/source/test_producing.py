@@ -11,8 +11,8 @@ from tests.support.split_writing import FullProducer, Writing, lines
 
 
 class TestRecords:
-    def told(self, **columns: list[Any]) -> Any:
-        changed = {"constant_topic": None} if "topic" in columns else {}
+    def told(self, **columns: Any) -> Any:
+        changed: dict[str, Any] = {"constant_topic": None} if "topic" in columns else {}
         return Writing(**changed).write(lines(1, **columns)).producer.told[1]
 
     @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ class TestRecords:
     @pytest.mark.parametrize(
         "columns", [{}, {"key": [b"1", b"2"]}, {"partition": [0, 0]}], ids=["plain", "key", "full"]
     )
-    def test_a_full_queue_is_waited_for(self, columns: dict[str, list[Any]]) -> None:
+    def test_a_full_queue_is_waited_for(self, columns: dict[str, Any]) -> None:
         writing = Writing(producer=FullProducer()).write(lines(1, 2, **columns))
         assert writing.values == [b"line-1", b"line-2"]
 

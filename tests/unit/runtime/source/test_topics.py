@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.runtime.settings import TopicCreation
+from airflow_kconnect.runtime.settings import TopicCreation, TopicGroup
 from airflow_kconnect.runtime.source.topics import TopicMaker
 
 Settings = Mapping[str, str]
@@ -37,7 +37,7 @@ class RefusingAdmin(FakeAdmin):
         raise ConfigError({"topic.creation": ["replication factor: 3 larger than available brokers: 1"]})
 
 
-GROUPS = TopicCreation(True, (((".*",), (), 4, 2, {"cleanup.policy": "compact"}),))
+GROUPS = TopicCreation(True, (TopicGroup(partitions=4, replication=2, settings={"cleanup.policy": "compact"}),))
 
 
 def maker(admin: FakeAdmin, creation: TopicCreation = GROUPS) -> TopicMaker:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from airflow_kconnect.connect.connector import Progress, Split
+from airflow_kconnect.connect.source_connector import ResumePoint, Split
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.work import Work
 from airflow_kconnect.stores.offset_topic.records import Marker, PlanRecord
@@ -67,7 +67,7 @@ def test_topics_of_earlier_runs_are_those_of_this_plan() -> None:
     [(None, 10), (HALF, 14), (OTHERS, 10), (BEGUN, 10), (Marker("plan", "", False, 1), "")],
     ids=["no marker", "half done", "of another plan", "no row yet", "an empty text is a position"],
 )
-def test_resume_point(marker: Marker | None, expected: Progress) -> None:
+def test_resume_point(marker: Marker | None, expected: ResumePoint) -> None:
     assert work({1: marker} if marker else {}).resume_point(1) == expected
 
 
@@ -75,14 +75,14 @@ def test_resume_point(marker: Marker | None, expected: Progress) -> None:
     ("reports", "expected"),
     [
         ([], (20, True)),
-        ([SplitReport(1, done=True, progress=17)], (20, True)),
-        ([SplitReport(1, done=False, progress=17)], (17, False)),
-        ([SplitReport(1, done=False, progress=None)], (None, False)),
-        ([SplitReport(0, done=False, progress=3)], (20, True)),
+        ([SplitReport(1, done=True, resume_point=17)], (20, True)),
+        ([SplitReport(1, done=False, resume_point=17)], (17, False)),
+        ([SplitReport(1, done=False, resume_point=None)], (None, False)),
+        ([SplitReport(0, done=False, resume_point=3)], (20, True)),
     ],
     ids=["not run: done before", "done", "stopped", "stopped before its first row", "another split's report"],
 )
-def test_reached(reports: list[SplitReport], expected: tuple[Progress | None, bool]) -> None:
+def test_reached(reports: list[SplitReport], expected: tuple[ResumePoint | None, bool]) -> None:
     assert work().reached(1, reports) == expected
 
 
@@ -90,8 +90,8 @@ class TestNeedsPlan:
     """A run was stopped: can offsets say what is done?"""
 
     @staticmethod
-    def reports(*found: tuple[int, Progress | None, bool]) -> list[SplitReport]:
-        return [SplitReport(split, progress=progress, done=done) for split, progress, done in found]
+    def reports(*found: tuple[int, ResumePoint | None, bool]) -> list[SplitReport]:
+        return [SplitReport(split, resume_point=resume_point, done=done) for split, resume_point, done in found]
 
     @pytest.mark.parametrize(
         ("found", "expected"),
@@ -105,7 +105,7 @@ class TestNeedsPlan:
         ids=["all done", "the others not begun", "a further one done", "a further one begun", "only the last begun"],
     )
     def test_splits_of_one_source_partition(
-        self, found: list[tuple[int, Progress | None, bool]], expected: bool
+        self, found: list[tuple[int, ResumePoint | None, bool]], expected: bool
     ) -> None:
         assert work().needs_plan(self.reports(*found)) is expected
 

@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from airflow_kconnect.connect.connector import Progress
 from airflow_kconnect.connect.error_cells import DROPPED, PADDING, error_cell, stage_prefix
 from airflow_kconnect.connect.errors import DataError, RetriableError
+from airflow_kconnect.connect.source_connector import ResumePoint
 from airflow_kconnect.connectors.file.reading import read_split
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
@@ -123,13 +123,13 @@ class TestReport:
     )
     def test_it_says_what_is_committed(self, changed: dict[str, Any], expected: tuple[int, int, bool]) -> None:
         report = Writing(**changed).write(lines(1, 2), lines(3)).report
-        assert (report.written, report.progress, report.done) == expected
+        assert (report.written, report.resume_point, report.done) == expected
 
     def test_what_is_not_committed_is_not_written(self) -> None:
         writing = Writing(producer=NoCommit())
         with pytest.raises(RetriableError):
             writing.write(lines(1))
-        assert (writing.report.written, writing.report.progress, writing.report.done) == (0, None, False)
+        assert (writing.report.written, writing.report.resume_point, writing.report.done) == (0, None, False)
 
     def test_each_topic_is_named_once(self) -> None:
         batches = (lines(1, 2, topic=["a", "b"]), lines(3, topic=["a"]))
@@ -145,7 +145,7 @@ class TestReport:
         assert SplitReport(**json.loads(json.dumps(vars(report)))) == report
 
 
-def half(progress: Progress) -> Marker:
+def half(progress: ResumePoint) -> Marker:
     """An earlier attempt of the split got that far, with two records."""
     return Marker("plan", progress, False, 2)
 
@@ -189,7 +189,7 @@ class TestResume:
         ],
     )
     def test_what_was_committed_after_the_driver_looked_is_passed_over(
-        self, known: Progress, committed: Progress, batches: list[list[Progress]], expected: list[bytes]
+        self, known: ResumePoint, committed: ResumePoint, batches: list[list[ResumePoint]], expected: list[bytes]
     ) -> None:
         pointer = replace(POINTER, markers={0: half(known)})
         assert Writing(half(committed), pointer=pointer).write(*(lines(*b) for b in batches)).values == expected
@@ -251,7 +251,7 @@ class TestBadRecords:
         writing = Writing(chunk_ms=0)
         with pytest.raises(DataError):
             writing.write(lines(1), lines(2, error="bad"))
-        assert (writing.report.written, writing.report.progress) == (1, 1)
+        assert (writing.report.written, writing.report.resume_point) == (1, 1)
 
     def test_a_failed_stage_ends_the_run_with_its_name(self) -> None:
         failed = stage_prefix("TRANSFORMATION", "x.Cast$Value") + "no number"
