@@ -65,3 +65,8 @@ class InternalError(ConnectError):
     """A bug in airflow_kconnect itself; please report it."""
 
     exit_code = 5
+
+
+def in_one_line(error: BaseException) -> str:
+    """Class and first line of the text of an error that is not ours."""
+    return f"{type(error).__name__}: {error}".splitlines()[0]

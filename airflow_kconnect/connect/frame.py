@@ -6,13 +6,14 @@ never imported.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import Shape
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 @dataclass(frozen=True)
@@ -71,3 +72,11 @@ class RecordFrame:
     def with_df(self, df: DataFrame) -> RecordFrame:
         """The same frame over other rows."""
         return replace(self, df=df)
+
+    def with_columns(self, columns: Mapping[str, Column], without: Collection[str] = ()) -> RecordFrame:
+        """The same frame with columns added or replaced, and without others.
+
+        A single projection, unlike `withColumns` and `drop`: Spark analyses the whole plan again for each.
+        """
+        kept = [self.df[f"`{name}`"] for name in self.df.columns if name not in columns and name not in without]
+        return self.with_df(self.df.select(*kept, *(column.alias(name) for name, column in columns.items())))

@@ -13,7 +13,7 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from airflow_kconnect.connect.config.validators import invalid
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.connect.validation.foreign_classes import advice
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class PluginRegistry:
             found = self._find(group, name, name)
             version = found.version() if hasattr(found, "version") else None
         except Exception as error:
-            text = error.errors[name][0] if isinstance(error, ConfigError) else _cause(error)
+            text = error.errors[name][0] if isinstance(error, ConfigError) else in_one_line(error)
             return PluginInfo(name, error=text)
         return PluginInfo(name, kind=getattr(found, "kind", None), version=version)
 
@@ -170,7 +170,7 @@ class PluginRegistry:
         try:
             loaded = entry_point.load()
         except Exception as error:
-            text = f"{full_name} is installed, but {entry_point.value} cannot be imported: {_cause(error)}"
+            text = f"{full_name} is installed, but {entry_point.value} cannot be imported: {in_one_line(error)}"
             raise ConfigError({key: [text]}) from error
         if not isinstance(loaded, type):
             raise ConfigError({key: [f"{full_name} is installed, but {entry_point.value} is not a class."]})
@@ -180,10 +180,6 @@ class PluginRegistry:
 def _aliases(group: str, full_name: str) -> set[str]:
     simple = full_name.rpartition(".")[2]
     return {simple, simple.removesuffix(_SUFFIXES.get(group, ""))} - {""}
-
-
-def _cause(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]
 
 
 @cache

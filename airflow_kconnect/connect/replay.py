@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.moments import moment_of
 from airflow_kconnect.connect.plugins import registry
 
 
@@ -20,7 +21,7 @@ class Replay:
     :param start_ms: start of the interval in ms since the epoch.
     :param end_ms: its end, exclusive.
     :param key: another attempt with the same key resumes where the previous one stopped, and does nothing if it had
-        finished; a different key replays the interval once more.
+        finished; a different key replays the interval again.
     """
 
     start_ms: int
@@ -59,12 +60,11 @@ def interval_replay(connector: str, text: str, *, again: bool = False) -> Replay
 
 def _ms(text: str) -> int:
     try:
-        moment = datetime.fromisoformat(text.strip())
+        return int(moment_of(text.strip()).timestamp() * 1000)
     except ValueError:
         raise ValueError(
             f"{text!r} is not a point in time; expected for example 2026-01-31 or 2026-01-31T12:00:00Z"
         ) from None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def check_replay(config: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from confluent_kafka import (
     ConsumerGroupTopicPartitions,
@@ -13,8 +13,8 @@ from confluent_kafka import (
     KafkaError,
     KafkaException,
     TopicCollection,
-    TopicPartition,
 )
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     ClusterMetadata,
@@ -25,7 +25,7 @@ from confluent_kafka.admin import (
 )
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.record import TopicPartition as Place
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.errors import error_of, text_of, translate, translated, will_not_pass
 
 log = logging.getLogger(__name__)
@@ -40,6 +40,9 @@ _UNSETTLED = (
     KafkaError.UNKNOWN_TOPIC_OR_PART,
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.LEADER_NOT_AVAILABLE,
+    # The client already knows a leader's epoch that this broker is about to learn, or the reverse.
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError.FENCED_LEADER_EPOCH,
     KafkaError.COORDINATOR_NOT_AVAILABLE,
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.NOT_COORDINATOR,
@@ -47,9 +50,9 @@ _UNSETTLED = (
     KafkaError.UNSTABLE_OFFSET_COMMIT,
 )
 _LONGEST_TRANSACTION_MS = 900_000
-
-
 _NO_ID = "A" * 22
+
+_T = TypeVar("_T")
 
 
 class GroupState(NamedTuple):
@@ -151,21 +154,20 @@ class KafkaAdmin:
         """The cluster's id and its number of brokers."""
 
         def ask() -> tuple[str, int]:
-            found = self._client.describe_cluster(request_timeout=self._timeout_s).result()
-            return found.cluster_id, len(found.nodes)
+            cluster = self._client.describe_cluster(request_timeout=self._timeout_s).result()
+            return cluster.cluster_id, len(cluster.nodes)
 
-        cluster: tuple[str, int] = self._settled("looking up the cluster", ask)
-        return cluster
+        return self._settled("looking up the cluster", ask)
 
     def partitions(self, topic: str) -> int:
         """Number of partitions of a topic; 0 if it does not exist."""
         metadata = self._call(f"looking up topic {topic}", lambda: self._client.list_topics(topic, self._timeout_s))
-        found = metadata.topics.get(topic)
-        if found is None or (found.error and found.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART):
+        known = metadata.topics.get(topic)
+        if known is None or (known.error and known.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART):
             return 0
-        if found.error:
-            raise translate(found.error, f"looking up topic {topic}")
-        return len(found.partitions)
+        if known.error:
+            raise translate(known.error, f"looking up topic {topic}")
+        return len(known.partitions)
 
     def topics(self) -> dict[str, int]:
         """Every topic with its number of partitions."""
@@ -181,15 +183,15 @@ class KafkaAdmin:
             "looking up topics",
             lambda: self._client.describe_topics(TopicCollection(names), request_timeout=self._timeout_s),
         )
-        found = {}
+        descriptions = {}
         for name in names:
             try:
                 topic = futures[name].result()
-                found[name] = Topic(len(topic.partitions), _shown(topic.topic_id))
+                descriptions[name] = Topic(len(topic.partitions), _shown(topic.topic_id))
             except KafkaException as error:
                 if error_of(error).code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
                     raise translated(error, f"looking up topic {name}") from error
-        return found
+        return descriptions
 
     def create_topic(
         self,
@@ -229,22 +231,22 @@ class KafkaAdmin:
     def setting(self, topic: str, name: str) -> str:
         """The value of a topic setting, such as ``cleanup.policy``."""
         resource = ConfigResource(ResourceType.TOPIC, topic)
-        found = self._settled(
+        settings = self._settled(
             f"reading the settings of topic {topic}",
             lambda: self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result(),
         )
-        return str(found[name].value)
+        return str(settings[name].value)
 
     def longest_transaction_ms(self) -> int:
         """The brokers' ``transaction.max.timeout.ms``; Kafka's default where this principal may not query it."""
         try:
             brokers = self._client.describe_cluster(request_timeout=self._timeout_s).result().nodes
             resource = ConfigResource(ResourceType.BROKER, str(brokers[0].id))
-            found = self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result()
+            settings = self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result()
         except KafkaException as error:
             log.info("the brokers' transaction.max.timeout.ms is not known: %s", error_of(error).str())
             return _LONGEST_TRANSACTION_MS
-        return int(found["transaction.max.timeout.ms"].value)
+        return int(settings["transaction.max.timeout.ms"].value)
 
     def end_offsets(self, topic: str, partitions: Iterable[int], *, committed: bool) -> dict[int, int]:
         """End offset of each partition: for read_committed readers, or including open transactions."""
@@ -259,74 +261,75 @@ class KafkaAdmin:
         """The first offset of each partition whose record has this timestamp or a later one; -1 if there is none."""
         return self._offsets(topic, partitions, OffsetSpec.for_timestamp(timestamp_ms))
 
-    def committed_ends(self, places: Iterable[Place]) -> dict[Place, int]:
+    def committed_ends(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """The end offsets of partitions of any topics for read_committed readers; a single request."""
         level = IsolationLevel.READ_COMMITTED
         return self._listed("reading the ends of topics", places, OffsetSpec.latest(), isolation_level=level)
 
-    def bounds(self, places: Collection[Place]) -> dict[Place, Bounds]:
+    def bounds(self, places: Collection[TopicPartition]) -> dict[TopicPartition, Bounds]:
         """Begin and end offsets of partitions, for any number of topics in three requests."""
         # The log end first: records written in between must not look like an open transaction.
         log_ends = self._listed(
             "reading the ends of topics", places, OffsetSpec.latest(), isolation_level=IsolationLevel.READ_UNCOMMITTED
         )
-        ends, begins = (
-            self.committed_ends(log_ends),
-            self._listed("reading the begins of topics", log_ends, OffsetSpec.earliest()),
-        )
+        ends = self.committed_ends(log_ends)
+        begins = self._listed("reading the begins of topics", log_ends, OffsetSpec.earliest())
         return {place: Bounds(begins[place], end, max(log_ends[place], end)) for place, end in ends.items()}
 
     def _offsets(self, topic: str, partitions: Iterable[int], spec: OffsetSpec, **options: Any) -> dict[int, int]:
-        places = [Place(topic, p) for p in partitions]
-        found = self._listed(f"reading the offsets of topic {topic}", places, spec, **options)
-        return {place.partition: offset for place, offset in found.items()}
+        places = [TopicPartition(topic, p) for p in partitions]
+        offsets = self._listed(f"reading the offsets of topic {topic}", places, spec, **options)
+        return {place.partition: offset for place, offset in offsets.items()}
 
-    def _listed(self, doing: str, places: Iterable[Place], spec: OffsetSpec, **options: Any) -> dict[Place, int]:
-        wanted = {TopicPartition(place.topic, place.partition): spec for place in places}
+    def _listed(
+        self, doing: str, places: Iterable[TopicPartition], spec: OffsetSpec, **options: Any
+    ) -> dict[TopicPartition, int]:
+        wanted = {KafkaTopicPartition(place.topic, place.partition): spec for place in places}
         if not wanted:
             return {}
 
-        def ask() -> dict[Place, int]:
+        def ask() -> dict[TopicPartition, int]:
             futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s, **options)
-            return {Place(tp.topic, tp.partition): future.result().offset for tp, future in futures.items()}
+            return {TopicPartition(tp.topic, tp.partition): future.result().offset for tp, future in futures.items()}
 
-        offsets: dict[Place, int] = self._settled(doing, ask)
-        return offsets
+        return self._settled(doing, ask)
 
     def group_state(self, group: str) -> GroupState:
         """The state of a consumer group; one that does not exist is dead."""
 
         def ask() -> GroupState:
             try:
-                found = self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)[group].result()
-                return GroupState(found.state.name, len(found.members), found.is_simple_consumer_group)
+                futures = self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)
+                answer = futures[group].result()
+                return GroupState(answer.state.name, len(answer.members), answer.is_simple_consumer_group)
             except KafkaException as error:
                 if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
                     return GroupState("DEAD", 0, True)
                 raise
 
-        state: GroupState = self._settled(f"looking up consumer group {group}", ask)
-        return state
+        return self._settled(f"looking up consumer group {group}", ask)
 
-    def committed(self, group: str, places: Collection[Place]) -> dict[Place, Committed]:
+    def committed(self, group: str, places: Collection[TopicPartition]) -> dict[TopicPartition, Committed]:
         """What a consumer group has committed for these partitions; empty if there is no such group.
 
         Waits for open transactions that hold offsets for them.
         """
         if not places:
             return {}
-        wanted = [TopicPartition(place.topic, place.partition) for place in places]
+        wanted = [KafkaTopicPartition(place.topic, place.partition) for place in places]
         return self._committed(ConsumerGroupTopicPartitions(group, wanted), require_stable=True)
 
-    def committed_offsets(self, group: str) -> dict[Place, int]:
+    def committed_offsets(self, group: str) -> dict[TopicPartition, int]:
         """All offsets that a consumer group has committed, for monitoring: does not wait for open transactions."""
-        found = self._committed(ConsumerGroupTopicPartitions(group), require_stable=False)
-        return {place: committed.offset for place, committed in found.items()}
+        offsets = self._committed(ConsumerGroupTopicPartitions(group), require_stable=False)
+        return {place: committed.offset for place, committed in offsets.items()}
 
-    def _committed(self, request: ConsumerGroupTopicPartitions, *, require_stable: bool) -> dict[Place, Committed]:
+    def _committed(
+        self, request: ConsumerGroupTopicPartitions, *, require_stable: bool
+    ) -> dict[TopicPartition, Committed]:
         group = request.group_id
 
-        def ask() -> dict[Place, Committed]:
+        def ask() -> dict[TopicPartition, Committed]:
             futures = self._client.list_consumer_group_offsets(
                 [request], require_stable=require_stable, request_timeout=self._timeout_s
             )
@@ -334,15 +337,14 @@ class KafkaAdmin:
             if refused := next((tp.error for tp in answer if tp.error), None):
                 raise KafkaException(refused)
             return {
-                Place(tp.topic, tp.partition): Committed(tp.offset, tp.metadata or "")
+                TopicPartition(tp.topic, tp.partition): Committed(tp.offset, tp.metadata or "")
                 for tp in answer
                 if tp.offset >= 0
             }
 
-        offsets: dict[Place, Committed] = self._settled(f"reading the offsets of group {group}", ask)
-        return offsets
+        return self._settled(f"reading the offsets of group {group}", ask)
 
-    def _settled(self, doing: str, request: Callable[[], Any]) -> Any:
+    def _settled(self, doing: str, request: Callable[[], _T]) -> _T:
         """The answer to a request, retried while the cluster is still propagating what is new."""
         deadline = time.monotonic() + self._timeout_s
         while True:
@@ -353,7 +355,7 @@ class KafkaAdmin:
                     raise translated(error, doing) from error
                 time.sleep(0.05)
 
-    def _call(self, doing: str, request: Any) -> Any:
+    def _call(self, doing: str, request: Callable[[], _T]) -> _T:
         try:
             return request()
         except KafkaException as error:

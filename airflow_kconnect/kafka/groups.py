@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
-from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -20,7 +20,7 @@ class GroupAdmin(KafkaAdmin):
 
         :raises RetriableError: the group has members, or the broker is unavailable.
         """
-        places = [KafkaPartition(place.topic, place.partition, offset) for place, offset in offsets.items()]
+        places = [KafkaTopicPartition(place.topic, place.partition, offset) for place, offset in offsets.items()]
         request = [ConsumerGroupTopicPartitions(group, places)]
 
         def ask() -> None:

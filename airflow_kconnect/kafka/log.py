@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -83,7 +84,7 @@ class CompactedLog:
     ) -> None:
         consumer = Consumer(self._config)
         try:
-            consumer.assign([TopicPartition(self.topic, p, starts[p]) for p in behind])
+            consumer.assign([KafkaTopicPartition(self.topic, p, starts[p]) for p in behind])
             deadline = time.monotonic() + self._patience_s
             while behind:
                 before = {p: self.positions[p] for p in behind}

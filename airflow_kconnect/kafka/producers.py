@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, FencedError, RetriableError
 from airflow_kconnect.kafka.bounded import bounded
@@ -143,7 +144,7 @@ class CommittingProducer(ABC):
 
     def close(self) -> None:
         """Purge the queue and free the producer's threads."""
-        # A fenced producer reports the fencing once more.
+        # A fenced producer reports the fencing again.
         with suppress(KafkaException), warnings.catch_warnings(action="ignore", category=RuntimeWarning):
             self._producer.purge(in_queue=True, in_flight=True, blocking=False)
             # confluent-kafka below 2.13 has no close: it frees a producer once it is no longer referenced.
@@ -200,7 +201,7 @@ class TransactionalProducer(CommittingProducer):
         self._serving(self._producer.flush)
         self._raise_if_failed()
 
-    def send_sink_offsets(self, offsets: Sequence[TopicPartition], group_metadata: Any) -> None:
+    def send_sink_offsets(self, offsets: Sequence[KafkaTopicPartition], group_metadata: Any) -> None:
         """Commit consumer group offsets with this transaction."""
         try:
             self._answered(

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
-from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.record import TopicPartition
@@ -169,7 +169,7 @@ def _first_timestamps(config: Mapping[str, Any], starts: Mapping[TopicPartition,
     consumer = Consumer({**config, **_ONE_RECORD})
     deadline = time.monotonic() + TIMEOUT_S
     try:
-        consumer.assign([KafkaPartition(place.topic, place.partition, at) for place, at in starts.items()])
+        consumer.assign([KafkaTopicPartition(place.topic, place.partition, at) for place, at in starts.items()])
         while waiting:
             for message in consumer.consume(len(waiting), timeout=0.1):
                 place = TopicPartition(message.topic(), message.partition())
@@ -177,7 +177,7 @@ def _first_timestamps(config: Mapping[str, Any], starts: Mapping[TopicPartition,
                 if timestamp is not None and place in waiting:
                     found[place] = timestamp
                 waiting.discard(place)
-                consumer.pause([KafkaPartition(place.topic, place.partition)])
+                consumer.pause([KafkaTopicPartition(place.topic, place.partition)])
             if waiting and time.monotonic() > deadline:
                 names = ", ".join(map(str, sorted(waiting)))
                 raise RetriableError(f"reading the first unread record of {names}: no answer within {TIMEOUT_S:.0f} s")

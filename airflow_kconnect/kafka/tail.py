@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -74,7 +75,7 @@ class TopicTail:
     def _partition(self, partition: int, start: int) -> Iterator[SeenRecord]:
         consumer = Consumer(self._config)
         try:
-            consumer.assign([TopicPartition(self._topic, partition, start)])
+            consumer.assign([KafkaTopicPartition(self._topic, partition, start)])
             while True:
                 message = consumer.poll(_PATIENCE_S)
                 if message is None:

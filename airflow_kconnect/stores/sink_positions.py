@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from confluent_kafka import Consumer
-from confluent_kafka import TopicPartition as KafkaPartition
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
@@ -43,8 +43,8 @@ def mark(cluster: str, topic_id: str) -> str:
 
 def marked_topic(metadata: str, cluster: str) -> str | None:
     """The topic id of a `mark`; None if it was written in another cluster, or is something else."""
-    found = _MARK.fullmatch(metadata)
-    return found[2] if found and found[1] == cluster else None
+    match = _MARK.fullmatch(metadata)
+    return match[2] if match and match[1] == cluster else None
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class SinkRecords:
 
     def add(self, record: LogRecord) -> None:
         """Process one record of the offset topic."""
-        found = sink_of(record.key or b"null")
-        if found is not None and found[0] == self._group:
-            self._records.setdefault(found[1], {})[record.partition] = record
+        sink = sink_of(record.key or b"null")
+        if sink is not None and sink[0] == self._group:
+            self._records.setdefault(sink[1], {})[record.partition] = record
 
     def read(self) -> dict[str, TopicRead]:
         """Topic -> its record. :raises DataError: a record cannot be read."""
@@ -121,7 +121,7 @@ class SinkPositions:
     ) -> None:
         self._clients, self._worker, self._admin, self._group = clients, worker, admin, group
         self._kept = kept
-        self._offset_topic = str(worker.get("offset.storage.topic"))
+        self._offset_topic = worker.offset_topic
         self._cluster = ""
         self._topics: dict[str, Topic] = {}
         self._written: dict[str, TopicRead] = {}
@@ -149,26 +149,29 @@ class SinkPositions:
         :raises DataError: a record of the offset topic cannot be read.
         """
         in_target = in_target or {}
-        found = self._in_group()
+        positions = self._in_group()
         places = self._places()
-        missing = {place for place in places if place not in found}
+        missing = {place for place in places if place not in positions}
         # An offset that another tool has committed does not say to which topic the target's offset belongs.
         unsure = {
-            p for p in places if p in found and found[p].topic_id is None and in_target.get(p, -1) > found[p].offset
+            p
+            for p in places
+            if p in positions and positions[p].topic_id is None and in_target.get(p, -1) > positions[p].offset
         }
         records = self._records().read() if self._kept and missing | unsure else {}
         for place in missing | unsure:
             position = _of_record(place, records.get(place.topic))
             if position is not None:
-                found[place] = position if place in missing else replace(found[place], topic_id=position.topic_id)
+                lost = place in missing
+                positions[place] = position if lost else replace(positions[place], topic_id=position.topic_id)
         for place, offset in in_target.items():
-            before = found.get(place, Position(-1, None))
-            found[place] = replace(before, offset=max(before.offset, offset))
-        return found
+            before = positions.get(place, Position(-1, None))
+            positions[place] = replace(before, offset=max(before.offset, offset))
+        return positions
 
     def all(self) -> dict[TopicPartition, int]:
         """What the group has, and what it has lost, for display. Does not wait for open transactions."""
-        found = self._admin.committed_offsets(self._group)
+        offsets = self._admin.committed_offsets(self._group)
         records = self._records(committed=True).read()
         topics = self._admin.described(records)
         for topic, record in records.items():
@@ -176,8 +179,8 @@ class SinkPositions:
                 kept = {
                     TopicPartition(topic, p): offset for p, offset in enumerate(record.offsets) if offset is not None
                 }
-                found = kept | found
-        return found
+                offsets = kept | offsets
+        return offsets
 
     def created_again(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
         """Topics that were recreated since these positions were committed."""
@@ -196,7 +199,7 @@ class SinkPositions:
                 producer.produce_patiently(self._offset_topic, record.encode(), sink_key(self._group, topic))
                 self._written[topic] = record
         offsets = [
-            KafkaPartition(place.topic, place.partition, offset, metadata=self._mark(place.topic))
+            KafkaTopicPartition(place.topic, place.partition, offset, metadata=self._mark(place.topic))
             for place, offset in positions.items()
         ]
         producer.send_sink_offsets(offsets, self._group_metadata)
@@ -238,9 +241,9 @@ class SinkPositions:
 
     def alter(self, producer: TransactionalProducer, wanted: Offsets) -> None:
         """Replace some positions in one transaction; the other partitions keep theirs."""
-        found = self.read()
-        gone = self.created_again(found)
-        kept = {place: position.offset for place, position in found.items() if place.topic not in gone}
+        positions = self.read()
+        gone = self.created_again(positions)
+        kept = {place: position.offset for place, position in positions.items() if place.topic not in gone}
         self.commit(producer, {**kept, **wanted})
 
     def forget(self, producer: TransactionalProducer) -> None:
@@ -262,16 +265,16 @@ class SinkPositions:
 
     def _in_group(self) -> dict[TopicPartition, Position]:
         committed = self._admin.committed(self._group, self._places())
-        found = {
+        positions = {
             place: Position(offset, marked_topic(metadata, self._cluster))
             for place, (offset, metadata) in committed.items()
         }
         # Both are written together: where the group's offsets carry our mark, the offset topic has them too.
-        foreign = {place.topic for place, position in found.items() if position.topic_id is None}
-        gone = self.created_again(found)
-        records = self._as_records({place: position.offset for place, position in found.items()})
+        foreign = {place.topic for place, position in positions.items() if position.topic_id is None}
+        gone = self.created_again(positions)
+        records = self._as_records({place: position.offset for place, position in positions.items()})
         self._written = {topic: record for topic, record in records.items() if topic not in {*foreign, *gone}}
-        return found
+        return positions
 
     def _mark(self, topic: str) -> str:
         topic_id = self._topics[topic].id

@@ -61,10 +61,10 @@ class TargetStates:
 
     def __init__(self, worker: WorkerConfig) -> None:
         self._worker = worker
-        self._topic = str(worker.get("config.storage.topic"))
+        self._topic = worker.config_topic
         self._clients = ClientConfigs(worker.props)
         self._admin = KafkaAdmin(self._clients.admin())
-        self._log = CompactedLog(self._admin, self._clients.consumer(f"{worker.get('group.id')}-configs"), self._topic)
+        self._log = CompactedLog(self._admin, self._clients.consumer(f"{worker.group_id}-configs"), self._topic)
         self._states: dict[str, TargetState] = {}
         self._found = False
 

@@ -29,7 +29,7 @@ def ensure_config_topic(admin: KafkaAdmin, worker: WorkerConfig) -> int:
 
     :raises ConfigError: it is not compacted, or cannot be created.
     """
-    return _ensure(admin, worker, "config", str(worker.get("config.storage.topic")), 1)
+    return _ensure(admin, worker, "config", worker.config_topic, 1)
 
 
 def replication_of(admin: KafkaAdmin, worker: WorkerConfig, store: str) -> int:

@@ -17,6 +17,7 @@ from airflow_kconnect.connect.config.types import (
     coerce,
     java_trim,
     parse_type,
+    texts_of,
 )
 from airflow_kconnect.connect.config.validators import (
     LambdaValidator,
@@ -62,4 +63,5 @@ __all__ = [
     "java_trim",
     "nullable",
     "parse_type",
+    "texts_of",
 ]

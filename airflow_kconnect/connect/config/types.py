@@ -137,6 +137,20 @@ def coerce(value: Any) -> str:
             raise ValueError(f"Expected a string, but found a value of type {type(value).__name__}.")
 
 
+def texts_of(config: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, list[str]]]:
+    """The values of a configuration as trimmed text; and by key what is wrong with the others, which are null or
+    nested.
+    """
+    texts: dict[str, str] = {}
+    errors: dict[str, list[str]] = {}
+    for key, value in config.items():
+        try:
+            texts[key] = java_trim(coerce(value))
+        except ValueError as error:
+            errors[key] = [str(error)]
+    return texts, errors
+
+
 def parse_type(name: str, value: Any, type_: Type) -> Any:
     """Parse a value to its key's type (ConfigDef.parseType); null stays null, typed values stay as they are.
 

@@ -26,6 +26,8 @@ def canonical_json(value: Any) -> str:
             return str(value)
         case float():
             return _java_double(value)
+        case Decimal():
+            return str(value)  # as `BigDecimal.toString`
         case Mapping():
             return "{" + ",".join(f"{canonical_json(str(k))}:{canonical_json(v)}" for k, v in value.items()) + "}"
         case list() | tuple():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from airflow_kconnect.connect.java.regex_classes import Test, any_, any_in_line, class_of, ignoring_case, is_
 from airflow_kconnect.connect.java.regex_matching import (
+    BackReference,
     Capture,
     Character,
     Choice,
@@ -18,7 +19,6 @@ from airflow_kconnect.connect.java.regex_matching import (
     Matching,
     Part,
     Place,
-    Reference,
     Repeat,
     Sequence,
 )
@@ -168,7 +168,7 @@ class _Reader:
         if found["name"] and found["name"] not in self._names:
             raise self._error(f"there is no group {found['name']}")
         self._at = found.end()
-        return Reference(self._names[found["name"]] if found["name"] else int(found["number"]))
+        return BackReference(self._names[found["name"]] if found["name"] else int(found["number"]))
 
     def _place(self) -> Part | None:
         found = _PLACES.get(self._pattern[self._at + 1 : self._at + 2])

@@ -165,7 +165,7 @@ class Capture(Part):
 
 
 @dataclass(eq=False)
-class Reference(Part):
+class BackReference(Part):
     """The text of a group, repeated."""
 
     number: int

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.validation.connector import Inspection, inspect_connector
-from airflow_kconnect.connect.validation.inspection import inspect_connector as inspect_keys
+from airflow_kconnect.connect.validation.inspection import inspect_keys
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
 

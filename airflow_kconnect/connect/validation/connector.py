@@ -14,8 +14,7 @@ from airflow_kconnect.connect.validation.connector_keys import (
     sink_config,
     source_config,
 )
-from airflow_kconnect.connect.validation.inspection import Inspection
-from airflow_kconnect.connect.validation.inspection import inspect_connector as _inspect_keys
+from airflow_kconnect.connect.validation.inspection import Inspection, inspect_keys
 from airflow_kconnect.connect.validation.rules import check
 from airflow_kconnect.connect.validation.topic_rules import check_topic_name
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -26,7 +25,6 @@ __all__ = [
     "ValidatedConfig",
     "check_topic_name",
     "common_config",
-    "converter_settings",
     "inspect_connector",
     "load_connector_file",
     "sink_config",
@@ -44,7 +42,6 @@ class ValidatedConfig:
     :param kind: `source` or `sink`.
     :param props: all keys as text, trimmed.
     :param common: typed values of Connect's keys, of transformations, predicates and topic creation groups.
-    :param connector: typed values of the connector's own keys.
     :param warnings: what is allowed but may not do what the user expects.
     """
 
@@ -53,7 +50,6 @@ class ValidatedConfig:
     kind: str
     props: dict[str, str] = field(repr=False)
     common: dict[str, Any] = field(repr=False)
-    connector: dict[str, Any] = field(repr=False)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -67,7 +63,7 @@ def inspect_connector(
 
     Parameters as for `validate_connector`; a wrong configuration does not raise an exception here.
     """
-    inspection = _inspect_keys(config, worker=worker)
+    inspection = inspect_keys(config, worker=worker)
     check(inspection, kind)
     return inspection
 
@@ -93,20 +89,5 @@ def validate_connector(
         kind=inspection.kind,
         props=inspection.props,
         common=inspection.parsed(inspection.framework),
-        connector=inspection.parsed(inspection.own),
         warnings=inspection.warnings,
     )
-
-
-def converter_settings(config: ValidatedConfig, worker: WorkerConfig, kind: str) -> tuple[str, dict[str, str]]:
-    """Class name and settings of a connector's converter, as Connect chooses them.
-
-    A connector without a converter of its own gets the worker's, with the worker's settings and none of its own.
-
-    :param kind: `key`, `value` or `header`.
-    """
-    key = f"{kind}.converter"
-    name = config.props.get(key)
-    source: Mapping[str, str] = config.props if name is not None else worker.props
-    settings = {name.removeprefix(f"{key}."): text for name, text in source.items() if name.startswith(f"{key}.")}
-    return name or worker.get(key), {**settings, "converter.type": kind}

@@ -82,7 +82,7 @@ _DOCS = {
 
 INSTALLED_VERSION = "the installed version runs"
 _RETRIES = (
-    "converters and transformations here never fail for a passing reason. If Kafka or another system is unavailable, "
+    "converters and transformations here never fail for a temporary reason. If Kafka or another system is unavailable, "
     "the run fails and Airflow retries the task"
 )
 # Connect's keys that are accepted but not used, and why.

@@ -26,7 +26,7 @@ _TABLE: tuple[tuple[str, str], ...] = (
     ),
     (
         r"org\.apache\.kafka\.connect\.mirror\..*|io\.confluent\.connect\.replicator\..*",
-        "replication between clusters does not run here: run connect-mirror-maker beside the brokers",
+        "replication between clusters does not run here: run connect-mirror-maker next to the brokers",
     ),
     (
         r".*(S3|Gcs|GCS|Azure\w*|Hdfs\d?|HDFS|Adls\w*|DataLake\w*)(Sink|Source)(Connector)?"
@@ -42,7 +42,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         r".*(Snowflake|BigQuery|Redshift|Databricks|ClickHouse|Clickhouse|Vertica|Iceberg|DeltaLake|Delta|Hudi)\w*",
         f"warehouses and table formats are not supported yet: {_KEEP}, or write Parquet files with DirectorySink, and "
-        "load them in a next task. JdbcSink writes to PostgreSQL, MySQL, MariaDB and SQLite",
+        "load them in a next task. JdbcSink writes to PostgreSQL, MySQL, MariaDB, SQLite, DuckDB, and by a "
+        "JDBC driver to others",
     ),
     (
         r".*(SpoolDir|FilePulse|FsSource|Sftp|SFTP|Ftp)\w*",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect import plugins
-from airflow_kconnect.connect.config import ConfigDef, ConfigValue, coerce, java_trim
+from airflow_kconnect.connect.config import ConfigDef, ConfigValue, texts_of
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import common_config, sink_config, source_config
 from airflow_kconnect.connect.validation.stage_keys import enrich
@@ -74,14 +74,14 @@ class Inspection:
         return {key: self.values[key].value for key in definition.keys}
 
 
-def inspect_connector(config: Mapping[str, Any], *, worker: WorkerConfig | None = None) -> Inspection:
+def inspect_keys(config: Mapping[str, Any], *, worker: WorkerConfig | None = None) -> Inspection:
     """Check single keys; `rules.check` adds the rules that involve several.
 
     :param config: the connector's configuration, variables resolved.
     :param worker: default: `WorkerConfig.defaults()`.
     """
     worker = worker or WorkerConfig.defaults()
-    props = _texts(config)
+    props, errors = texts_of(config)
     plugin, name, unknown = _find_class(props)
     framework = enrich(_BASES[plugin.kind if plugin else None](worker), props)
     own = plugin.config() if plugin else ConfigDef()
@@ -91,18 +91,10 @@ def inspect_connector(config: Mapping[str, Any], *, worker: WorkerConfig | None 
     definition = ConfigDef(framework).extend(own)
     inspection = Inspection(props, worker, name, plugin, framework, own, definition, values)
     inspection.add(CONNECTOR_CLASS, *unknown)
-    _refuse_other_values(inspection, config)
+    for key, texts in errors.items():
+        if key not in definition.keys:  # those have found the error themselves
+            inspection.add(key, *texts)
     return inspection
-
-
-def _texts(config: Mapping[str, Any]) -> dict[str, str]:
-    texts = {}
-    for key, value in config.items():
-        try:
-            texts[key] = java_trim(coerce(value))
-        except ValueError:
-            continue
-    return texts
 
 
 def _find_class(props: Mapping[str, str]) -> tuple[type[Connector] | None, str, list[str]]:
@@ -115,12 +107,3 @@ def _find_class(props: Mapping[str, str]) -> tuple[type[Connector] | None, str, 
         return plugin, plugins.registry().resolve(plugins.CONNECTORS, given, key=CONNECTOR_CLASS), []
     except ConfigError as error:
         return None, given, error.errors[CONNECTOR_CLASS]
-
-
-def _refuse_other_values(inspection: Inspection, config: Mapping[str, Any]) -> None:
-    """Null and nested values are errors for any key, including undefined ones."""
-    for key in config.keys() - inspection.definition.keys.keys() - inspection.props.keys():
-        try:
-            coerce(config[key])
-        except ValueError as error:
-            inspection.add(key, str(error))

@@ -11,13 +11,9 @@ from difflib import get_close_matches
 from typing import Any
 
 from airflow_kconnect.connect import plugins
-from airflow_kconnect.connect.connector import (
-    Connector,
-    ExactlyOnceSupport,
-    PollSourceConnector,
-    SourceConnector,
-)
+from airflow_kconnect.connect.connector import Connector
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.source_connector import ExactlyOnceSupport, PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.validation import topic_rules
 from airflow_kconnect.connect.validation.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
@@ -96,7 +92,7 @@ def _check_texts(inspection: Inspection) -> None:
         try:
             f"{key}{text}".encode()
         except UnicodeEncodeError:
-            inspection.add(ascii(key)[1:-1], "The text has half of a surrogate pair in it, which is no character")
+            inspection.add(ascii(key)[1:-1], "The text has half of a surrogate pair in it, which is not a character")
 
 
 def _check_retries(inspection: Inspection) -> None:
@@ -210,7 +206,7 @@ def _unexpected(error: Exception) -> str:
 
 def _check_group(inspection: Inspection) -> None:
     """A sink that joined the worker's group would be removed from it again and again."""
-    worker_group = inspection.worker.get("group.id")
+    worker_group = inspection.worker.group_id
     key = "consumer.override.group.id"
     group, name = inspection.props.get(key), inspection.props.get("name")
     conflict = f"conflicts with Connect worker group {worker_group}"

@@ -82,9 +82,7 @@ def _check_target(inspection: Inspection, key: str) -> None:
     topic = inspection.props.get(key)
     if topic is None or key not in inspection.definition.keys or (not topic and key == DEAD_LETTER_TOPIC):
         return
-    worker = inspection.worker
-    internal = {worker.get(f"{kind}.storage.topic") for kind in ("offset", "config", "status")}
-    internal |= {*KAFKA_TOPICS, inspection.value("offsets.storage.topic")}
+    internal = {*inspection.worker.internal_topics, *KAFKA_TOPICS, inspection.value("offsets.storage.topic")}
     if inspection.values[key].errors:
         return
     if message := check_topic_name(topic):

@@ -21,8 +21,7 @@ from airflow_kconnect.connect.config import (
     Range,
     Type,
     ValidString,
-    coerce,
-    java_trim,
+    texts_of,
 )
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.client_keys import worker_client_errors
@@ -40,6 +39,7 @@ REPLICATION_TEXT = (
 )
 PARTITIONS_TEXT = "Number of partitions must be positive, or -1 to use the broker's default"
 
+_STORES = ("offset", "config", "status")
 _JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 SIMPLE_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 
@@ -88,7 +88,7 @@ class WorkerConfig:
 
         :raises ConfigError: with all errors.
         """
-        texts, errors = _texts(props)
+        texts, errors = texts_of(props)
         errors |= worker_client_errors(texts)
         try:
             parsed = worker_config_def().parse(props)
@@ -107,6 +107,33 @@ class WorkerConfig:
     def exactly_once(self) -> bool:
         """Whether source connectors may run exactly once; `preparing` is not enough, as in Connect."""
         return str(self.parsed["exactly.once.source.support"]).lower() == "enabled"
+
+    @property
+    def group_id(self) -> str:
+        """The first part of all transactional ids."""
+        return str(self.parsed["group.id"])
+
+    @property
+    def offset_topic(self) -> str:
+        """Where sources keep their offsets, unless they have a topic of their own, and sinks a copy of theirs."""
+        return str(self.parsed["offset.storage.topic"])
+
+    @property
+    def config_topic(self) -> str:
+        """Where target states are kept."""
+        return str(self.parsed["config.storage.topic"])
+
+    @property
+    def internal_topics(self) -> frozenset[str]:
+        """Topics that no connector may read by a pattern, or write to."""
+        return frozenset(str(self.parsed[f"{store}.storage.topic"]) for store in _STORES)
+
+    def offset_topic_of(self, source: Mapping[str, Any]) -> str:
+        """Where a source keeps its offsets: its own ``offsets.storage.topic``, else the worker's.
+
+        :param source: keys of the connector, as text or typed.
+        """
+        return str(source.get("offsets.storage.topic") or self.offset_topic)
 
     def get(self, key: str) -> Any:
         """Typed value of a known key, text of any other, None if it is not set."""
@@ -229,7 +256,7 @@ def _define_running(definition: ConfigDef) -> None:
         Type.LIST,
         list(DEFAULT_ALLOWLIST),
         Importance.MEDIUM,
-        "Client settings that the policy Allowlist allows (KIP-1188), in the place of the default, which is sizes, "
+        "Client settings that the policy Allowlist allows (KIP-1188), instead of the default, which is sizes, "
         "timeouts, the principal and what has no effect here. Connect's default is empty.",
     ).define(
         "kconnect.jdbc.drivers.allowed",
@@ -237,9 +264,9 @@ def _define_running(definition: ConfigDef) -> None:
         [],
         Importance.MEDIUM,
         "Which JDBC drivers connectors may bring along with `kconnect.jdbc.driver.coordinates` and "
-        "`kconnect.jdbc.driver.path`, besides those of PostgreSQL, MySQL, MariaDB and SQLite: Maven coordinates "
-        "(`group:artifact`, or with a version), jars and folders of jars (absolute paths), or `*` for any. A driver is "
-        "code that runs in the job. Drivers in Spark's own jars need no entry.",
+        "`kconnect.jdbc.driver.path`, besides those of PostgreSQL, MySQL, MariaDB, SQLite, DuckDB and H2: Maven "
+        "coordinates (`group:artifact`, or with a version), jars and folders of jars (absolute paths), or `*` for any. "
+        "A driver is code that runs in the job. Drivers in Spark's own jars need no entry.",
         validator=LambdaValidator(_bad_drivers),
     ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
     for key, default, documentation, without_effect in (
@@ -271,17 +298,6 @@ def minus_one_or_positive(message: str) -> LambdaValidator:
         return None if value is None or value == -1 or value >= 1 else message
 
     return LambdaValidator(rule)
-
-
-def _texts(props: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, list[str]]]:
-    texts: dict[str, str] = {}
-    errors: dict[str, list[str]] = {}
-    for key, value in props.items():
-        try:
-            texts[key] = java_trim(coerce(value))
-        except ValueError as error:
-            errors[key] = [str(error)]
-    return texts, errors
 
 
 def _warnings(props: Mapping[str, str]) -> list[str]:
@@ -316,7 +332,7 @@ def _bad_bootstrap_servers(name: str, servers: list[str]) -> str | None:
 
 
 def _bad_server(server: str) -> str | None:
-    """What is wrong with one `host:port`, before a client waits for it in vain."""
+    """What is wrong with one `host:port`, before a client waits for it for nothing."""
     if "://" in server:
         return f"entry '{server}' is a URL; write host:port without `{server.split('://')[0]}://`"
     host, colon, port = server.rpartition(":")

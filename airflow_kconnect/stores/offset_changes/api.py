@@ -26,7 +26,7 @@ def read_named(name: str, worker: WorkerConfig) -> list[dict[str, Any]]:
 
     A connector with its own ``offsets.storage.topic`` or consumer group cannot be found by name.
     """
-    known = ValidatedConfig(name, "", "", props={"name": name}, common={}, connector={})
+    known = ValidatedConfig(name, "", "", props={"name": name}, common={})
     return SourceOffsets(known, worker).read() or SinkOffsets(known, worker).read()
 
 

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from airflow_kconnect.connect.connector import Offset
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.source_connector import Offset
 
-SourceOffset = tuple[dict[str, Any], Offset | None]
+OffsetChange = tuple[dict[str, Any], Offset | None]
 
 _TOPIC, _PARTITION, _OFFSET = "kafka_topic", "kafka_partition", "kafka_offset"
 _SHAPE = 'expected {"offsets": [{"partition": {...}, "offset": {...}}, ...]}'
@@ -37,7 +37,7 @@ class _Errors:
             raise ConfigError({"offsets": list(self._texts)}, self._connector)
 
 
-def source_request(request: Any, connector: str) -> list[SourceOffset]:
+def source_request(request: Any, connector: str) -> list[OffsetChange]:
     """(source partition, offset) pairs; an offset of None means reset.
 
     :param request: parsed JSON.
@@ -45,7 +45,7 @@ def source_request(request: Any, connector: str) -> list[SourceOffset]:
     :raises ConfigError: with all errors, keyed by `offsets`.
     """
     errors = _Errors(connector)
-    found: dict[str, SourceOffset] = {}
+    changes: dict[str, OffsetChange] = {}
     for partition, offset in _entries(request, errors):
         if partition is None:
             errors.add("Partition objects cannot be null")
@@ -53,9 +53,9 @@ def source_request(request: Any, connector: str) -> list[SourceOffset]:
         for field, value in [*partition.items(), *(offset or {}).items()]:
             if (kind := _no_primitive(value)) is not None:
                 errors.add(f"Offsets may only contain primitive types as values, but field {field} contains {kind}")
-        found[partition_identity(partition)] = (partition, offset)
+        changes[partition_identity(partition)] = (partition, offset)
     errors.raise_if_any()
-    return list(found.values())
+    return list(changes.values())
 
 
 def sink_request(request: Any, connector: str) -> dict[TopicPartition, int | None]:
@@ -66,14 +66,14 @@ def sink_request(request: Any, connector: str) -> dict[TopicPartition, int | Non
     :raises ConfigError: with all errors, keyed by `offsets`.
     """
     errors = _Errors(connector)
-    found: dict[TopicPartition, int | None] = {}
+    offsets: dict[TopicPartition, int | None] = {}
     for partition, offset in _entries(request, errors):
         try:
-            found[_place(partition)] = _kafka_offset(offset)
+            offsets[_place(partition)] = _kafka_offset(offset)
         except ValueError as error:
             errors.add(str(error))
     errors.raise_if_any()
-    return found
+    return offsets
 
 
 def _no_primitive(value: Any) -> str | None:

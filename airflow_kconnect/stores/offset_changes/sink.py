@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
-from airflow_kconnect.connect.connector import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_connector import SinkConnector
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -87,7 +87,7 @@ class SinkOffsets:
         """
         topics = self._admin.check_reachable()
         ends = self._ends(TopicPartition(topic, p) for topic in self._topics(topics) for p in range(topics[topic]))
-        self._check_starts({place: self._first(found) for place, found in ends.items()})
+        self._check_starts({place: self._first(bounds) for place, bounds in ends.items()})
         self._check_group()
         with self._driver() as producer:
             places = dict.fromkeys(self._admin.committed_offsets(self._group), None)
@@ -102,11 +102,8 @@ class SinkOffsets:
 
     def _topics(self, existing: Mapping[str, int]) -> list[str]:
         props = self._config.props
-        internal = frozenset(
-            str(self._worker.get(f"{store}.storage.topic")) for store in ("offset", "config", "status")
-        )
         if "topics.regex" in props:
-            return chosen_topics(props, existing, internal)
+            return chosen_topics(props, existing, self._worker.internal_topics)
         return [topic for topic in named_topics(props) if topic in existing]
 
     def _ends(self, places: Iterable[TopicPartition]) -> Ends:
@@ -149,7 +146,7 @@ class SinkOffsets:
     def _driver(self) -> Iterator[TransactionalProducer]:
         """The producer for altering offsets: runs in progress are fenced."""
         self._positions.ensure_topic()
-        driver_id = transactional_ids.driver_id(str(self._worker.get("group.id")), self._name)
+        driver_id = transactional_ids.driver_id(self._worker.group_id, self._name)
         doing = f"altering the offsets of connector {self._name}"
         producer = TransactionalProducer(self._clients.producer(driver_id), doing)
         try:

@@ -6,10 +6,10 @@ import json
 import logging
 from typing import Any, cast
 
-from airflow_kconnect.connect.connector import SourceConnector
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.source_connector import SourceConnector
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -39,10 +39,8 @@ class SourceOffsets:
         self._name = config.name
         self._clients = ClientConfigs(worker.props, config.props, config.name)
         self._admin = KafkaAdmin(self._clients.admin())
-        group_id = str(worker.get("group.id"))
-        self._fence = SourceFence(self._clients, group_id, config.name, exactly_once=worker.exactly_once)
-        own = config.common.get("offsets.storage.topic")
-        self._topic = str(own or worker.get("offset.storage.topic"))
+        self._fence = SourceFence(self._clients, worker.group_id, config.name, exactly_once=worker.exactly_once)
+        self._topic = worker.offset_topic_of(config.common)
         self._log = self._reader(self._clients.patience_s)
 
     def read(self) -> list[dict[str, Any]]:
@@ -69,7 +67,7 @@ class SourceOffsets:
         2 call the connector
         3 take over: a run still in progress can no longer commit anything
         4 check for unfinished runs again, now that no new one can appear
-        5 one transaction: the offsets, and tombstones for the facts stored beside the old ones
+        5 one transaction: the offsets, and tombstones for the facts stored next to the old ones
 
         :returns: the result of `SourceConnector.alter_offsets`.
         :raises ConfigError: the request is wrong. :raises DataError: a run has not finished its plan.

@@ -1,4 +1,4 @@
-"""The bytes of the offset topic: Connect's offset records, and our plan and progress records beside them.
+"""The bytes of the offset topic: Connect's offset records, and our plan and progress records next to them.
 
 Keys of our own records are lists of three or four strings, which Connect (it expects exactly two members, the second
 one a map) skips with a warning. Plans and markers exist only while a run is unfinished; a sink's record for a topic
@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from airflow_kconnect.connect.connector import Progress, Split
 from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.connect.source_connector import ResumePoint, Split
 
 _OURS = "kconnect"
 
@@ -44,7 +44,7 @@ def marker_key(connector: str, split: int) -> bytes:
 
 
 def facts_key(connector: str, identity: str) -> bytes:
-    """Key of the facts that a connector stores beside the offset of a source partition, e.g. a file's fingerprint.
+    """Key of the facts that a connector stores next to the offset of a source partition, e.g. a file's fingerprint.
 
     They have a record of their own so that the offset keeps exactly the bytes that Connect would write.
     """
@@ -154,7 +154,7 @@ class Marker:
     """
 
     plan_id: str
-    progress: Progress | None
+    progress: ResumePoint | None
     done: bool
     records: int
     topics: tuple[str, ...] = ()
@@ -166,5 +166,5 @@ class Marker:
     @classmethod
     def decode(cls, value: bytes) -> Marker:
         """:raises ValueError, TypeError: the bytes are not a marker."""
-        found = cls(**json.loads(value))
-        return replace(found, topics=tuple(found.topics))
+        marker = cls(**json.loads(value))
+        return replace(marker, topics=tuple(marker.topics))

@@ -47,12 +47,12 @@ def overview(worker: WorkerConfig, groups: Mapping[str, str] | None = None) -> l
     admin = OnlookerAdmin(clients.admin())
     topics = admin.check_reachable()
     states = TargetStates(worker).read_all()
-    sources, sinks = _offset_topic(admin, clients, str(worker.get("offset.storage.topic")), topics)
+    sources, sinks = _offset_topic(admin, clients, worker.offset_topic, topics)
     if groups is None:
-        own = {f"{_GROUP}{name}" for name in sources} | {str(worker.get("group.id"))}
-        found = [group for group in {*admin.groups(), *sinks} if group.startswith(_GROUP) and group not in own]
+        own = {f"{_GROUP}{name}" for name in sources} | {worker.group_id}
+        of_sinks = [group for group in {*admin.groups(), *sinks} if group.startswith(_GROUP) and group not in own]
         groups = {name: f"{_GROUP}{name}" for name in (*sources, *states)}
-        groups |= {group.removeprefix(_GROUP): group for group in found}
+        groups |= {group.removeprefix(_GROUP): group for group in of_sinks}
         known = {name: _status(name, group, admin, states, sources, sinks) for name, group in groups.items()}
         return [known[name] for name in sorted(known) if known[name].kind or name in states]
     return [_status(name, group, admin, states, sources, sinks) for name, group in groups.items()]

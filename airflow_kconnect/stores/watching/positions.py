@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from airflow_kconnect.connect.config import coerce, java_trim
-from airflow_kconnect.connect.connector import Offset
+from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
+from airflow_kconnect.connect.source_connector import Offset
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -108,7 +108,9 @@ class ConnectorPositions:
     worker: Mapping[str, Any] = field(repr=False)
 
     def __post_init__(self) -> None:
-        self._props = _texts(self.config)
+        self._props, errors = texts_of(self.config)
+        if errors:
+            raise ConfigError(errors)
         self.name = self._props.get("name", "")
         if not self.name:
             raise ConfigError({"name": ["is missing: which connector is it?"]})
@@ -134,11 +136,11 @@ class ConnectorPositions:
             sizes, missing = self._topics(admin)
             bounds = admin.bounds([TopicPartition(topic, p) for topic, size in sizes.items() for p in range(size)])
             committed = self._committed(admin, bounds)
-            found = [self._partition(place, committed.get(place), bounds[place]) for place in sorted(bounds)]
-            unread = {p.place: p.start for p in found if p.unread} if timestamps else {}
+            partitions = [self._partition(place, committed.get(place), bounds[place]) for place in sorted(bounds)]
+            unread = {p.place: p.start for p in partitions if p.unread} if timestamps else {}
             first = self._kafka.timestamps(unread) if unread else {}
-        partitions = tuple(replace(p, first_unread_ms=first.get(p.place)) for p in found)
-        return SinkPosition(partitions, missing, now_ms)
+        dated = tuple(replace(p, first_unread_ms=first.get(p.place)) for p in partitions)
+        return SinkPosition(dated, missing, now_ms)
 
     def first_offsets_at(self, position: SinkPosition, timestamp_ms: int) -> dict[TopicPartition, int]:
         """The first offset of each partition whose record has this timestamp or a later one; -1 if none has.
@@ -146,13 +148,13 @@ class ConnectorPositions:
         :raises RetriableError: the broker is unavailable.
         """
         places = [partition.place for partition in position.partitions]
-        found: dict[TopicPartition, int] = {}
+        firsts: dict[TopicPartition, int] = {}
         with self._kafka.admin() as admin:
             for topic in sorted({place.topic for place in places}):
                 partitions = [place.partition for place in places if place.topic == topic]
                 offsets = admin.offsets_at(topic, partitions, timestamp_ms)
-                found |= {TopicPartition(topic, p): offset for p, offset in offsets.items()}
-        return found
+                firsts |= {TopicPartition(topic, p): offset for p, offset in offsets.items()}
+        return firsts
 
     def source(self) -> dict[str, Offset]:
         """Committed source offsets by `partition_identity`; none before the first run.
@@ -163,8 +165,7 @@ class ConnectorPositions:
         if self.is_sink:
             text = "makes it a sink, whose offsets are those of topics: ask for kafka_topic and kafka_partition"
             raise ConfigError({"topics": [text]}, self.name)
-        topic = self._props.get("offsets.storage.topic") or str(self._worker.get("offset.storage.topic"))
-        view = OffsetView(self.name)
+        topic, view = self._worker.offset_topic_of(self._props), OffsetView(self.name)
         with self._kafka.admin():
             for record in self._kafka.table(topic, _connector_of_offset).records(self.name):
                 view.add(record)
@@ -175,9 +176,8 @@ class ConnectorPositions:
 
         :raises RetriableError: the broker is unavailable.
         """
-        topic = str(self._worker.get("config.storage.topic"))
         with self._kafka.admin():
-            records = self._kafka.table(topic, _connector_of_target_state).records(self.name)
+            records = self._kafka.table(self._worker.config_topic, _connector_of_target_state).records(self.name)
         for record in records:
             try:
                 return decode_target_state(record.value or b"")
@@ -199,21 +199,20 @@ class ConnectorPositions:
             named = named_topics(self._props)
             sizes = admin.partitions_of(named)
             return sizes, tuple(sorted(set(named) - set(sizes)))
-        stores = ("offset", "config", "status")
-        internal = frozenset(str(self._worker.get(f"{store}.storage.topic")) for store in stores)
         existing = admin.topics()
-        return {topic: existing[topic] for topic in chosen_topics(self._props, existing, internal)}, ()
+        chosen = chosen_topics(self._props, existing, self._worker.internal_topics)
+        return {topic: existing[topic] for topic in chosen}, ()
 
     def _committed(self, admin: OnlookerAdmin, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The group's offsets; those that it has lost come from the offset topic."""
-        found = admin.committed_offsets(self.group)
-        if all(place in found for place in places):
-            return found
+        committed = admin.committed_offsets(self.group)
+        if all(place in committed for place in places):
+            return committed
         records = SinkRecords(self.group)
-        topic = str(self._worker.get("offset.storage.topic"))
-        for record in self._kafka.table(topic, _connector_of_offset).records(_of_group(self.group)):
+        table = self._kafka.table(self._worker.offset_topic, _connector_of_offset)
+        for record in table.records(_of_group(self.group)):
             records.add(record)
-        return records.offsets() | found
+        return records.offsets() | committed
 
     def _partition(self, place: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
         """Where a run would begin. What a run would reject counts as unread: so a run is started, which reports why."""
@@ -221,18 +220,6 @@ class ConnectorPositions:
         if start is None or not begin <= start <= log_end:
             start = end if self._props.get("consumer.override.auto.offset.reset") == "latest" else begin
         return PartitionPosition(place, committed, start, end, log_end)
-
-
-def _texts(config: Mapping[str, Any]) -> dict[str, str]:
-    texts, errors = {}, {}
-    for key, value in config.items():
-        try:
-            texts[key] = java_trim(coerce(value))
-        except ValueError as error:
-            errors[key] = [str(error)]
-    if errors:
-        raise ConfigError(errors)
-    return texts
 
 
 def _of_group(group: str) -> str:

@@ -12,11 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.record import TopicPartition as Place
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.producers import TransactionalProducer
@@ -181,7 +182,7 @@ class TestOffsets:
         assert admin.end_offsets(name, range(3), committed=True) == {0: 0, 1: 0, 2: 2}
 
     def test_the_ends_of_several_topics(self, admin: KafkaAdmin, topic: MakeTopic, bootstrap: str) -> None:
-        first, second = Place(topic(), 0), Place(topic(partitions=2), 1)
+        first, second = TopicPartition(topic(), 0), TopicPartition(topic(partitions=2), 1)
         produce(bootstrap, second.topic, ["a", "b"], partition=1)
         assert admin.committed_ends([first, second]) == {first: 0, second: 2}
 
@@ -226,7 +227,7 @@ class TestGroups:
     def test_a_group_with_offsets_alone_is_empty(self, admin: KafkaAdmin, topic: MakeTopic, bootstrap: str) -> None:
         group = unique("group")
         consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
-        consumer.commit(offsets=[TopicPartition(topic(), 0, 0)], asynchronous=False)
+        consumer.commit(offsets=[KafkaTopicPartition(topic(), 0, 0)], asynchronous=False)
         consumer.close()
         assert admin.group_state(group) == ("EMPTY", 0, True)
 
@@ -234,11 +235,11 @@ class TestGroups:
         self, topic: MakeTopic, bootstrap: str, worker_props: dict[str, str]
     ) -> None:
         admin = KafkaAdmin({"bootstrap.servers": bootstrap, "log_level": 2}, timeout_s=1.0)
-        group, place = unique("group"), Place(topic(), 0)
+        group, place = unique("group"), TopicPartition(topic(), 0)
         clients = ClientConfigs(worker_props)
         consumer, producer = Consumer(clients.consumer(group)), TransactionalProducer(clients.producer(group), "test")
         producer.begin()
-        producer.send_sink_offsets([TopicPartition(place.topic, 0, 5)], consumer.consumer_group_metadata())
+        producer.send_sink_offsets([KafkaTopicPartition(place.topic, 0, 5)], consumer.consumer_group_metadata())
         with pytest.raises(RetriableError, match=f"reading the offsets of group {group}"):
             admin.committed(group, [place])
         producer.commit()

@@ -335,7 +335,7 @@ class TestErrorsInMidStream:
 
     def test_the_brokers_timeout_is_not_called_fencing(self, configs: ClientConfigs, topic: MakeTopic) -> None:
         name, config = topic(), {**configs.producer(unique("id")), "transaction.timeout.ms": 1000}
-        producer = new_producer(config, "test")
+        producer = TransactionalProducer(config, "test")
         producer.begin()
         producer.produce(name, b"x")
         producer.flush()

@@ -103,10 +103,10 @@ def filtered(predicate: dict[str, str]) -> dict[str, str]:
                      "topic.creation.g.include", "Syntax error in regular expression", id="24 creation"),
         pytest.param(filtered({"predicates.p.type": "TopicNameMatches", "predicates.p.pattern": "(["}),
                      "predicates.p.pattern", "Invalid regex", id="24 predicate"),
-        pytest.param({**SOURCE, **ROUTED, "transforms.a.regex": CATASTROPHIC}, "transforms.a.regex", "for ever",
+        pytest.param({**SOURCE, **ROUTED, "transforms.a.regex": CATASTROPHIC}, "transforms.a.regex", "forever",
                      id="24 that Java matches for ever"),
         pytest.param(filtered({"predicates.p.type": "TopicNameMatches", "predicates.p.pattern": CATASTROPHIC}),
-                     "predicates.p.pattern", "for ever", id="24 predicate that Java matches for ever"),
+                     "predicates.p.pattern", "forever", id="24 predicate that Java matches for ever"),
     ],
 )  # fmt: skip
 def test_is_refused_at_its_key(config: dict[str, Any], key: str, text: str) -> None:

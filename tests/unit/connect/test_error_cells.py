@@ -30,15 +30,15 @@ ERRORS = [
     InternalError("ours"),
     ConfigError({"tasks.max": ["one", "two"], "b": ["three"]}),
 ]
-BY_CLASS = {"ids": lambda error: type(error).__name__}
+EACH_ERROR = pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 
 
-@pytest.mark.parametrize("error", ERRORS, **BY_CLASS)
+@EACH_ERROR
 def test_an_error_keeps_its_class_on_the_way(error: ConnectError) -> None:
     assert type(unpack_error(json.loads(json.dumps(pack_error(error))))) is type(error)
 
 
-@pytest.mark.parametrize("error", ERRORS, **BY_CLASS)
+@EACH_ERROR
 def test_an_error_keeps_its_text_on_the_way(error: ConnectError) -> None:
     assert str(unpack_error(json.loads(json.dumps(pack_error(error))))) == str(error)
 
@@ -54,7 +54,7 @@ def test_a_config_error_keeps_the_name_of_its_connector_on_the_way() -> None:
     assert str(unpack_error(pack_error(error))) == str(error)
 
 
-@pytest.mark.parametrize("error", ERRORS, **BY_CLASS)
+@EACH_ERROR
 def test_a_cell_ends_the_run_with_the_very_error(error: ConnectError) -> None:
     again = error_from_column(error_cell(error), "topic-0@5")
     assert (type(again), str(again)) == (type(error), str(error))

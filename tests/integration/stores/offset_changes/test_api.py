@@ -10,8 +10,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from airflow_kconnect.connect.connector import Split
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
+from airflow_kconnect.connect.source_connector import Split
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs

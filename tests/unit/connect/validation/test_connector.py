@@ -24,9 +24,6 @@ class TestValid:
     def test_kind_is_that_of_the_class(self, config: dict[str, str], kind: str) -> None:
         assert validate_connector(config, kind=kind).kind == kind
 
-    def test_own_keys_are_parsed(self) -> None:
-        assert validate_connector({**SOURCE, "batch.size": 5}).connector["batch.size"] == 5
-
     def test_common_keys_are_parsed(self) -> None:
         assert validate_connector({**SOURCE, "tasks.max": "3"}).common["tasks.max"] == 3
 
@@ -135,6 +132,6 @@ class TestKeys:
 
 
 def test_validated_configuration_is_immutable() -> None:
-    validated = ValidatedConfig("n", "c", "source", {}, {}, {})
+    validated = ValidatedConfig("n", "c", "source", {}, {})
     with pytest.raises(AttributeError):
         validated.name = "other"  # type: ignore[misc]

@@ -8,7 +8,6 @@ import pytest
 
 from airflow_kconnect.connect.config import describe
 from airflow_kconnect.connect.validation.connector import (
-    converter_settings,
     inspect_connector,
     validate_connector,
 )
@@ -134,18 +133,6 @@ class TestConverters:
             "value.converter": ["Invalid value FakeHeader for configuration value.converter: it converts only headers"]
         }
 
-    def test_chosen_converter_has_its_own_settings(self) -> None:
-        config = {**SOURCE, "key.converter": "Fake", "key.converter.schemas.enable": "false"}
-        validated = validate_connector(config)
-        expected = ("Fake", {"schemas.enable": "false", "converter.type": "key"})
-        assert converter_settings(validated, worker(), "key") == expected
-
-    def test_workers_converter_has_the_workers_settings(self) -> None:
-        validated = validate_connector({**SOURCE, "key.converter.schemas.enable": "true"})
-        options = worker(**{"key.converter": "org.K", "key.converter.schemas.enable": "false"})
-        expected = ("org.K", {"schemas.enable": "false", "converter.type": "key"})
-        assert converter_settings(validated, options, "key") == expected
-
 
 class TestStages:
     def test_keys_of_a_transformation_are_parsed(self) -> None:
@@ -236,7 +223,7 @@ class TestWarnings:
         [
             ("connector.plugin.version", "1", "the installed version runs"),
             ("value.converter.plugin.version", "1", "the installed version runs"),
-            ("errors.retry.timeout", "60000", "converters and transformations here never fail for a passing reason"),
+            ("errors.retry.timeout", "60000", "converters and transformations here never fail for a temporary reason"),
             ("errors.retry.delay.max.ms", "5", "see `errors.retry.timeout`"),
             ("config.action.reload", "none", "each run reads secrets afresh"),
             ("tasks.max.enforce", "false", "more tasks than `tasks.max` are always an error"),

@@ -194,3 +194,15 @@ def test_unset_key_is_none() -> None:
 def test_repr_shows_no_values() -> None:
     config = WorkerConfig.from_props({**KAFKA, "sasl.password": "s3cret"})
     assert "s3cret" not in repr(config)
+
+
+class TestInternalTopics:
+    def test_defaults(self) -> None:
+        assert (worker().offset_topic, worker().config_topic) == ("connect-offsets", "connect-configs")
+
+    def test_all(self) -> None:
+        assert worker(status_storage_topic="s").internal_topics == {"connect-offsets", "connect-configs", "s"}
+
+    @pytest.mark.parametrize(("source", "expected"), [({}, "o"), ({"offsets.storage.topic": "mine"}, "mine")])
+    def test_of_a_source(self, source: dict[str, str], expected: str) -> None:
+        assert worker(offset_storage_topic="o").offset_topic_of(source) == expected

@@ -1,0 +1,226 @@
+"""The contract of source connectors: which methods are called, by whom and when."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.connector import Connector
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.task import SourceTask
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from airflow_kconnect.connect.frame import RecordFrame
+
+Offset = dict[str, Any]
+ResumePoint = int | str
+"""Where reading a split resumes: after the row that has this value as its ``progress``."""
+
+
+class ExactlyOnceSupport(Enum):
+    """A source connector's answer for a configuration (KIP-618)."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True)
+class Split:
+    """An immutable, bounded piece of a source partition; written to the plan record, so all its values are JSON.
+
+    :param source_partition: flat map.
+    :param start: what the connector needs to begin (exclusive of what was read before).
+    :param end: where the split ends.
+    :param detail: anything else the reader needs to recognise its source, e.g. a fingerprint.
+    """
+
+    source_partition: dict[str, Any]
+    start: ResumePoint
+    end: ResumePoint
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SourcePlan:
+    """What one run reads.
+
+    :param splits: in source order; those of one source partition are contiguous and adjacent.
+    :param notes: details for the report, e.g. ``{"held_back_bytes": 17}``.
+    """
+
+    splits: tuple[Split, ...]
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlanContext:
+    """What a connector can use while planning.
+
+    :param offsets: source partition (`partition_identity`) -> committed offset; read after fencing.
+    :param facts: what `NativeSourceConnector.facts` returned when that offset was committed.
+    :param max_records: at most this many records in this run; None means no limit.
+    :param splits_max: at most this many splits per source partition; None lets the connector choose.
+    :param plan_splits: at most this many splits in a plan; None means no limit. A connector that stops there notes
+        ``more``, and is called again within the run once those are done.
+    :param parallelism: how many splits Spark can run at once; reads Spark's configuration.
+    :param spark: starts the Spark session on first use: a run with nothing to do should not call it.
+    :param replay: plan what belongs to this interval, regardless of the offsets; None: resume from the offsets.
+    """
+
+    offsets: Mapping[str, Offset]
+    facts: Mapping[str, Mapping[str, Any]]
+    max_records: int | None
+    splits_max: int | None
+    parallelism: Callable[[], int]
+    spark: Callable[[], SparkSession]
+    replay: Replay | None = None
+    plan_splits: int | None = None
+
+    def offset(self, source_partition: Mapping[str, Any]) -> Offset | None:
+        """The committed offset of a source partition, or None."""
+        return self.offsets.get(partition_identity(source_partition))
+
+    def facts_of(self, source_partition: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """The facts stored next to that offset, or None."""
+        return self.facts.get(partition_identity(source_partition))
+
+
+class SourceConnector(Connector):
+    """Base class of both kinds of source connector; do not subclass it directly."""
+
+    kind = "source"
+
+    @classmethod
+    def replay_problem(cls, props: Mapping[str, str]) -> str | None:
+        """A source must be able to tell which of its data belong to an interval; most cannot."""
+        return "does not know which of its data belong to an interval of time: it can only resume from its offsets"
+
+    @classmethod
+    def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport | None:
+        """Whether the configuration can be exactly once; None means that the connector does not say."""
+        return None
+
+    @classmethod
+    def can_define_transaction_boundaries(cls, props: Mapping[str, str]) -> bool:
+        """Whether ``transaction.boundary=connector`` is possible."""
+        return False
+
+    @classmethod
+    def alter_offsets(
+        cls, props: Mapping[str, str], offsets: Sequence[tuple[Mapping[str, Any], Offset | None]]
+    ) -> bool:
+        """Called before committed offsets are altered or reset, while no run is in progress; there may be no Spark.
+
+        Check what is to be committed, and alter any state that the connector itself stores elsewhere.
+
+        :param offsets: (source partition, new offset) pairs; None removes the offset. Allow invalid offsets to be
+            removed.
+        :returns: False if the connector does not manage its own offsets, so the user may have more to alter.
+        :raises ConfigError: keyed by ``offsets``, with all offsets from which no run could start.
+        """
+        return False
+
+    @staticmethod
+    def refuse_wrong_offsets(
+        props: Mapping[str, str],
+        offsets: Sequence[tuple[Mapping[str, Any], Offset | None]],
+        problems_of: Callable[[Mapping[str, Any], Offset], list[str]],
+    ) -> None:
+        """For `alter_offsets`: check each offset that is not removed.
+
+        :param problems_of: what is wrong with the offset of a source partition.
+        :raises ConfigError: keyed by ``offsets``, with all problems.
+        """
+        given = [(partition, offset) for partition, offset in offsets if offset is not None]
+        problems = dict.fromkeys(text for partition, offset in given for text in problems_of(partition, offset))
+        if problems:
+            raise ConfigError({"offsets": list(problems)}, props.get("name"))
+
+
+class NativeSourceConnector(SourceConnector):
+    """A source that Spark reads: the driver plans bounded splits, Spark reads them in parallel."""
+
+    key_shape: Shape | None = None
+
+    @abstractmethod
+    def plan(self, context: PlanContext) -> SourcePlan:
+        """Called after fencing, unless an unfinished plan is resumed; again if a plan did not cover everything."""
+
+    @abstractmethod
+    def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
+        """Called when an unfinished plan is resumed, with the (index, split) pairs that are not done.
+
+        Returns the indices of splits to give up because their source was replaced: their source partitions get no
+        offset from this run, so the next one plans them from scratch.
+
+        :raises DataError: a source is no longer the one that was planned, and the user must decide.
+        """
+
+    @abstractmethod
+    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, ResumePoint]]) -> RecordFrame:
+        """Read (index, split, resume point) triples into a frame with one Spark partition per split.
+
+        The frame carries ``progress`` (long or string: the resume point after the row; strictly increasing within a
+        split; null where reading cannot resume after the row, so that nothing is committed there) and may carry
+        ``error`` (a text, or `error_cell`). A split's rows come in the same order each time.
+        """
+
+    def resumable(self, split: Split) -> bool:
+        """Whether rows of the split carry ``progress``, so that a long one can commit in parts. If not, the whole split
+        is one Kafka transaction, which may take as long as the broker allows.
+        """
+        return True
+
+    @abstractmethod
+    def offset(self, split: Split, resume_point: ResumePoint) -> Offset | None:
+        """The source offset that means "everything up to `resume_point` is done"; None if nothing is to be
+        stored.
+        """
+
+    def facts(self, split: Split) -> dict[str, Any] | None:
+        """What to store next to an offset that a split led to, in order to detect a replaced source."""
+        return None
+
+    def explained(self, failure: str) -> ConnectError | None:
+        """The permanent cause of a run that failed in Spark with an apparently retriable error; None: retry.
+
+        Called in the driver. A value that Spark's reader cannot read will be the same next time.
+        """
+        return None
+
+    def finished(self) -> None:
+        """Called in the driver once per run after the last split was read, or when the run failed: release what `plan`
+        or `read` opened.
+        """
+
+
+@dataclass(frozen=True)
+class RecordShapes:
+    """The shapes of a poll connector's records; a record without schema is always allowed."""
+
+    keys: tuple[Shape, ...] = ()
+    values: tuple[Shape, ...] = ()
+
+
+class PollSourceConnector(SourceConnector):
+    """A source in Python: each task is polled in a Spark partition until it has caught up or a limit is reached."""
+
+    @abstractmethod
+    def task_class(self) -> type[SourceTask]:
+        """The class of its tasks; it must be importable on the executors."""
+
+    @abstractmethod
+    def task_configs(self, max_tasks: int) -> list[dict[str, str]]:
+        """At most `max_tasks` task configurations; each becomes one Spark partition."""
+
+    def shapes(self) -> RecordShapes:
+        """The shapes of the records. Default: schemaless."""
+        return RecordShapes()
