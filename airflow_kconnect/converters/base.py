@@ -26,17 +26,18 @@ UNKNOWN_SHAPE = -1
 """Tag of a row whose shape is not among the requested ones."""
 
 
-Let = Callable[[str, "Column"], "Column"]
-"""``let(name, expression)`` returns a column with the expression's value.
+Let = Callable[[Mapping[str, "Column"]], "list[Column]"]
+"""``let({name: expression, ...})`` returns columns with the expressions' values, in their order.
 
 An expression that is referenced twice may be evaluated twice by Catalyst. Only a projection of its own keeps an
 expensive result; code that decodes a DataFrame adds one (measured: 1.0 instead of 5.4 CPU seconds for 1 M strings).
+The expressions of one call share a projection: Spark analyses the whole plan again for each.
 """
 
 
-def in_place(name: str, expression: Column) -> Column:
+def in_place(expressions: Mapping[str, Column]) -> list[Column]:
     """The `Let` that keeps nothing."""
-    return expression
+    return list(expressions.values())
 
 
 class BatchParser(Protocol):
@@ -139,7 +140,7 @@ class Converter(ABC):
     def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
         """Decode bytes to Connect data of the given shapes.
 
-        :param let: turns an intermediate result into a column of its own, to which the rest then refers.
+        :param let: turns intermediate results into columns of their own, to which the rest then refers.
         :param hints: what the reader of whole batches has already determined.
         """
 

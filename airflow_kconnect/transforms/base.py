@@ -229,7 +229,7 @@ def changed(
             errors.append((is_nothing, nothing.error))
     error = F.coalesce(*(F.when(condition, text) for condition, text in errors)) if errors else None
     always = union.tag is None and where is None and len(branches) == 1
-    return _rebuilt(failed(frame, error, None), part, branches, always)
+    return _rebuilt(frame, part, branches, always, error)
 
 
 @dataclass(frozen=True)
@@ -239,10 +239,13 @@ class _Branch:
     column: Column | None
 
 
-def _rebuilt(frame: RecordFrame, part: Part, branches: Sequence[_Branch], always: bool) -> RecordFrame:
+def _rebuilt(
+    frame: RecordFrame, part: Part, branches: Sequence[_Branch], always: bool, error: Column | None = None
+) -> RecordFrame:
     """A union of the branches' shapes, merging equal ones; at most one of the conditions holds.
 
     :param always: the only branch's condition holds in all rows.
+    :param error: as of `failed`.
     """
     from pyspark.sql import functions as F
 
@@ -269,8 +272,9 @@ def _rebuilt(frame: RecordFrame, part: Part, branches: Sequence[_Branch], always
     else:
         union = Union()
     old = union_of(frame, part)
-    df = frame.df.withColumns(columns).drop(*old.columns, *((old.tag,) if old.tag else ()))
-    frame = frame.with_df(df)
+    if error is not None:
+        columns["error"] = F.coalesce(F.col("error"), error)
+    frame = frame.with_columns(columns, without=(*old.columns, *((old.tag,) if old.tag else ())))
     return replace(frame, key=union) if part == "key" else replace(frame, value=union)
 
 

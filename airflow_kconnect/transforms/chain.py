@@ -43,24 +43,24 @@ class ChainLink:
         """Change the records that have no error yet and that the predicate selects."""
         from pyspark.sql import functions as F
 
-        df = frame.df.withColumn("earlier_error", F.col("error")).withColumn("error", F.lit(None).cast("string"))
+        columns = {"earlier_error": F.col("error"), "error": F.lit(None).cast("string")}
         where = None
         if self.predicate is not None:
             # Columns of their own: a transformation refers to the condition once per shape.
-            df = df.withColumn("holds", self._tested(self.predicate, frame, scope))
-            df = df.withColumn("applies", F.coalesce(F.col("holds") != F.lit(self.negate), F.lit(False)))
+            frame = frame.with_columns({**columns, "holds": self._tested(self.predicate, frame, scope)})
             name = self.predicate_alias or type(self.predicate).__name__
             text = data_exception(f"Predicate {name} fails: {self.predicate}")
-            df, where = df.withColumn("error", F.when(F.col("holds").isNull(), text)), F.col("applies")
+            applies = F.coalesce(F.col("holds") != F.lit(self.negate), F.lit(False))
+            columns, where = {"applies": applies, "error": F.when(F.col("holds").isNull(), text)}, F.col("applies")
         topic = frame.constant_topic
         with keys_below(f"transforms.{self.alias}." if self.alias else ""):
-            frame = self.transformation.apply(frame.with_df(df), where, scope)
+            frame = self.transformation.apply(frame.with_columns(columns), where, scope)
         if frame.constant_topic is not None and frame.constant_topic != topic and not scope.is_sink:
             self._check_topic(frame.constant_topic)
         own = F.concat(F.lit(stage_prefix(STAGE, self.class_name)), F.col("error"))
         own = F.when(F.col("error") == DROPPED, F.col("error")).otherwise(own)
         error = F.coalesce(F.col("earlier_error"), own)
-        return frame.with_df(frame.df.withColumn("error", error).drop("earlier_error", "holds", "applies"))
+        return frame.with_columns({"error": error}, without=("earlier_error", "holds", "applies"))
 
     @property
     def needs(self) -> frozenset[str]:

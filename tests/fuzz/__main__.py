@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from tests.fuzz.comparison import Difference, compared, other_bytes, ours
 from tests.fuzz.configurations import Case, a_case
@@ -34,7 +35,7 @@ def main() -> int:
         return _run(kafka, arguments)
 
 
-def _replay(kafka: KafkaConnect, request: dict) -> int:
+def _replay(kafka: KafkaConnect, request: dict[str, Any]) -> int:
     theirs, mine = (answer(request["config"], request["records"]) for answer in (kafka.answers, ours))
     print(f"Kafka: {json.dumps(theirs)}\nours:  {json.dumps(mine)}")
     return int(bool(compared(Case("", **request), theirs, mine)))

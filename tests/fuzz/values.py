@@ -48,7 +48,7 @@ Schema = dict[str, Any]
 def a_schema(rng: Random, depth: int = 3) -> Schema:
     """A random schema, at most `depth` structs, lists and maps deep."""
     kind = rng.choice(("struct",) * 4 + ("array", "map") + _PRIMITIVES) if depth else rng.choice(_PRIMITIVES)
-    schema = _logical(rng) if rng.random() < 0.15 else {"type": kind}
+    schema: Schema = _logical(rng) if rng.random() < 0.15 else {"type": kind}
     if schema["type"] == "struct":
         names = rng.sample(FIELDS, rng.randint(0, 5))
         schema["fields"] = [{**a_schema(rng, depth - 1), "field": name} for name in names]

@@ -14,6 +14,7 @@ from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
 from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED, KnownEnvelopes, Pattern
 from airflow_kconnect.converters.json.read import (
     MALFORMED,
+    list_of,
     of_strings,
     parse,
     parse_strings,
@@ -29,8 +30,8 @@ from airflow_kconnect.converters.types import spark_type
 
 def decode_plain(raw: Column, shapes: Sequence[Shape], let: Let) -> Decoded:
     """Decode messages without envelopes: all are schemaless; JSON null and empty messages are null."""
-    text = let("text", raw.cast("string"))
-    value = let("parsed", F.when(F.is_valid_utf8(text), F.try_parse_json(with_doubles(text))))
+    [text] = let({"text": raw.cast("string")})
+    [value] = let({"parsed": F.when(F.is_valid_utf8(text), F.try_parse_json(with_doubles(text)))})
     malformed = raw.isNotNull() & value.isNull() & (F.trim(text) != "")
     return _only(F.when(~F.is_variant_null(value), value), SCHEMALESS, shapes, F.when(malformed, MALFORMED))
 
@@ -38,7 +39,7 @@ def decode_plain(raw: Column, shapes: Sequence[Shape], let: Let) -> Decoded:
 def decode_bare(raw: Column, shape: Shape, shapes: Sequence[Shape], rules: Rules, let: Let) -> Decoded:
     """Decode messages that are payloads of a known schema (`schema.content`)."""
     text = F.when(F.trim(raw.cast("string")) == "", F.lit(b"null")).otherwise(raw)
-    parsed = let("parsed", parse(shape.schema, text))
+    [parsed] = let({"parsed": parse(shape.schema, text)})
     problem = F.when(raw.isNotNull(), read_problem(shape.schema, parsed, rules))
     value = F.when(raw.isNotNull(), read_value(shape.schema, parsed, rules))
     return _only(value, shape, shapes, problem, present=raw.isNotNull())
@@ -64,38 +65,49 @@ def decode_envelopes(
     """Decode messages in envelopes: the bytes around the payload identify the shape, only the payload is parsed."""
     ready = [Case(found.isNotNull(), index, parsed=True) for index, found in hints.parsed.items()]
     cases = [*ready, Case(raw.isNull()), *_known(raw, shapes, known, rules), *_unknown(raw, shapes, known, rules)]
-    case = let("case", _first_true((case.condition, index) for index, case in enumerate(cases)))
-    tag = let("shape", _of_case(case, {index: found.tag for index, found in enumerate(cases)}, "int"))
-    columns: list[Column] = []
-    problems = [_of_case(case, {index: found.problem for index, found in enumerate(cases)}, "string")]
+    [case] = let({"case": _first_true((case.condition, index) for index, case in enumerate(cases))})
+    tag, *texts = let(
+        {"shape": _of_case(case, {index: found.tag for index, found in enumerate(cases)}, "int")}
+        | {f"text_{index}": _payload(raw, case, cases, index) for index in range(len(shapes))}
+    )
+    parsed = _parsed(shapes, texts, let)
+    read = [_read(shape, parsed[index], hints.parsed.get(index), rules) for index, shape in enumerate(shapes)]
+    values = let({f"value_{index}": value for index, (value, _) in enumerate(read)})
     for index, shape in enumerate(shapes):
-        text = let(f"text_{index}", _payload(raw, case, cases, index))
-        let_own = _numbered(let, index)
-        parsed = let_own("parsed", _parse(shape.schema, text, let_own))
-        value, problem = read_value(shape.schema, parsed, rules), read_problem(shape.schema, parsed, rules)
-        if shape.schema is not None and (found := hints.parsed.get(index)) is not None:
-            here = found.isNotNull()
-            if shape.schema.type is SchemaType.STRING:
-                value = F.coalesce(found, value)
-            else:
-                value = F.when(here, read_struct(shape.schema, found, rules)).otherwise(value)
-                problem = F.when(here, struct_problem(shape.schema, found, rules)).otherwise(problem)
-        value = let_own("value", value)
-        columns.append(value)
-        problems.append(problem)
         if shape.schemaless:
-            tag = F.when((tag != index) | value.isNotNull(), tag)
-    return Decoded(tag, tuple(columns), F.coalesce(*problems))
+            tag = F.when((tag != index) | values[index].isNotNull(), tag)
+    own = _of_case(case, {index: found.problem for index, found in enumerate(cases)}, "string")
+    return Decoded(tag, tuple(values), F.coalesce(own, *(problem for _, problem in read)))
 
 
-def _parse(schema: ConnectSchema | None, text: Column, let: Let) -> Column:
-    if schema is not None and of_strings(schema):
-        return parse_strings(schema, text, let)
-    return parse(schema, text)
+def _parsed(shapes: Sequence[Shape], texts: Sequence[Column], let: Let) -> list[Column]:
+    """The payloads of each shape as `read_value` takes them."""
+    of_texts = [n for n, shape in enumerate(shapes) if shape.schema is not None and of_strings(shape.schema)]
+    lists = dict(zip(of_texts, let({f"list_{n}": list_of(texts[n]) for n in of_texts}), strict=True))
+
+    def parsed(index: int, schema: ConnectSchema | None) -> Column:
+        if schema is not None and index in lists:
+            return parse_strings(schema, texts[index], lists[index])
+        return parse(schema, texts[index])
+
+    return let({f"parsed_{index}": parsed(index, shape.schema) for index, shape in enumerate(shapes)})
 
 
-def _numbered(let: Let, index: int) -> Let:
-    return lambda name, expression: let(f"{name}_{index}", expression)
+def _read(shape: Shape, parsed: Column, found: Column | None, rules: Rules) -> tuple[Column, Column]:
+    """The values of a shape, and what is wrong with them.
+
+    :param found: values that were parsed where the messages were read.
+    """
+    value, problem = read_value(shape.schema, parsed, rules), read_problem(shape.schema, parsed, rules)
+    if shape.schema is None or found is None:
+        return value, problem
+    if shape.schema.type is SchemaType.STRING:
+        return F.coalesce(found, value), problem
+    here = found.isNotNull()
+    return (
+        F.when(here, read_struct(shape.schema, found, rules)).otherwise(value),
+        F.when(here, struct_problem(shape.schema, found, rules)).otherwise(problem),
+    )
 
 
 def _of_case(case: Column, answers: Mapping[int, int | str | None], kind: str) -> Column:

@@ -107,7 +107,7 @@ def _readable(text: str) -> str:
 
 def _sorted_json(node: Any) -> str:
     """Canonical JSON. :raises ValueError: it contains NaN or an infinity, which JSON does not have."""
-    return json.dumps(node, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return json.dumps(node, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=float)
 
 
 def split_envelope(message: bytes) -> tuple[Pattern, Any] | None:

@@ -7,6 +7,8 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
 from typing import Any, NoReturn
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
@@ -53,10 +55,13 @@ class JsonHeaders:
             return None, None
         node = _parsed(raw)
         if self.bare is not None:
-            return _typed(self.bare.schema, node)
+            return self._typed(self.bare.schema, node)
         if not isinstance(node, dict) or node.keys() != {"schema", "payload"}:
             raise DataError(ENVELOPE_REQUIRED)
-        return _typed(from_json_schema(node["schema"]), node["payload"])
+        return self._typed(from_json_schema(node["schema"]), node["payload"])
+
+    def _typed(self, schema: ConnectSchema | None, node: Any) -> tuple[ConnectSchema | None, Any]:
+        return schema, node if schema is None else from_json_value(schema, node, replace_nulls=self.replace_nulls)
 
     def encode(self, schema: ConnectSchema | None, value: Any) -> bytes | None:
         if schema is None and value is None:
@@ -71,7 +76,7 @@ class JsonHeaders:
         try:
             if schema is not None:
                 value = to_json_value(schema, self._filled(schema, value), self.decimal_format)
-            return _plain_json(value)
+            return _plain_json(value, decimals=schema is not None)
         except (TypeError, ValueError, AttributeError) as error:
             kind = "no schema" if schema is None else f"a {schema.type.name} schema"
             raise DataError(f"A {type(value).__name__} with {kind} cannot be written as JSON: {error}") from error
@@ -128,22 +133,24 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _typed(schema: ConnectSchema | None, node: Any) -> tuple[ConnectSchema | None, Any]:
-    return schema, node if schema is None else from_json_value(schema, node)
+def _plain_json(value: Any, *, decimals: bool) -> Any:
+    """What canonical JSON can hold: bytes as base64, maps with non-string keys as pairs, NaN as a string.
 
-
-def _plain_json(value: Any) -> Any:
-    """What canonical JSON can hold: bytes as base64, maps with non-string keys as pairs, NaN as a string."""
+    :param decimals: whether it may contain them; without a schema they cannot be written.
+    """
+    plain = partial(_plain_json, decimals=decimals)
     match value:
         case bytes() | bytearray():
             return base64.b64encode(value).decode()
         case float() if not math.isfinite(value):
             return float_text(value, single=False)
         case Mapping():
-            pairs = [[_plain_json(key), _plain_json(item)] for key, item in value.items()]
+            pairs = [[plain(key), plain(item)] for key, item in value.items()]
             return dict(pairs) if all(isinstance(key, str) for key in value) else pairs
         case list() | tuple():
-            return [_plain_json(item) for item in value]
+            return [plain(item) for item in value]
         case None | bool() | str() | int() | float():
+            return value
+        case Decimal() if decimals:
             return value
     raise TypeError(f"{type(value).__name__} has no schema of its own")

@@ -10,7 +10,6 @@ from pyspark.sql import types as spark
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.java.json import canonical_json
-from airflow_kconnect.converters.base import Let
 from airflow_kconnect.converters.decimals import decimal_of_bytes
 from airflow_kconnect.converters.json.rules import Rules, first_of, first_problem
 from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE, string_keys, to_json_value
@@ -21,6 +20,8 @@ _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "corrupt", "allow
 # Beyond this Spark's microseconds overflow.
 _LAST_MS = (2**63 - 1) // 1000
 _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
+# As Jackson reads it; Spark also skips blanks and line ends within its groups of four.
+_BASE64 = r"^\s*(?:[A-Za-z0-9+/]{4}\s*)*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\s*$"
 
 
 def parse(schema: ConnectSchema | None, text: Column) -> Column:
@@ -59,17 +60,26 @@ def _document(before: bytes, text: Column, after: bytes) -> Column:
     return F.when(F.is_valid_utf8(document) | document.isNull(), document).otherwise("not UTF-8")
 
 
-def parse_strings(schema: ConnectSchema, text: Column, let: Let) -> Column:
+def list_of(text: Column) -> Column:
+    """The text as the only member of a VARIANT array: the first step of `parse_strings`."""
+    return F.try_parse_json(_list_document(text))
+
+
+def parse_strings(schema: ConnectSchema, text: Column, list_: Column) -> Column:
     """Like `parse`, for schemas `of_strings`, with expressions that whole-stage code generation supports.
 
     from_json would disable it for all rows, even those that need no parsing, and takes longer (measured for 1 M
     messages: strings 1.0 instead of 2.3 CPU seconds, structs of two strings 2.0 instead of 2.9).
+
+    :param list_: `list_of` the text.
     """
-    document = _document(b"[", text, b"]")
-    list_ = let("list", F.try_parse_json(document))
     payload = F.try_variant_get(list_, "$", spark.ArrayType(_wire_type(schema)).simpleString()).alias("payload")
-    corrupt = F.when(list_.isNull(), document).alias("corrupt")
+    corrupt = F.when(list_.isNull(), _list_document(text)).alias("corrupt")
     return F.when(text.isNotNull(), F.struct(payload, corrupt))
+
+
+def _list_document(text: Column) -> Column:
+    return _document(b"[", text, b"]")
 
 
 def read_struct(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
@@ -197,12 +207,13 @@ def _parse_pair(schema: ConnectSchema, pair: Column) -> list[tuple[ConnectSchema
 def _decimal(schema: ConnectSchema, value: Column) -> Column:
     scale = decimal_scale(schema)
     kind = F.schema_of_variant(value)
-    text = F.try_to_binary(F.try_variant_get(value, "$", "string"), F.lit("base64"))
+    text = F.try_variant_get(value, "$", "string")
+    unscaled = F.when(text.rlike(_BASE64), F.try_to_binary(text, F.lit("base64")))
     number = F.try_variant_get(value, "$", f"decimal(38,{scale})")
     # A number with more digits than the scale is rejected, not rounded.
     exact = number.cast("double") == F.try_variant_get(value, "$", "double")
     is_number = kind.rlike("^(BIGINT|DECIMAL|DOUBLE)")
-    return F.when(kind == "STRING", decimal_of_bytes(text, scale)).when(is_number & exact, number)
+    return F.when(kind == "STRING", decimal_of_bytes(unscaled, scale)).when(is_number & exact, number)
 
 
 def _differs(schema: ConnectSchema, rules: Rules) -> bool:

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Context, Decimal
+from functools import partial
 from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
@@ -78,26 +79,31 @@ def _logical_to_json(schema: ConnectSchema, name: str, value: Any, decimal_forma
     return value
 
 
-def _decimal_to_json(value: Decimal, scale: int, decimal_format: str) -> str | float:
+def _decimal_to_json(value: Decimal, scale: int, decimal_format: str) -> str | Decimal:
     if decimal_format == NUMERIC:
-        return float(value)
+        return value
     unscaled = int(value.scaleb(scale, Context(prec=MAX_PRECISION * 2)))
     size = (unscaled + (unscaled < 0)).bit_length() // 8 + 1
     return base64.b64encode(unscaled.to_bytes(size, "big", signed=True)).decode()
 
 
-def from_json_value(schema: ConnectSchema, node: Any) -> Any:
+def from_json_value(schema: ConnectSchema, node: Any, *, replace_nulls: bool = True) -> Any:
     """The Python value of a schema that JsonConverter would read from a JSON value.
 
+    :param replace_nulls: ``replace.null.with.default``.
     :raises DataError: the value is not one of the schema.
     """
     if node is None:
-        if schema.default is None and not schema.optional:
+        default = schema.default if replace_nulls else None
+        if default is None and not schema.optional:
             raise DataError(f"Invalid null value for required {schema.type.name} field")
-        return schema.default
+        return default
     name = logical_name(schema)
     try:
-        value = _plain_from_json(schema, node) if name is None else _logical_from_json(schema, name, node)
+        if name is None:
+            value = _plain_from_json(schema, node, replace_nulls)
+        else:
+            value = _logical_from_json(schema, name, node)
     except (ValueError, TypeError, ArithmeticError, AttributeError, binascii.Error) as error:
         raise DataError(f"Invalid value for a {schema.type.name} field") from error
     if value is None and not schema.optional:
@@ -105,10 +111,10 @@ def from_json_value(schema: ConnectSchema, node: Any) -> Any:
     return value
 
 
-def _plain_from_json(schema: ConnectSchema, node: Any) -> Any:
+def _plain_from_json(schema: ConnectSchema, node: Any, replace_nulls: bool) -> Any:
     """As Jackson's ``intValue()``, ``textValue()`` and so on: a node of another type is zero, false, empty or null."""
     if schema.type in (SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT):
-        return _nested_from_json(schema, node)
+        return _nested_from_json(schema, node, replace_nulls)
     number = node if isinstance(node, int | float) and not isinstance(node, bool) else 0
     match schema.type:
         case SchemaType.BOOLEAN:
@@ -125,20 +131,20 @@ def _plain_from_json(schema: ConnectSchema, node: Any) -> Any:
             return _wrapped(int(number), _BITS[integer])
 
 
-def _nested_from_json(schema: ConnectSchema, node: Any) -> Any:
-    items = schema.value_schema
+def _nested_from_json(schema: ConnectSchema, node: Any, replace_nulls: bool) -> Any:
+    items, read = schema.value_schema, partial(from_json_value, replace_nulls=replace_nulls)
     match schema.type:
         case SchemaType.ARRAY if items is not None:
             nodes = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-            return tuple(from_json_value(items, item) for item in nodes)
+            return tuple(read(items, item) for item in nodes)
         case SchemaType.MAP if items is not None and schema.key_schema is not None:
             if not isinstance(node, dict if string_keys(schema) else list):
                 raise TypeError("neither an object nor a list of pairs")
             pairs = node.items() if isinstance(node, dict) else node
-            return {from_json_value(schema.key_schema, k): from_json_value(items, v) for k, v in pairs}
+            return {read(schema.key_schema, k): read(items, v) for k, v in pairs}
     if not isinstance(node, dict):
         raise TypeError("no object")
-    return {f.name: from_json_value(f.schema, node.get(f.name)) for f in schema.fields}
+    return {f.name: read(f.schema, node.get(f.name)) for f in schema.fields}
 
 
 def _wrapped(number: int, bits: int) -> int:
@@ -151,7 +157,7 @@ def _logical_from_json(schema: ConnectSchema, name: str, node: Any) -> Any:
     if name == DECIMAL:
         return _decimal_from_json(node, decimal_scale(schema))
     if type(node) is not int:
-        raise TypeError(f"{schema.type.name} is no integer")
+        raise TypeError(f"{schema.type.name} is not an integer")
     if name == DATE:
         return EPOCH.date() + timedelta(days=node)
     if name == TIMESTAMP:

@@ -66,7 +66,7 @@ class ExtractNewRecordState(Transformation):
             Type.STRING,
             _TOMBSTONE,
             Importance.MEDIUM,
-            "What becomes of deletions and of the tombstones after them. tombstone: a deletion becomes null, with the "
+            "What happens to deletions and to the tombstones after them. tombstone: a deletion becomes null, with the "
             "row's schema. delete-to-tombstone: it becomes a tombstone. rewrite: it becomes the row before, and all "
             "rows have a field __deleted. rewrite-with-tombstone: the same, and tombstones stay; with all others they "
             "are dropped. drop: deletions are dropped as well.",

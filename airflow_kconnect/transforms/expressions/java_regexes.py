@@ -35,7 +35,7 @@ def _problem(key: str, regex: str | None) -> str | None:
         return f"Invalid regex: {wrong[0]} is not understood near index {wrong.start()}"
     try:
         if is_explosive(java_pattern(regex or "")):
-            return f"Invalid regex: {regex} can take for ever to match. Have its repetitions begin with different texts"
+            return f"Invalid regex: {regex} can take forever to match. Have its repetitions begin with different texts"
     except (re.error, RecursionError, OverflowError) as error:
         # What Python does not support either is left to Spark.
         return None if _ONLY_JAVA.search(regex or "") else f"Invalid regex: {error}"

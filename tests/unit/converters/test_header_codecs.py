@@ -54,7 +54,13 @@ PRIMITIVES = {
     SchemaType.FLOAT32: (codec("FloatConverter"), 0.5, b"?\0\0\0"),
     SchemaType.FLOAT64: (codec("DoubleConverter"), -0.5, b"\xbf\xe0\0\0\0\0\0\0"),
 }
-ALL = {"simple": SIMPLE, "text": TEXT, "raw": RAW, "json": JSON, **{k: v[0] for k, v in PRIMITIVES.items()}}
+ALL: dict[str | SchemaType, HeaderCodec] = {
+    "simple": SIMPLE,
+    "text": TEXT,
+    "raw": RAW,
+    "json": JSON,
+    **{k: v[0] for k, v in PRIMITIVES.items()},
+}
 
 
 class TestAll:
@@ -238,9 +244,17 @@ class TestJson:
         schema = ConnectSchema(SchemaType.INT32, optional=True, default=5)
         assert codec("Json", schemas_enable="false", replace_null_with_default="false").encode(schema, None) == b"null"
 
+    @pytest.mark.parametrize(("replace", "value"), [("true", 5), ("false", None)])
+    def test_a_null_is_read_as_the_default_if_that_is_wanted(self, replace: str, value: int | None) -> None:
+        raw = b'{"schema":{"type":"int32","optional":true,"default":5},"payload":null}'
+        assert codec("Json", replace_null_with_default=replace).decode(raw)[1] == value
+
     def test_decimals_as_numbers(self) -> None:
         found = codec("Json", schemas_enable="false", decimal_format="numeric")
         assert found.encode(decimal(2), Decimal("3.05")) == b"3.05"
+        assert found.encode(decimal(0), Decimal(21518)) == b"21518"
+        assert found.encode(decimal(2), Decimal("3.00")) == b"3.00"
+        assert found.encode(decimal(9), Decimal("0.000000001")) == b"1E-9"
 
     @pytest.mark.parametrize(
         ("raw", "schema", "value"),

@@ -101,7 +101,7 @@ class TestText:
         assert from_json_schema(written) == schema
 
     def test_decimal_default_as_number(self) -> None:
-        assert to_json_schema(decimal(Decimal("2.06")), "NUMERIC")["default"] == 2.06
+        assert to_json_schema(decimal(Decimal("2.06")), "NUMERIC")["default"] == Decimal("2.06")
 
 
 class TestReading:

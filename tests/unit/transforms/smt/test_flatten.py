@@ -11,4 +11,4 @@ def test_a_dot_is_the_delimiter_unless_another_is_named() -> None:
 
 
 def test_keys_are_read_only_where_they_are_flattened() -> None:
-    assert (FlattenKey({}).needs, FlattenValue({}).needs) == ({"key"}, set())
+    assert (FlattenKey({}).needs, FlattenValue({}).needs) == (frozenset({"key"}), frozenset())

@@ -59,4 +59,5 @@ def test_formats_must_be_of_use(target: str, pattern: str, problem: str | None) 
 
 def test_only_its_part_is_read() -> None:
     config = {"target.type": "unix"}
-    assert (TimestampConverterKey(config).needs, TimestampConverterValue(config).needs) == ({"key"}, frozenset())
+    assert TimestampConverterKey(config).needs == {"key"}
+    assert TimestampConverterValue(config).needs == frozenset()
