@@ -13,7 +13,7 @@ def add_dag(folder: Path, text: str) -> Any:
 
     folder.mkdir(exist_ok=True)
     (folder / "dag.py").write_text(text)
-    DagBundlesManager().sync_bundles_to_db()
+    DagBundlesManager().sync_bundles_to_db()  # type: ignore[no-untyped-call]
     bag = DagBag(folder)
     assert bag.import_errors == {}
     sync_bag_to_db(bag, "dags-folder", None)

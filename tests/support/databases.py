@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
+import duckdb
+
 from airflow_kconnect.local.ports import free_port
 from tests.support import unique
 
@@ -69,6 +71,24 @@ class SqliteDatabase(Database):
 
     def connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.name, isolation_level=None)
+
+
+@dataclass(frozen=True)
+class DuckDbDatabase(Database):
+    """A DuckDB file; between two statements it is not open."""
+
+    @classmethod
+    def create(cls, folder: Path) -> DuckDbDatabase:
+        path = folder / f"{unique('duck')}.duckdb"
+        duckdb.connect(path).close()
+        return cls(f"jdbc:duckdb:{path}", str(path))
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        return duckdb.connect(self.name)
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with closing(self.connect()) as connection:
+            return connection.execute(sql, list(parameters) or None).fetchall()
 
 
 D = TypeVar("D", bound=Database)

@@ -164,7 +164,7 @@ def kill_all(processes: list[psutil.Process]) -> None:
 
 def wait_gone(processes: list[psutil.Process], timeout_s: float = 10.0) -> list[psutil.Process]:
     """Wait until processes are gone; returns those that are not."""
-    return psutil.wait_procs(processes, timeout=timeout_s)[1]
+    return list(psutil.wait_procs(processes, timeout=timeout_s)[1])
 
 
 def command_of(process: psutil.Process) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.connector import PollSinkConnector
 from airflow_kconnect.connect.record import SinkRecord
+from airflow_kconnect.connect.sink_connector import PollSinkConnector
 from airflow_kconnect.connect.task import SinkTask
 
 

@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_connector import NativeSinkConnector, SinkSplit
 from airflow_kconnect.converters.types import spark_type
 
 Row = tuple[int | None, Any]

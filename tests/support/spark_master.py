@@ -49,7 +49,7 @@ class SparkCluster:
 
     def executors(self) -> list[psutil.Process]:
         """What the worker has started: executors and their Python workers."""
-        return psutil.Process(self._processes[1].pid).children(recursive=True)
+        return list(psutil.Process(self._processes[1].pid).children(recursive=True))
 
     def _run(self, main: str, *arguments: str) -> None:
         spec = importlib.util.find_spec("pyspark")

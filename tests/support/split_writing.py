@@ -6,14 +6,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from airflow_kconnect.connect.connector import Progress, Split
 from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.source_connector import ResumePoint, Split
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.process.progress import ProgressAddress
 from airflow_kconnect.runtime.settings import TopicCreation
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.topics import TopicMaker
-from airflow_kconnect.runtime.source.writer import WriterSettings, _ChunkedWriter
+from airflow_kconnect.runtime.source.writer import ChunkedWriter, WriterSettings, tracking_of
 from airflow_kconnect.stores.offset_topic.follower import PlanPointer
 from airflow_kconnect.stores.offset_topic.records import Claim, Marker, PlanRecord
 
@@ -116,7 +116,8 @@ class Writing:
         self.producer, self.report = producer or FakeProducer(), SplitReport(0)
         self.settings = settings(**changed)
         topics = TopicMaker(FakeAdmin(), TopicCreation(True), self.settings.internal_topics)  # type: ignore[arg-type]
-        self.writer = _ChunkedWriter(self.settings, self.report, self.producer, topics, marker)  # type: ignore[arg-type]
+        tracking = tracking_of(self.settings, self.report, marker)
+        self.writer = ChunkedWriter(self.settings, self.report, self.producer, topics, tracking)  # type: ignore[arg-type]
 
     def write(self, *batches: pa.RecordBatch) -> Writing:
         self.writer.write(iter(batches))
@@ -142,13 +143,13 @@ class Writing:
         return isinstance(what, tuple) and what[0] == "connect-offsets"
 
 
-def lines(*progress: Progress, error: str | None = None, **columns: list[Any]) -> pa.RecordBatch:
+def lines(*progress: ResumePoint, error: str | None = None, **columns: list[Any]) -> pa.RecordBatch:
     """Rows ``line-<progress>``; the last one has the error."""
     count = len(progress)
     data: dict[str, Any] = {
         "value": pa.array([f"line-{at}".encode() for at in progress], pa.binary()),
         "progress": pa.array(progress, pa.int64() if all(isinstance(at, int) for at in progress) else pa.string()),
-        "error": pa.array([None] * (count - 1) + [error] if count else [], pa.string()),
+        "error": pa.array([*[None] * (count - 1), error] if count else [], pa.string()),
     }
     data |= {name: pa.array(column, _TYPES[name]) for name, column in columns.items()}
     return pa.RecordBatch.from_pydict(data)

@@ -56,6 +56,7 @@ class StandaloneAirflow:
             "AIRFLOW__API_AUTH__JWT_SECRET": secrets.token_hex(32),
             "AIRFLOW__DAG_PROCESSOR__PARSING_PROCESSES": "1",
             "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
+            "AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL": "600",  # changed files are parsed at once
             # Tasks whose worker was killed are detected quickly.
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_SEC": "2",
             "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "12",
@@ -129,7 +130,7 @@ class StandaloneAirflow:
     def processes(self) -> list[psutil.Process]:
         """All its descendants."""
         assert self._process is not None
-        return psutil.Process(self._process.pid).children(recursive=True)
+        return list(psutil.Process(self._process.pid).children(recursive=True))
 
     def _is_up(self) -> bool:
         try:

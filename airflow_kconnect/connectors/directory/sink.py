@@ -25,11 +25,11 @@ from airflow_kconnect.connect.config import (
     ValidString,
     nullable,
 )
-from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.sink_connector import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.directory.layout import Layout, VisibleFile

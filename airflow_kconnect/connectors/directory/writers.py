@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from airflow_kconnect.connect.connector import SinkSplit, SplitWriter
+from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
 from airflow_kconnect.connectors.directory.layout import Layout
 from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
 

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
-from airflow_kconnect.connect.connector import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_connector import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connectors.file.output import named_errors
 from airflow_kconnect.connectors.file.segments import Segments, SegmentWriter
 
@@ -80,7 +80,7 @@ class FileStreamSinkConnector(NativeSinkConnector):
 
     @cached_property
     def _segments(self) -> Segments:
-        """They are beside the target; those for standard output are in a folder that only this user may enter."""
+        """They are next to the target; those for standard output are in a folder that only this user may enter."""
         if self._target:
             return Segments(self._target.parent, (self.props["name"], str(self._target)))
         self._private = tempfile.TemporaryDirectory(prefix=self._private_prefix, ignore_cleanup_errors=True)

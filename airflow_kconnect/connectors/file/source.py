@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.config.validators import NonEmptyString, Range, ValidString
-from airflow_kconnect.connect.connector import (
-    ExactlyOnceSupport,
-    NativeSourceConnector,
-    Offset,
-    PlanContext,
-    Progress,
-    SourcePlan,
-    Split,
-)
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame, single
+from airflow_kconnect.connect.source_connector import (
+    ExactlyOnceSupport,
+    NativeSourceConnector,
+    Offset,
+    PlanContext,
+    ResumePoint,
+    SourcePlan,
+    Split,
+)
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.file.inputs import (
     InputFile,
@@ -82,9 +82,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 Type.BOOLEAN,
                 default=False,
                 importance=Importance.LOW,
-                documentation="Whether symbolic links below the folder of `files` are followed. Not by default: whoever"
-                " may write to the folder could have any file read that the job may read. Such links are skipped with a"
-                " warning.",
+                documentation="Whether symbolic links below the folder of `files` are followed. Not by default: anyone"
+                " who may write to the folder could have any file read that the job may read. Such links are skipped"
+                " with a warning.",
                 group=KCONNECT,
             )
             .define(
@@ -274,7 +274,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
             replaced.add(index)
         return replaced
 
-    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
+    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, ResumePoint]]) -> RecordFrame:
         limit = self.config_values["max.line.bytes"]
         ranges = [(self._at(split.source_partition["filename"]), int(at), int(split.end)) for _, split, at in splits]
 
@@ -294,8 +294,8 @@ class FileStreamSourceConnector(NativeSourceConnector):
             carried=("progress", "error"),
         )
 
-    def offset(self, split: Split, progress: Progress) -> Offset:
-        return {"position": int(progress)}
+    def offset(self, split: Split, resume_point: ResumePoint) -> Offset:
+        return {"position": int(resume_point)}
 
     def facts(self, split: Split) -> dict[str, Any]:
         return split.detail

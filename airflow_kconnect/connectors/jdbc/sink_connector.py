@@ -1,6 +1,7 @@
 """JDBC sinks: topics into tables, exactly once, with the keys of Confluent's and Aiven's sinks.
 
-PostgreSQL gets rows by COPY and merges, other databases by statements for many rows.
+PostgreSQL gets rows by COPY and merges, other databases by statements for many rows; those without a Python driver here
+by their JDBC drivers.
 """
 
 from __future__ import annotations
@@ -10,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.connector import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.datasets import Dataset
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.sink_connector import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connectors.jdbc.databases.registry import target_of
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
+from airflow_kconnect.connectors.jdbc.driver.drivers import ALLOWED, forbidden_drivers
 from airflow_kconnect.connectors.jdbc.sink.config import (
     INSERT,
     KAFKA,
@@ -27,6 +29,7 @@ from airflow_kconnect.connectors.jdbc.sink.config import (
     UPSERT,
     aiven_keys,
     confluent_keys,
+    driver_warnings,
     rule_errors,
     settings_of,
 )
@@ -38,6 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from airflow_kconnect.connect.frame import RecordFrame
+    from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 
 class JdbcSinkConnector(NativeSinkConnector):
@@ -60,6 +64,14 @@ class JdbcSinkConnector(NativeSinkConnector):
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
         return rule_errors(cls.config(), props)
+
+    @classmethod
+    def forbidden(cls, props: Mapping[str, str], worker: WorkerConfig) -> dict[str, list[str]]:
+        return forbidden_drivers(props, worker.get(ALLOWED))
+
+    @classmethod
+    def warnings(cls, props: Mapping[str, str]) -> list[str]:
+        return driver_warnings(props)
 
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.connector import (
+from airflow_kconnect.connect.datasets import Dataset
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.source_connector import (
     ExactlyOnceSupport,
     NativeSourceConnector,
     Offset,
     PlanContext,
-    Progress,
+    ResumePoint,
     SourcePlan,
     Split,
 )
-from airflow_kconnect.connect.datasets import Dataset
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
-from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.connection import unreadable
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
@@ -110,13 +110,13 @@ class JdbcSourceConnector(NativeSourceConnector):
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
         return self._open().recheck(splits)
 
-    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
+    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, ResumePoint]]) -> RecordFrame:
         return self._open().read(spark, splits)
 
     def resumable(self, split: Split) -> bool:
         return self._open().resumable(split)
 
-    def offset(self, split: Split, progress: Progress) -> Offset | None:
+    def offset(self, split: Split, progress: ResumePoint) -> Offset | None:
         return self._open().offset(split, progress)
 
     def facts(self, split: Split) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ import datetime
 import json
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow.parquet as pq
 import pytest
@@ -87,7 +87,7 @@ LINES = [
 def json_lines(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The lines of all values in the table, from one run."""
     folder = tmp_path_factory.mktemp("json")
-    rows: list[Row] = [param.values[0] for param in LINES]
+    rows = [cast(Row, param.values[0]) for param in LINES]
     run_sink(sink(folder), "t", record_frame(spark, SHAPES, rows), 0, len(rows))
     (path,) = files(folder)
     return path.read_text().splitlines()

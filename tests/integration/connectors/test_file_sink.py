@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import cast
 
 import pytest
 from pyspark.sql import SparkSession
@@ -72,7 +73,7 @@ TEXTS = [
 def texts(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The texts of all values in the table, from one run."""
     target = tmp_path_factory.mktemp("text") / "out.txt"
-    rows: list[Row] = [param.values[0] for param in TEXTS]
+    rows = [cast(Row, param.values[0]) for param in TEXTS]
     sink = FileStreamSinkConnector({"name": "out", "file": str(target)})
     run_sink(sink, "t", record_frame(spark, SHAPES, rows), 0, len(rows))
     return target.read_text().splitlines()

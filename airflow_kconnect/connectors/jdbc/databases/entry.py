@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
+PLAIN = "airflow_kconnect.connectors.jdbc.databases.plain."
+"""The room of databases that have no other one."""
+
 
 class Lineage(NamedTuple):
     """How OpenLineage names the tables of a database.
@@ -52,7 +55,7 @@ class Database:
     :param misses_late_commits: whether rows can be missed that are committed later than others with higher values:
         several transactions can write at a time, and those that are open do not show.
     :param reader: the `Dialect`, as ``module:class``; imported when it is used.
-    :param writer: the `Target`, likewise; None: the database cannot be written to.
+    :param writer: the `Target`, likewise.
     """
 
     name: str
@@ -72,4 +75,9 @@ class Database:
     has_snapshots: bool = False
     misses_late_commits: bool = True
     reader: str = "airflow_kconnect.connectors.jdbc.source.dialect:Dialect"
-    writer: str | None = None
+    writer: str = f"{PLAIN}writing:PlainTarget"
+
+    @property
+    def is_written_by_jdbc(self) -> bool:
+        """Whether the sink uses the JDBC driver, and not a Python driver."""
+        return self.writer.startswith(PLAIN)

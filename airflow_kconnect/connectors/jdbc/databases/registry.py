@@ -1,6 +1,6 @@
 """The table of databases: the only place that knows which there are.
 
-A further database is a room, a package beside this module whose `facts` say what it is, and its entry below.
+A further database is a package next to this module whose `facts` say what it is, and its entry below.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from airflow_kconnect.connectors.jdbc.databases.duckdb.facts import DUCKDB
 from airflow_kconnect.connectors.jdbc.databases.entry import Database
 from airflow_kconnect.connectors.jdbc.databases.mysql.facts import MARIADB, MYSQL
-from airflow_kconnect.connectors.jdbc.databases.plain.facts import DERBY, H2, HSQLDB, SQLSERVER
+from airflow_kconnect.connectors.jdbc.databases.plain.facts import DERBY, H2, HSQLDB, ORACLE, SQLSERVER
 from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
 from airflow_kconnect.connectors.jdbc.databases.sqlite.facts import SQLITE
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.connectors.jdbc.sink.target import Target
     from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 
-DATABASES = (POSTGRESQL, MYSQL, MARIADB, SQLITE, DERBY, H2, HSQLDB, SQLSERVER)
+DATABASES = (POSTGRESQL, MYSQL, MARIADB, SQLITE, DUCKDB, DERBY, H2, HSQLDB, ORACLE, SQLSERVER)
 _BY_NAME = {database.name: database for database in DATABASES}
 
 
@@ -39,8 +40,6 @@ def dialect_of(url: JdbcUrl) -> Dialect:
 
 
 def target_of(settings: SinkSettings) -> Target:
-    """The target of a valid configuration, whose database can be written to."""
-    writer = database_of(settings.url.subprotocol).writer
-    assert writer is not None
-    target: type[Target] = resolve_name(writer)
+    """The target of a valid configuration."""
+    target: type[Target] = resolve_name(database_of(settings.url.subprotocol).writer)
     return target(settings)

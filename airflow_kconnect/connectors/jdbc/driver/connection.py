@@ -110,7 +110,7 @@ def _text(found: Any, index: int, is_timestamp: bool) -> str | None:
 
 
 def database_error(place: str, what: str, exception: Any, subprotocol: str) -> ConnectError:
-    """The error for a Java exception: a wrong password is the user's, an unavailable database nobody's fault."""
+    """The error for a Java exception: a wrong password is the user's, an unavailable database no one's fault."""
     message = _first_line(exception)
     found = _sql_exception(exception)
     if found is None:

@@ -76,10 +76,10 @@ def define_driver_keys(definition: ConfigDef) -> ConfigDef:
                 f"worker's `{ALLOWED}`.",
                 group=KCONNECT, validator=LambdaValidator(_coordinates_rule))
         .define(CLASS, Type.STRING, None, Importance.LOW,
-                "Class name of the JDBC driver; needed for a database that is not known here.", group=KCONNECT)
+                "Class name of the JDBC driver; needed for a database whose driver is not known here.", group=KCONNECT)
         .define(PATH, Type.STRING, None, Importance.LOW,
                 "Path of a jar with the JDBC driver, instead of coordinates. The machine of the Spark driver must "
-                f"have it, and the worker's `{ALLOWED}` must name it or its folder.",
+                f"have it, executors get it, and the worker's `{ALLOWED}` must name it or its folder.",
                 group=KCONNECT, validator=nullable(LambdaValidator(_path_rule)))
     )  # fmt: skip
 

@@ -62,7 +62,7 @@ class JdbcUrl:
     def parse(cls, text: str) -> JdbcUrl:
         """Take a URL apart.
 
-        :raises ValueError: it is no JDBC URL, or it has parameters that load code or files (the text names them), or
+        :raises ValueError: it is not a JDBC URL, or it has parameters that load code or files (the text names them), or
             credentials. The text never shows the URL.
         """
         match = _URL.fullmatch(text.strip())
@@ -76,7 +76,7 @@ class JdbcUrl:
 
 
 def subprotocol_of(text: str) -> str:
-    """What a text has in the place of the subprotocol; it may be a wrong URL, or a variable that stands for one."""
+    """What a text has instead of the subprotocol; it may be a wrong URL, or a variable that stands for one."""
     return text.lower().removeprefix("jdbc:").partition(":")[0].partition("+")[0]
 
 

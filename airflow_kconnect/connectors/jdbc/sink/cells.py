@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from airflow_kconnect.connect.data import DECIMAL, TIMESTAMP, SchemaType
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, SchemaType
 from airflow_kconnect.connectors.jdbc.sink.config import UTC, SinkSettings
 from airflow_kconnect.connectors.jdbc.sink.layouts import TableColumn
 from airflow_kconnect.converters.json.read import or_default
@@ -25,7 +25,7 @@ class Cell:
 
     :param column: null where the value is.
     :param problem: STRING, why it cannot be written, null where it can; None: it always can.
-    :param offset: STRING, what the moment's zone is ahead of UTC; None: nothing, or the value is no moment.
+    :param offset: STRING, what the moment's zone is ahead of UTC; None: nothing, or the value is not a moment.
     """
 
     column: Column
@@ -53,7 +53,7 @@ def given(column: TableColumn, value: Column, settings: SinkSettings) -> Column:
 
 
 def plain_value(column: TableColumn, value: Column, kind: str) -> Cell:
-    """A value that is no moment, as drivers take it: decimals are texts, booleans and floats are numbers."""
+    """A value that is not a moment, as drivers take it: decimals are texts, booleans and floats are numbers."""
     if kind == DECIMAL:
         return Cell(value.cast("string"))
     if kind == SchemaType.BOOLEAN.name:
@@ -100,3 +100,16 @@ def offset_text(instant: Column, local: Column) -> Column:
     seconds = F.unix_seconds(local) - F.unix_seconds(instant)
     text = F.date_format(F.timestamp_seconds(F.abs(seconds)), "HH:mm:ss")
     return F.concat(F.when(seconds < 0, "-").otherwise("+"), text)
+
+
+def driver_value(column: TableColumn, value: Column, settings: SinkSettings) -> Cell:
+    """A value as most drivers take it: numbers, texts, bytes; moments and decimals are texts."""
+    value, kind = given(column, value, settings), kind_of(column, settings)
+    if kind in (DATE, TIME, TIMESTAMP):
+        if kind == TIME:
+            return Cell(time_text(value, settings.time_zone))
+        if kind == DATE:
+            return Cell(date_in(value, settings.date_zone).cast("string"))
+        instant, problem = instant_of(column, value, settings)
+        return Cell(local_time(instant, settings.time_zone).cast("string"), problem)
+    return plain_value(column, value, kind)

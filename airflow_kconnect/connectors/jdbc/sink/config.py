@@ -19,23 +19,32 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of
-from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
+from airflow_kconnect.connectors.jdbc.driver.drivers import (
+    CLASS,
+    COORDINATES,
+    PATH,
+    Driver,
+    define_driver_keys,
+    driver_of,
+)
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of, url_validator
 from airflow_kconnect.connectors.jdbc.sink.naming import Naming, table_name
 
 INSERT, UPSERT, UPDATE = "insert", "upsert", "update"
 NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"
 
 KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
-_WRITABLE = tuple(database for database in DATABASES if database.writer)
+_EXAMPLES = tuple(database.example for database in DATABASES if not database.is_written_by_jdbc)
 
 _WITHOUT_EFFECT = {
     "batch.size": "rows are written in large batches, and a run commits once per topic-partition and round",
-    "max.retries": "a run that fails for a passing reason ends with exit code 3 and is retried by Airflow",
+    "max.retries": "a run that fails for a temporary reason ends with exit code 3 and is retried by Airflow",
     "retry.backoff.ms": "see `max.retries`",
     "table.types": "the database itself refuses what cannot be written to",
     "dialect.name": "the database is known from `connection.url`",
-    "mssql.use.merge.holdlock": "SQL Server is not supported",
+    "mssql.use.merge.holdlock": "SQL Server gets no MERGE, but updates and inserts",
     "trim.sensitive.log": "contents of records are never logged",
 }
 UTC = ("UTC", "Etc/UTC", "GMT", "Z")
@@ -54,6 +63,7 @@ class SinkSettings:
     :param text_column: the column of values that are strings.
     :param offsets_table: empty: offsets are not stored with the data.
     :param attempts: to connect. :param backoff_s: seconds between them.
+    :param driver: of JDBC; None: the database has a Python driver.
     """
 
     connector: str
@@ -77,6 +87,7 @@ class SinkSettings:
     offsets_table: str
     attempts: int
     backoff_s: float
+    driver: Driver | None = None
 
     @property
     def merges(self) -> bool:
@@ -88,9 +99,9 @@ def common_keys() -> ConfigDef:
     """The keys that both sinks have, with Confluent's defaults; those that have no effect here included."""
     high, medium, low = Importance
     config = ConfigDef()
-    config.define("connection.url", Type.STRING, importance=high, validator=_check_url,
-                  documentation=f"JDBC URL of the database: {', '.join(database.example for database in _WRITABLE)}. "
-                  "Without user and password.")  # fmt: skip
+    config.define("connection.url", Type.STRING, importance=high, validator=LambdaValidator(url_validator),
+                  documentation=f"JDBC URL of the database: {', '.join(_EXAMPLES)}, or of any other one that "
+                  "has a JDBC driver. Without user and password.")  # fmt: skip
     config.define("connection.user", Type.STRING, None, high, "User of the database.")
     config.define("connection.password", Type.PASSWORD, None, high, "Password of the user.")
     config.define("connection.attempts", Type.INT, 3, low, "How often to try to connect.", validator=Range.at_least(1))
@@ -103,7 +114,7 @@ def common_keys() -> ConfigDef:
                   "is missing. Empty: no such table, at least once.", group=KCONNECT)  # fmt: skip
     for name, type_, default in _IGNORED_KEYS:
         config.define(name, type_, default, low, without_effect=_WITHOUT_EFFECT[name])
-    return config
+    return define_driver_keys(config)
 
 
 _IGNORED_KEYS: Sequence[tuple[str, Type, Any]] = (
@@ -233,6 +244,7 @@ def settings_of(connector: str, values: Mapping[str, Any]) -> SinkSettings:
         offsets_table=values["offsets.table"].strip(),
         attempts=values["connection.attempts"],
         backoff_s=values["connection.backoff.ms"] / 1000,
+        driver=driver_of(url, values) if database.is_written_by_jdbc else None,
     )
 
 
@@ -259,17 +271,29 @@ def rule_errors(definition: ConfigDef, props: Mapping[str, str]) -> dict[str, li
                 table_name(text)
             except ValueError as error:
                 add(key, f"{text!r} is not the name of a table: {error}")
-    return errors
+    return errors | _driver_errors(props)
 
 
-def _check_url(name: str, value: Any) -> None:
-    if value is None:
-        return
-    url_validator(name, value)
-    found = JdbcUrl.parse(value).subprotocol
-    if not database_of(found).writer:
-        known = ", ".join(database.name for database in _WRITABLE)
-        raise ConfigError({name: [f"{found} cannot be written to; the sink writes to {known}"]})
+def _driver_errors(props: Mapping[str, str]) -> dict[str, list[str]]:
+    """What is missing of the JDBC driver of a database that is not written to by a Python driver."""
+    try:
+        url = JdbcUrl.parse(props.get("connection.url", ""))
+        if database_of(url.subprotocol).is_written_by_jdbc:
+            driver_of(url, props)
+    except ConfigError as error:
+        return error.errors
+    except ValueError:  # the key's own error, or a variable
+        return {}
+    return {}
+
+
+def driver_warnings(props: Mapping[str, str]) -> list[str]:
+    """Keys of a JDBC driver that is not used."""
+    given = [key for key in (CLASS, COORDINATES, PATH) if props.get(key)]
+    url = props.get("connection.url", "")
+    if has_reference(url) or not given or database_of(subprotocol_of(url)).is_written_by_jdbc:
+        return []
+    return [f"`{key}` has no effect: {subprotocol_of(url)} is written to by a Python driver" for key in given]
 
 
 def _zone_problem(name: str, value: Any) -> str | None:

@@ -81,7 +81,7 @@ class _Problem(Exception):
 def layout_of(settings: SinkSettings, key: Shape | None, value: Shape | None) -> Layout:
     """The layout of records.
 
-    :param key: None: there is no key, or nobody needs it. :param value: None: there is none, the record deletes.
+    :param key: None: there is no key, or it is not needed. :param value: None: there is none, the record deletes.
     """
     try:
         if value is None:

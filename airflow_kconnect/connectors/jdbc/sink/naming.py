@@ -15,7 +15,7 @@ Table = tuple[str, ...]
 def table_name(text: str, mark: str = '"') -> Table:
     """The parts of a name with dots; a part in quotes may have dots itself.
 
-    A quote within a part is an ordinary character: every part is quoted anew when it goes into SQL.
+    A quote within a part is an ordinary character: every part is quoted again when it goes into SQL.
 
     :raises ValueError: a part is empty or has a NUL, or there are more than three.
     """
@@ -46,7 +46,7 @@ class Naming:
     """From topics to tables.
 
     :param format: ``table.name.format``. :param tables: topic -> table, before the format counts.
-    :param normalize: characters of topics that are no letters, digits or _ become _.
+    :param normalize: characters of topics that are not letters, digits or _ become _.
     :param fold: names are written in lower case, as PostgreSQL takes names without quotes.
     :param mark: the quotes that a part of a name may have.
     """

@@ -1,4 +1,4 @@
-"""The table of offsets beside the data: both move in one transaction, so that no record counts twice or never.
+"""The table of offsets next to the data: both move in one transaction, so that no record counts twice or never.
 
 A run makes itself the owner of its partitions' rows before it reads them. Only the owner may move an offset: what an
 older run has not committed by then is lost, and the owner writes it again.
@@ -6,11 +6,12 @@ older run has not committed by then is lost, and the owner writes it again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connectors.jdbc.sink.naming import shown, table_name
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Target
 
@@ -42,7 +43,7 @@ class OffsetsTable:
         self._make(connection)
         self._target.begin(connection)
         rows = {place: self._row(connection, place) for place in partitions}
-        # A session that hangs could hold a row for ever.
+        # A session that hangs could hold a row forever.
         self._target.end_sessions(connection, sorted({row[1] for row in rows.values() if row and row[1]}))
         for place, row in rows.items():
             self._own(connection, place, run, exists=row is not None)
@@ -52,7 +53,7 @@ class OffsetsTable:
         return {place: row[0] for place, row in found.items() if row and row[0] is not None}
 
     def position(self, connection: Connection, split: SinkSplit, run: str) -> int | None:
-        """The offset up to which a split's partition is written; None: nobody knows.
+        """The offset up to which a split's partition is written; None: it is not known.
 
         :raises FencedError: another run owns the partition.
         """
@@ -67,18 +68,20 @@ class OffsetsTable:
         :param before: where it must be.
         :raises FencedError: another run, or another attempt of this task, has moved it.
         """
-        is_before = "next_offset IS NULL" if before is None else f"next_offset = {int(before)}"
+        next_offset = self._target.quote("next_offset")
+        is_before = f"{next_offset} IS NULL" if before is None else f"{next_offset} = {int(before)}"
         places = (self._connector, split.topic, split.partition, run)
         where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition", "run"))
         cursor = connection.cursor()
-        cursor.execute(self._sql(f"UPDATE {{table}} SET next_offset = ? WHERE {where} AND {is_before}"), (end, *places))
+        sql = self._sql(f"UPDATE {{table}} SET {next_offset} = ? WHERE {where} AND {is_before}")
+        cursor.execute(sql, (end, *places))
         if cursor.rowcount != 1:
             raise self._fenced(split)
 
     def alter(self, connection: Connection, offsets: Mapping[TopicPartition, int | None]) -> None:
-        """Put other offsets in the place of those that are stored; None removes one. Commits.
+        """Replace stored offsets; None removes one. Commits.
 
-        Runs that still go on own nothing any more.
+        Runs in progress no longer own anything.
         """
         self._make(connection)
         self._target.begin(connection)
@@ -109,25 +112,39 @@ class OffsetsTable:
     def _make_if_missing(self, connection: Connection) -> None:
         with self._target.errors(f"table {shown(self._table)} for offsets"):
             if self._target.found_columns(connection, self._table) is None:
-                with self._target.changing(connection):
+                with self._target.changing(connection), self._unless_made(connection):
                     connection.cursor().execute(self._definition)
             connection.commit()
+
+    @contextmanager
+    def _unless_made(self, connection: Connection) -> Iterator[None]:
+        """Ignores the error of a database that cannot be told to make only what is missing."""
+        try:
+            yield
+        except Exception:
+            if not self._target.changes_race:
+                raise
+            connection.rollback()
+            if self._target.found_columns(connection, self._table) is None:
+                raise
 
     @property
     def _definition(self) -> str:
         text, number = self._target.offset_types
         quote = self._target.quote
         columns = [f"{quote(name)} {text} NOT NULL" for name in ("connector", "topic")]
-        columns += [f"{quote('partition')} INT NOT NULL", f"next_offset {number}", f"run {text}"]
+        columns += [f"{quote('partition')} INT NOT NULL", f"{quote('next_offset')} {number}", f"{quote('run')} {text}"]
         keys = ", ".join(map(quote, _COLUMNS[:3]))
         table = self._target.quoted(self._table)
         options = self._target.offset_options
-        return f"CREATE TABLE IF NOT EXISTS {table} ({', '.join(columns)}, PRIMARY KEY ({keys})){options}"
+        create = "CREATE TABLE" if self._target.changes_race else "CREATE TABLE IF NOT EXISTS"
+        return f"{create} {table} ({', '.join(columns)}, PRIMARY KEY ({keys})){options}"
 
     def _row(self, connection: Connection, place: TopicPartition) -> tuple[int | None, str | None] | None:
         where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition"))
         cursor = connection.cursor()
-        cursor.execute(self._sql(f"SELECT next_offset, run FROM {{table}} WHERE {where}"), self._place(place))
+        names = ", ".join(map(self._target.quote, _COLUMNS[3:]))
+        cursor.execute(self._sql(f"SELECT {names} FROM {{table}} WHERE {where}"), self._place(place))
         row = cursor.fetchone()
         return None if row is None else (row[0], row[1])
 
@@ -135,7 +152,8 @@ class OffsetsTable:
         cursor = connection.cursor()
         if exists:
             where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition"))
-            cursor.execute(self._sql(f"UPDATE {{table}} SET run = ? WHERE {where}"), (run, *self._place(place)))
+            sql = self._sql(f"UPDATE {{table}} SET {self._target.quote('run')} = ? WHERE {where}")
+            cursor.execute(sql, (run, *self._place(place)))
             return
         names = ", ".join(map(self._target.quote, (*_COLUMNS[:3], "run")))
         sql = self._sql(f"INSERT INTO {{table}} ({names}) VALUES (?, ?, ?, ?)")

@@ -68,7 +68,7 @@ def columns(
 
 
 def _chosen(options: Mapping[int, Column]) -> Column:
-    """Where there is just one, nobody looks at the cells of other rows."""
+    """Where there is just one, the cells of other rows do not matter."""
     return next(iter(options.values())) if len(options) == 1 else choose(F.col("case"), options)
 
 

@@ -14,6 +14,8 @@ from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Tar
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Statement = tuple[str, Sequence[str]]
+
 
 class RowsLoader(Loader):
     """Nothing is kept back: a later row of the same key simply comes later."""
@@ -39,30 +41,27 @@ class RowsLoader(Loader):
         pass
 
 
-class RowsTarget(Target):
-    """A database that gets its rows by `RowsLoader`."""
+class StatementsTarget(Target):
+    """A database that gets each row as the parameters of a statement.
 
-    def loader(self, connection: Connection) -> Loader:
-        return RowsLoader(self, connection)
+    Of a statement there are its text and the columns whose values it takes, in order.
+    """
 
-    def statement(self, table: Table, layout: Layout) -> tuple[str, Sequence[str]]:
-        """What is done with a row, and the columns whose values it takes, in order."""
-        into = self.escaped(self.quoted(table))
-        if layout.delete:
-            return f"DELETE FROM {into} WHERE {self._equal(layout.keys, ' AND ')}", layout.keys
-        mode = self.settings.insert_mode
-        if mode == UPDATE:
-            # Where all columns are the key's there is nothing to change.
-            changes = self._equal(layout.others or layout.keys, ", ")
-            names = [*(layout.others or layout.keys), *layout.keys]
-            return f"UPDATE {into} SET {changes} WHERE {self._equal(layout.keys, ' AND ')}", names
+    def insert(self, table: Table, layout: Layout) -> Statement:
         marks = ", ".join([self.placeholder] * len(layout.names))
-        insert = f"INSERT INTO {into} ({self.escaped(self.listed(layout.names))}) VALUES ({marks})"
-        return (insert if mode == INSERT else f"{insert} {self.escaped(self.on_conflict(layout))}"), layout.names
+        into = f"{self.escaped(self.quoted(table))} ({self.escaped(self.listed(layout.names))})"
+        return f"INSERT INTO {into} VALUES ({marks})", layout.names
 
-    @abstractmethod
-    def on_conflict(self, layout: Layout) -> str:
-        """What an insert does where the key is there already."""
+    def update(self, table: Table, layout: Layout) -> Statement:
+        # Where all columns are the key's there is nothing to change.
+        others = layout.others or layout.keys
+        where = self._equal(layout.keys, " AND ")
+        update = f"UPDATE {self.escaped(self.quoted(table))} SET {self._equal(others, ', ')} WHERE {where}"
+        return update, [*others, *layout.keys]
+
+    def delete(self, table: Table, layout: Layout) -> Statement:
+        where = self._equal(layout.keys, " AND ")
+        return f"DELETE FROM {self.escaped(self.quoted(table))} WHERE {where}", layout.keys
 
     def _equal(self, names: Sequence[str], separator: str) -> str:
         return separator.join(f"{self.escaped(self.quote(name))} = {self.placeholder}" for name in names)
@@ -70,6 +69,28 @@ class RowsTarget(Target):
     def escaped(self, sql: str) -> str:
         """Text of a statement with parameters."""
         return sql.replace("%", "%%") if self.placeholder == "%s" else sql
+
+
+class RowsTarget(StatementsTarget):
+    """A database that gets its rows by `RowsLoader`."""
+
+    def loader(self, connection: Connection) -> Loader:
+        return RowsLoader(self, connection)
+
+    def statement(self, table: Table, layout: Layout) -> Statement:
+        """What is done with a row."""
+        if layout.delete:
+            return self.delete(table, layout)
+        if self.settings.insert_mode == UPDATE:
+            return self.update(table, layout)
+        insert, names = self.insert(table, layout)
+        if self.settings.insert_mode == INSERT:
+            return insert, names
+        return f"{insert} {self.escaped(self.on_conflict(layout))}", names
+
+    @abstractmethod
+    def on_conflict(self, layout: Layout) -> str:
+        """What an insert does where the key is there already."""
 
 
 def first_line(error: Any) -> str:

@@ -37,12 +37,23 @@ class Tables:
         return statements
 
     def change(self, table: Table, layout: Layout) -> None:
-        """Make the table fit, on a connection of its own, unless somebody else has done so by now."""
+        """Make the table fit, on a connection of its own, unless another session has done so by now."""
+        statements: list[str] = []
         with self._target.session() as connection:
-            with self._target.changing(connection):
-                for statement in self.changes(connection, table, layout):
-                    connection.cursor().execute(statement)
-            connection.commit()
+            while True:
+                before, statements = statements, []
+                try:
+                    with self._target.changing(connection):
+                        statements = self.changes(connection, table, layout)
+                        for statement in statements:
+                            connection.cursor().execute(statement)
+                    connection.commit()
+                    return
+                except Exception:
+                    # Where others may have made a change at the same moment there is less left to do.
+                    if not self._target.changes_race or statements in ([], before):
+                        raise
+                    connection.rollback()
 
     def _missing(self, columns: set[str], layout: Layout) -> list[str]:
         return [name for name in layout.names if self._target.same_name(name) not in columns]

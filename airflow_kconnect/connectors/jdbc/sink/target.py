@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow_kconnect.connect.connector import BatchRenderer
 from airflow_kconnect.connect.data import DECIMAL, SchemaType, Shape
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connect.sink_connector import BatchRenderer
 from airflow_kconnect.connectors.jdbc.driver.identifiers import quote
 from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
 from airflow_kconnect.connectors.jdbc.sink.layouts import Layout, TableColumn
@@ -85,6 +85,8 @@ class Target(ABC):
 
     driver: ClassVar[str]
     """Module of the Python driver."""
+    extra: ClassVar[str] = "jdbc"
+    """The extra of this package that installs the driver."""
     placeholder: ClassVar[str] = "%s"
     types: ClassVar[Mapping[str, str]]
     """Column types by the names of Connect's types, plain and logical."""
@@ -95,8 +97,13 @@ class Target(ABC):
     """Of a table's name: the table, its schema, its catalog."""
     changes_apart: ClassVar[bool] = True
     """Whether tables are changed on a connection of its own, because a change ends or blocks transactions."""
+    changes_race: ClassVar[bool] = False
+    """Whether two sessions may change a table at once, and one of them fails as it is changed already."""
+    has_savepoints: ClassVar[bool] = True
+    """Whether a part of a transaction can be taken back; else the batches of tolerant runs are transactions."""
     offset_types: ClassVar[tuple[str, str]] = ("TEXT", "BIGINT")
     """Types of texts and offsets in the table of offsets."""
+    add_column: ClassVar[str] = "ADD COLUMN"
     offset_options: ClassVar[str] = ""
     """What follows the columns of the table of offsets."""
 
@@ -110,7 +117,7 @@ class Target(ABC):
     def plain_rows(
         self, keys: Sequence[Shape], values: Sequence[Shape]
     ) -> tuple[BatchRenderer, tuple[Layout, ...]] | None:
-        """Who makes such rows of parsed payloads without Spark, and the layouts that they have; None: nobody can."""
+        """Who makes such rows of parsed payloads without Spark, and their layouts; None: that is not possible."""
         return None
 
     @abstractmethod
@@ -134,7 +141,7 @@ class Target(ABC):
 
     @contextmanager
     def changing(self, connection: Connection) -> Iterator[None]:
-        """Nobody else of this kind changes tables meanwhile."""
+        """No other session of this kind changes tables meanwhile."""
         yield
 
     def begin(self, connection: Connection) -> None:
@@ -174,7 +181,8 @@ class Target(ABC):
         try:
             importlib.import_module(self.driver)
         except ImportError:
-            cure = f"needs the Python package {self.driver}: pip install 'airflow-kconnect[jdbc]' where the job runs"
+            install = f"pip install 'airflow-kconnect[{self.extra}]'"
+            cure = f"needs the Python package {self.driver}: {install} where the job runs"
             raise ConfigError({"connection.url": [cure]}, self.settings.connector) from None
 
     @contextmanager
@@ -216,7 +224,7 @@ class Target(ABC):
         return f"CREATE TABLE {self.quoted(table)} ({', '.join(parts)})"
 
     def add_statement(self, table: Table, column: TableColumn) -> str:
-        return f"ALTER TABLE {self.quoted(table)} ADD COLUMN {self.column_definition(column)}"
+        return f"ALTER TABLE {self.quoted(table)} {self.add_column} {self.column_definition(column)}"
 
     def column_definition(self, column: TableColumn) -> str:
         schema = column.schema

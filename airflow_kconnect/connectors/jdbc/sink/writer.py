@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.connector import Refused, SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connect.sink_connector import Refused, SinkSplit, SplitWriter
 from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.offsets_table import OffsetsTable
@@ -59,9 +59,13 @@ class JdbcWriter(SplitWriter):
         batch = self._not_written_yet(batch)
         if not batch.num_rows:
             return
-        pieces = list(self._pieces(batch))
+        pieces, first = list(self._pieces(batch)), batch.column("kafka_offset")[0].as_py()
         with self._fenced_if_not_owner():
-            self._make_tables(pieces, batch.column("kafka_offset")[0].as_py())
+            if self._refused is not None and not self._target.has_savepoints:
+                # Now, and not at the end of the last batch: what was refused of it is in the dead letters by now.
+                self._commit(first)
+                self._begin()
+            self._make_tables(pieces, first)
             self._load(pieces)
 
     def close(self, end: int) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from airflow_kconnect.connect.connector import Progress
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.source_connector import ResumePoint
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Position:
     timestamp: int | None = None
     id: int | None = None
 
-    def progress(self) -> Progress:
+    def progress(self) -> ResumePoint:
         """The same as a split's bound or a row's progress."""
         if self.timestamp is None:
             assert self.id is not None
@@ -29,7 +29,7 @@ class Position:
         return f"{self.timestamp}:{'' if self.id is None else self.id}"
 
     @classmethod
-    def of(cls, progress: Progress) -> Position:
+    def of(cls, progress: ResumePoint) -> Position:
         """The reverse of `progress`. :raises DataError: it is none of ours."""
         if isinstance(progress, int):
             return cls(id=progress)

@@ -38,13 +38,13 @@ class Dialect:
     """Reading from a database that is known by its JDBC driver only. Holds no connection."""
 
     row_progress = False
-    """Whether Spark sees timestamps as exactly as they are compared: else no row is a place to go on."""
+    """Whether Spark sees timestamps as exactly as they are compared: else no row is a resume point."""
     read_options: dict[str, str] = {"preferTimestampNTZ": "true"}
 
     properties: dict[str, str] = {}
     """For the JDBC driver, in the driver and in Spark."""
     large_rows = 5_000_000
-    """Counting so many rows takes a second: beyond, a table is cut by the database's statistics."""
+    """Counting that many rows takes a second: beyond, a table is cut by the database's statistics."""
 
     def __init__(self, url: JdbcUrl) -> None:
         self.url, self._mark = url, database_of(url.subprotocol).mark

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.connector import Progress, Split
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union, single
+from airflow_kconnect.connect.source_connector import ResumePoint, Split
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.columns import finished
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
@@ -38,7 +38,7 @@ class Reader:
     options: Mapping[str, str]
     session_start: str
 
-    def frame(self, spark: SparkSession, items: Sequence[tuple[Source, Split, Progress]]) -> RecordFrame:
+    def frame(self, spark: SparkSession, items: Sequence[tuple[Source, Split, ResumePoint]]) -> RecordFrame:
         """One Spark partition per item, in their order."""
         kinds: dict[int, set[str]] = {}
         for source, split, _ in items:
@@ -50,7 +50,7 @@ class Reader:
         return _several(spark, groups, list(tables.values()))
 
 
-Items = Sequence[tuple[Source, Split, Progress]]
+Items = Sequence[tuple[Source, Split, ResumePoint]]
 
 
 def resumable(source: Source, dialect: Dialect, kind: str) -> bool:
@@ -144,7 +144,7 @@ class _TableFrame:
         found = [(_TIMESTAMP, cursor.timestamp), (_ID, cursor.id), (_BLOCK, block)]
         return [(name, term) for name, term in found if term and name not in selected]
 
-    def _predicate(self, split: Split, at: Progress) -> str:
+    def _predicate(self, split: Split, at: ResumePoint) -> str:
         quote = self._dialect.quote
         if split.detail["kind"] == BLOCKS:
             block = quote(_BLOCK)

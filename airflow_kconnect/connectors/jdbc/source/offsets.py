@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from airflow_kconnect.connect.connector import Offset
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.source_connector import Offset
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.tables import TableName
 
@@ -105,7 +105,7 @@ def to_wall(instant: int, zone: ZoneInfo | None) -> int:
 def settled_wall(instant: int, zone: ZoneInfo | None) -> int:
     """A time on the clock of a zone that it will not show before from this instant on.
 
-    In the hour before clocks are set back that is an hour earlier: they will show all of it once more.
+    In the hour before clocks are set back that is an hour earlier: they will show all of it again.
     """
     wall = to_wall(instant, zone)
     return wall - (max(_instants(wall, zone)) - instant)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from airflow_kconnect.connect.connector import PlanContext, Split
+from airflow_kconnect.connect.source_connector import PlanContext, Split
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
@@ -16,7 +16,7 @@ from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 ROWS, BLOCKS, ALL = "rows", "blocks", "all"
 """Kinds of splits: ranges of a cursor, ranges of a table's blocks, everything."""
 _BEYOND_BLOCKS = 0xFFFF_FFFF
-"""No table has so many blocks."""
+"""No table has that many blocks."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Planner:
     def splits(self, window: Window, pieces: Pieces, most: int | None) -> tuple[list[Split], int, bool]:
         """The splits of a window.
 
-        :param most: at most so many rows, at least one group of equal timestamps; None is no bound.
+        :param most: the maximum number of rows, at least one group of equal timestamps; None: no bound.
         :returns: the splits, the number of rows in them, whether rows of the window are left.
         """
         if most is None and (planned := self._by_statistics(window, pieces)) is not None:
@@ -137,7 +137,7 @@ class Planner:
         return whole(count), Position(at, whole(self._db.row(f"SELECT MAX({cursor.id}) {self._from} {same}")[0]))
 
     def _bounded(self, where: str, most: int) -> Position:
-        """The last position that an offset can have when at most so many rows are read."""
+        """The last position that an offset can have when at most that many rows are read."""
         found = self._nth(where, most)
         if self._cursor.exact and self._cursor.id_is_offset:
             return found

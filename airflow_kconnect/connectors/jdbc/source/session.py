@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.connector import Offset, PlanContext, Progress, SourcePlan, Split
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.source_connector import Offset, PlanContext, ResumePoint, SourcePlan, Split
 from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.drivers import use_driver
@@ -189,7 +189,7 @@ class ReadingSession:
                 " Set `schema.change=evolve` to read the rest of it with the new columns, or change them back"
             )
 
-    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, Progress]]) -> RecordFrame:
+    def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, ResumePoint]]) -> RecordFrame:
         """See `NativeSourceConnector.read`."""
         settings = self._settings
         driver = use_driver(spark, settings.url, settings.props)
@@ -203,11 +203,11 @@ class ReadingSession:
 
     # Offsets
 
-    def offset(self, split: Split, progress: Progress) -> Offset | None:
+    def offset(self, split: Split, progress: ResumePoint) -> Offset | None:
         """See `NativeSourceConnector.offset`.
 
         A run that was stopped between equal timestamps, or at a time that the clocks of `db.timezone` leave out, says
-        an earlier one and remembers beside it where it was: for Connect nothing is lost, for us nothing is doubled.
+        an earlier one and remembers next to it where it was: for Connect nothing is lost, for us nothing is doubled.
         """
         if self._settings.mode.bulk or (self._find(split) is None and self._is_gone(split)):
             return None

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from airflow_kconnect.connect.connector import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.source_connector import PlanContext
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
@@ -141,7 +141,7 @@ class WindowFinder:
         return windows
 
     def _warn(self, windows: Windows, sources: Sequence[Source]) -> None:
-        """Of rows that can be missed, which nobody would notice."""
+        """About rows that can be missed without anyone noticing."""
         found = self._zone_warnings([source for source in sources if source.is_wall])
         if self._late is not None and self._late.is_replica():
             self._late = None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from airflow_kconnect.connect.replay import Replay
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support.databases import Database
 
-_CREATE = "create table orders (id integer not null primary key, what varchar(50), at timestamp{0} not null)"
+_CREATE = "create table orders (id integer not null primary key, what varchar(50), changed timestamp{0} not null)"
 
 
 def _create(db: Database) -> None:
@@ -22,7 +24,7 @@ def _insert(db: Database, ids: range) -> None:
         db.execute(f"insert into orders values {', '.join(texts)}")
 
 
-def _ids(found: list[dict[str, object]]) -> list[object]:
+def _ids(found: list[dict[str, Any]]) -> list[int]:
     return [value["id"] for value in found]
 
 
@@ -55,14 +57,16 @@ def test_timestamp_mode_reads_changed_rows_again(
 ) -> None:
     _create(each_database)
     _insert(each_database, range(2000))
-    config = jdbc_source(each_database, **{"mode": "timestamp", "timestamp.column.name": "at", "split.rows": "500"})
+    config = jdbc_source(
+        each_database, **{"mode": "timestamp", "timestamp.column.name": "changed", "split.rows": "500"}
+    )
     first = run_here(config)
-    each_database.execute("update orders set at = '2024-01-01 01:00:00.25', what = 'changed' where id < 3")
+    each_database.execute("update orders set changed = '2024-01-01 01:00:00.25', what = 'changed' where id < 3")
     second = run_here(config)
     assert (first.records["written"], second.records["written"]) == (2000, 3)
     assert second.offsets[0]["offset"] == {"timestamp": 1704070800250, "timestamp_nanos": 250000000}
     assert [value["what"] for value in rows(config, "orders")[-3:]] == ["changed"] * 3
-    assert rows(config, "orders")[-1]["at"] == 1704070800250
+    assert rows(config, "orders")[-1]["changed"] == 1704070800250
 
 
 def test_timestamp_and_incrementing_tells_equal_timestamps_apart(
@@ -70,7 +74,7 @@ def test_timestamp_and_incrementing_tells_equal_timestamps_apart(
 ) -> None:
     _create(each_database)
     _insert(each_database, range(1000))
-    more = {"mode": "timestamp+incrementing", "timestamp.column.name": "at", "incrementing.column.name": "id"}
+    more = {"mode": "timestamp+incrementing", "timestamp.column.name": "changed", "incrementing.column.name": "id"}
     config = jdbc_source(each_database, **more, **{"split.rows": "300", "kconnect.max.records": "705"})
     first = run_here(config)
     second = run_here(config)
@@ -87,7 +91,7 @@ def test_a_bound_in_timestamp_mode_never_parts_equal_timestamps(
     _create(each_database)
     _insert(each_database, range(100))
     bounds = {"kconnect.max.records": "25"}
-    config = jdbc_source(each_database, **{"mode": "timestamp", "timestamp.column.name": "at"}, **bounds)
+    config = jdbc_source(each_database, **{"mode": "timestamp", "timestamp.column.name": "changed"}, **bounds)
     written = [run_here(config).records["written"] for _ in range(6)]
     assert written == [20, 20, 20, 20, 20, 0]
     tiny = {**config, "name": f"{config['name']}-tiny", "kconnect.max.records": "3"}
@@ -144,7 +148,7 @@ def test_an_interval_is_moved_again_beside_the_live_offset(
 ) -> None:
     _create(each_database)
     _insert(each_database, range(100))
-    config = jdbc_source(each_database, **{"mode": "timestamp", "timestamp.column.name": "at"})
+    config = jdbc_source(each_database, **{"mode": "timestamp", "timestamp.column.name": "changed"})
     run_here(config)
     replay = run_here(config, interval=Replay(1704067202000, 1704067204000, "once"))
     assert replay.records["written"] == 20

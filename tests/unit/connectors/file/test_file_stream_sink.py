@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from airflow_kconnect.connect.connector import SinkSplit
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connectors.file import sink
 from airflow_kconnect.connectors.file.sink import FileStreamSinkConnector
 
@@ -175,6 +175,6 @@ class TestCheck:
     def test_missing_permission_is_named(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool) -> None:
         if exists:
             (tmp_path / "out.txt").write_text("")
-        monkeypatch.setattr(sink.os, "access", lambda *_: False)
+        monkeypatch.setattr(os, "access", lambda *_: False)
         with pytest.raises(ConfigError, match="the user of this job"):
             connector(tmp_path / "out.txt").check()

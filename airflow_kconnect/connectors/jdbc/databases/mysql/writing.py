@@ -84,7 +84,7 @@ class MySqlTarget(RowsTarget):
     }
 
     def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
-        from airflow_kconnect.connectors.jdbc.databases.mysql.cells import driver_value
+        from airflow_kconnect.connectors.jdbc.sink.cells import driver_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
         return columns(frame, self.settings, driver_value)

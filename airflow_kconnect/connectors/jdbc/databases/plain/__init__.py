@@ -1,1 +1,1 @@
-"""Databases that are read by what JDBC says of them, and not written to."""
+"""Databases that are read and written by what JDBC says of them."""

@@ -1,8 +1,9 @@
-"""What is known of databases that are read by plain JDBC."""
+"""What is known of databases that are read and written by plain JDBC."""
 
 from __future__ import annotations
 
-from airflow_kconnect.connectors.jdbc.databases.entry import Database, Lineage, names
+from airflow_kconnect.connectors.jdbc.databases.entry import PLAIN, Database, Lineage, names
+from airflow_kconnect.connectors.jdbc.databases.plain.conditions import of_derby, of_h2, of_oracle, of_sql_server
 
 _DERBY_PARAMETERS = """
     bootPassword collation create databaseName dataEncryption encryptionAlgorithm encryptionKey
@@ -18,13 +19,43 @@ _H2_PARAMETERS = """
     user variable_binary write_delay zero_based_enums
 """
 
+_TARGETS = f"{PLAIN}dialects:"
+
 # Spark has its driver.
 DERBY = Database(
     name="derby",
+    example="jdbc:derby://host:1527/database",
     in_files=True,
     parameters=names(_DERBY_PARAMETERS),
     driver_class="org.apache.derby.iapi.jdbc.AutoloadedDriver",
+    condition=of_derby,
+    writer=f"{_TARGETS}DerbyTarget",
 )
-H2 = Database(name="h2", in_files=True, parameters=names(_H2_PARAMETERS))
-HSQLDB = Database(name="hsqldb", in_files=True)
-SQLSERVER = Database(name="sqlserver", port=1433, lineage=Lineage("mssql", "dbo"))
+H2 = Database(
+    name="h2",
+    example="jdbc:h2:tcp://host/database",
+    in_files=True,
+    parameters=names(_H2_PARAMETERS),
+    driver_class="org.h2.Driver",
+    coordinates=("com.h2database:h2:2.4.240",),
+    condition=of_h2,
+    writer=f"{_TARGETS}H2Target",
+)
+HSQLDB = Database(
+    name="hsqldb", example="jdbc:hsqldb:hsql://host/database", in_files=True, writer=f"{_TARGETS}HsqldbTarget"
+)
+ORACLE = Database(
+    name="oracle",
+    example="jdbc:oracle:thin:@//host:1521/service",
+    port=1521,
+    condition=of_oracle,
+    writer=f"{_TARGETS}OracleTarget",
+)
+SQLSERVER = Database(
+    name="sqlserver",
+    example="jdbc:sqlserver://host:1433;databaseName=database",
+    port=1433,
+    lineage=Lineage("mssql", "dbo"),
+    condition=of_sql_server,
+    writer=f"{_TARGETS}SqlServerTarget",
+)

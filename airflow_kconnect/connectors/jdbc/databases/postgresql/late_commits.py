@@ -1,7 +1,7 @@
 """PostgreSQL: how far a table can be read so that no open transaction can still add rows before that place.
 
 Numbers and timestamps are given when a row is written, but seen when its transaction commits. A reader that goes by
-the highest one that it sees passes over rows which are committed later.
+the highest one that it sees misses rows which are committed later.
 
 - Numbers: first the highest one is asked for, then which transactions hold a write lock on the table or its sequences.
   Only they can have written, or will write, lower numbers that are not seen yet. When all of them are over, a new
@@ -98,7 +98,7 @@ class PostgresLateCommits(LateCommits):
 
     def __init__(self, db: Database, dialect: Dialect, wait_ms: int) -> None:
         self._db, self._wait_s = db, wait_ms / 1000
-        # At the beginning of the run, so that nobody needs to wait later.
+        # At the beginning of the run, so that there is no need to wait later.
         self._clock, self._asked_at = dialect.now(db, None), time.monotonic()
 
     def is_replica(self) -> bool:

@@ -20,7 +20,7 @@ _DAY_US = 86_400_000_000
 _FIRST_DAY, _LAST_DAY = -719_162, 2_932_896
 """Days since 1970 of the years 1 to 9999."""
 _CYCLE_DAYS, _CYCLE_YEARS = 146_097, 400
-"""After so many years the calendar begins anew."""
+"""After this many years the calendar repeats itself."""
 
 
 @dataclass(frozen=True)

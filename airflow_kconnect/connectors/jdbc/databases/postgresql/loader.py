@@ -121,7 +121,7 @@ class PostgresLoader(Loader):
         self._stages = {table: _Stage(stage.name, stage.layout) for table, stage in self._kept_stages.items()}
 
     def pause(self) -> None:
-        """What is open is done; a piece that the table refuses is copied once more, to be merged."""
+        """What is open is done; a piece that the table refuses is copied again, to be merged."""
         done, self._open = self._open, None
         if done is None:
             return

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.connector import BatchRenderer, ParsedPart
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType, Shape
+from airflow_kconnect.connect.sink_connector import BatchRenderer, ParsedPart
 from airflow_kconnect.connectors.file.output import text_buffer
 from airflow_kconnect.connectors.jdbc.databases.postgresql.lines import PLAIN_SCALE
 from airflow_kconnect.connectors.jdbc.sink.config import UTC, SinkSettings
@@ -91,7 +91,7 @@ def plain_rows(
 ) -> tuple[PlainRows, tuple[Layout, ...]] | None:
     """Who makes the rows, and the layouts that they have; None if Catalyst has to make them all.
 
-    :param keys: shapes that keys may have; none if nobody reads keys.
+    :param keys: shapes that keys may have; none if keys are not read.
     """
     parts: dict[tuple[int, int], _Part] = {}
     layouts: list[Layout] = []
@@ -190,4 +190,4 @@ _RULES: Mapping[str, Callable[[pa.Array], pa.Array | None]] = {
     TIME: _time,
     TIMESTAMP: _timestamp,
 }
-"""What becomes of the values of a kind; None of a batch that Catalyst has to look at. Others stay as they are."""
+"""What happens to the values of a kind; None of a batch that Catalyst has to look at. Others stay as they are."""

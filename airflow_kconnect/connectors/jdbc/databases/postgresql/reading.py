@@ -114,7 +114,7 @@ class PostgreSql(MicrosecondDialect):
             return None
         relation = self.relation(table.name)
         # The planner's guess also counts tables that were never analysed. To ask for it locks the table until the
-        # transaction ends: nobody rewrites it between two splits.
+        # transaction ends: no one rewrites it between two splits.
         (plan,) = db.row(f"EXPLAIN (FORMAT JSON) SELECT FROM {relation}")
         rows = db.rows(
             "SELECT pg_relation_size(c.oid) / current_setting('block_size')::int"

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.connector import BatchRenderer
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Shape
 from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.sink_connector import BatchRenderer
 from airflow_kconnect.connectors.jdbc.databases.postgresql.errors import translated
 from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
 from airflow_kconnect.connectors.jdbc.databases.postgresql.loader import LOCK_TIMEOUT, PostgresLoader

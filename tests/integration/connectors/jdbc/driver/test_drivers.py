@@ -77,9 +77,8 @@ def test_zone_of_a_server_is_known(spark: SparkSession, mariadb: MariaServer) ->
 
 def test_all_options_of_sparks_reader_are_known(spark: SparkSession) -> None:
     """A property of the connector with such a name would be one."""
-    options: Any = spark.sparkContext._jvm.java.lang.Class.forName(
-        "org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions"
-    )
+    jvm: Any = spark.sparkContext._jvm
+    options = jvm.java.lang.Class.forName("org.apache.spark.sql.execution.datasources.jdbc.JDBCOptions")
     constants = [method for method in options.getMethods() if method.getName().startswith("JDBC_")]
     names = [str(method.invoke(None, None)) for method in constants]
     assert len(names) > 20

@@ -80,8 +80,7 @@ class Ways:
         base = {"insert.mode": "upsert", "pk.mode": "record_key", "connection.url": "jdbc:postgresql://h/d"}
         self._sink = ConfluentJdbcSink({"name": "sink", **base, **config})
         self._key, self._value = (
-            PartDecoder(part, new_converter(None, {}, {f"{part}.converter": JSON}, part))  # type: ignore[arg-type]
-            for part in ("key", "value")
+            PartDecoder(part, new_converter(None, {}, {f"{part}.converter": JSON}, part)) for part in ("key", "value")
         )
         self._messages = [
             (n, _envelope(KEY, {"id": payload["id"]}), _envelope(VALUE, payload)) for n, payload in enumerate(payloads)

@@ -270,7 +270,7 @@ class TestTables:
         assert each_database.execute("SELECT * FROM canary") == []
 
     def test_schema_before_the_dot(self, sink: Any, each_database: Database) -> None:
-        schema = {"jdbc:sqlite": "main", "jdbc:postgresql": "public"}.get(
+        schema = {"jdbc:sqlite": "main", "jdbc:postgresql": "public", "jdbc:h2:tcp": "PUBLIC"}.get(
             each_database.url.rpartition("//")[0].rstrip(":") or "jdbc:sqlite", each_database.name
         )
         sink(**{"auto.create": "true", "table.name.format": f"{schema}.${{topic}}"}).run(row(1, "a"))

@@ -15,7 +15,7 @@ from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support import mariadb as mariadb_support
-from tests.support.databases import Database, SqliteDatabase
+from tests.support.databases import Database, DuckDbDatabase, SqliteDatabase
 from tests.support.mariadb import MariaServer
 
 _MYSQL = """
@@ -134,3 +134,55 @@ def test_sqlite_file_that_another_process_has_locked_is_tried_again(
     with closing(database.connect()) as other, pytest.raises(RetriableError, match="SQLITE_BUSY"):
         other.execute("begin exclusive")
         run_here(jdbc_source(database, **{"connection.busy_timeout": "100"}))
+
+
+def test_types_of_duckdb(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run, rows: Rows) -> None:
+    db = DuckDbDatabase.create(tmp_path)
+    db.execute(
+        "create table kinds (id bigint primary key, b boolean, t tinyint, u utinyint, i integer, ui uinteger,"
+        " h hugeint, f float, r double, n decimal(8, 2), x varchar, y blob, d date, tm time, t1 timestamp,"
+        " t2 timestamptz, u1 uuid, e enum ('a', 'b'), j int[])"
+    )
+    db.execute(
+        "insert into kinds values (1, true, -128, 255, -1, 4294967295, 9007199254740993, 1.5, 0.1, 1.25, 'ünï',"
+        " '\\x00\\xFF'::blob, '1969-12-31', '23:59:59.999', '1969-12-31 23:59:59.999', '2024-01-01 00:00:00.123456+00',"
+        " '00000000-0000-0000-0000-000000000001', 'b', null)"
+    )
+    db.execute("insert into kinds (id) values (2)")
+    config = jdbc_source(db, **{"incrementing.column.name": "id", "unsupported.columns": "string"})
+    run_here(config)
+    full, empty = rows(config, "kinds")
+    assert full == {
+        "id": 1, "b": True, "t": -128, "u": 255, "i": -1, "ui": 4294967295, "h": "9007199254740993", "f": 1.5, "r": 0.1,
+        "n": 1.25, "x": "ünï", "y": "AP8=", "d": -1, "tm": 86399999, "t1": -1, "t2": 1704067200123,
+        "u1": "00000000-0000-0000-0000-000000000001", "e": "b", "j": None,
+    }  # fmt: skip
+    assert empty == {**dict.fromkeys(full), "id": 2}
+
+
+def test_a_duckdb_table_is_read_in_splits_and_then_what_is_new(
+    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+) -> None:
+    db = DuckDbDatabase.create(tmp_path)
+    db.execute("create sequence numbers")
+    db.execute("create table t (id bigint primary key default nextval('numbers'), moment timestamp not null)")
+    insert = "insert into t (moment) select timestamp '2024-01-01' + to_microseconds(i) from range({}) n(i)"
+    db.execute(insert.format(300))
+    config = jdbc_source(db, **{"split.rows": "100"})
+    first = run_here(config)
+    db.execute(insert.format(1))
+    second = run_here(config)
+    assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
+    assert sorted(row["id"] for row in rows(config, "t")) == list(range(1, 302))
+    stamped = {**config, "name": f"{config['name']}-ts", "mode": "timestamp", "timestamp.column.name": "moment"}
+    assert run_here(stamped).offsets[0]["offset"] == {"timestamp": 1704067200000, "timestamp_nanos": 299000}
+    assert run_here(stamped).records["read"] == 0
+
+
+def test_a_duckdb_file_that_another_process_has_open_is_tried_again(
+    tmp_path: Path, jdbc_source: SourceConfig, run_here: Run
+) -> None:
+    database = DuckDbDatabase.create(tmp_path)
+    database.execute("create table t (id bigint primary key)")
+    with closing(database.connect()), pytest.raises(RetriableError, match="Could not set lock"):
+        run_here(jdbc_source(database))

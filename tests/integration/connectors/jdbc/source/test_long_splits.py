@@ -8,6 +8,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.runtime.source import run as source_run
+from airflow_kconnect.runtime.spark_jobs import collect_reports
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support.postgres import PostgresDatabase
@@ -24,9 +25,8 @@ def timeouts(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     def collect(spark: Any, rows: Any, settings: Any) -> Any:
         found.extend(config.get("transaction.timeout.ms") for config in settings.producer_configs.values())
-        return collected(spark, rows, settings)
+        return collect_reports(spark, rows, settings)
 
-    collected = source_run.collect_reports
     monkeypatch.setattr(source_run, "collect_reports", collect)
     return found
 

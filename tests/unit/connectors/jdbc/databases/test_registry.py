@@ -9,6 +9,7 @@ from pkgutil import resolve_name
 import pytest
 
 from airflow_kconnect.connectors.jdbc.databases.entry import Database
+from airflow_kconnect.connectors.jdbc.databases.plain.writing import PlainTarget
 from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of, dialect_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.sink.target import Target
@@ -24,7 +25,7 @@ from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 def imported():
     return sorted(name for name in sys.modules if name.endswith((".reading", ".writing")) or name in DRIVERS)
 
-DRIVERS = ("pyspark", "psycopg", "pymysql", "sqlite3")
+DRIVERS = ("jpype", "pyspark", "psycopg", "pymysql", "sqlite3", "duckdb")
 url = JdbcUrl.parse("jdbc:sqlite:/a.db")
 print(*imported())
 dialect_of(url)
@@ -41,9 +42,8 @@ def test_a_url_finds_its_entry(database: Database) -> None:
 @each
 def test_reader_and_writer_are_there(database: Database) -> None:
     assert issubclass(resolve_name(database.reader), Dialect)
-    if database.writer:
-        assert issubclass(resolve_name(database.writer), Target)
-        assert database.example.startswith(f"jdbc:{database.name}:")
+    assert issubclass(resolve_name(database.writer), Target)
+    assert database.example.startswith(f"jdbc:{database.name}:")
 
 
 @each
@@ -51,9 +51,9 @@ def test_what_lineage_names_has_a_port(database: Database) -> None:
     assert database.lineage is None or database.port
 
 
-def test_a_database_that_is_not_in_the_table_is_read_by_plain_jdbc() -> None:
+def test_a_database_that_is_not_in_the_table_is_read_and_written_by_plain_jdbc() -> None:
     assert type(dialect_of(JdbcUrl.parse("jdbc:other://host/db"))) is Dialect
-    assert database_of("other").writer is None
+    assert resolve_name(database_of("other").writer) is PlainTarget
 
 
 def test_rooms_are_entered_only_by_those_who_use_them() -> None:

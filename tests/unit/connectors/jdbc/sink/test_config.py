@@ -8,7 +8,8 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.connector import inspect_connector, validate_connector
+from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, COORDINATES, PATH
 from airflow_kconnect.connectors.jdbc.sink_connector import AivenJdbcSink, ConfluentJdbcSink
 
 URL = "jdbc:postgresql://localhost:5432/shop"
@@ -29,7 +30,8 @@ def errors(**keys: str) -> dict[str, list[str]]:
 
 class TestDefaults:
     def test_are_confluents(self) -> None:
-        found = validate_connector(CONFIG).connector
+        inspection = inspect_connector(CONFIG)
+        found = inspection.parsed(inspection.own)
         expected = {
             "insert.mode": "insert",
             "pk.mode": "none",
@@ -74,10 +76,29 @@ class TestErrors:
     def test_names_for_the_place_in_kafka(self) -> None:
         assert "has 2 names" in errors(pk_mode="kafka", pk_fields="a,b")["pk.fields"][0]
 
-    @pytest.mark.parametrize("url", ["jdbc:oracle:thin:@h:1521/x", "jdbc:sqlserver://h:1433;databaseName=x"])
-    def test_databases_that_cannot_be_written_to(self, url: str) -> None:
-        (text,) = errors(connection_url=url)["connection.url"]
-        assert "the sink writes to postgresql, mysql, mariadb, sqlite" in text
+    @pytest.mark.parametrize(
+        "url", ["jdbc:oracle:thin:@h:1521/x", "jdbc:sqlserver://h:1433;databaseName=x", "jdbc:other:x"]
+    )
+    def test_databases_whose_driver_is_not_known(self, url: str) -> None:
+        found = errors(connection_url=url)
+        assert list(found) == [CLASS]
+        assert f"name its class, and where to get it from in {COORDINATES} or {PATH}" in found[CLASS][0]
+        keys = {"connection.url": url, CLASS: "a.B", COORDINATES: "a:b:1"}
+        assert ConfluentJdbcSink.validate({**CONFIG, **keys}) == {}
+
+    def test_one_place_of_a_driver_is_enough(self) -> None:
+        keys = {"connection.url": "jdbc:h2:/x", COORDINATES: "a:b:1", PATH: "/b.jar"}
+        assert list(ConfluentJdbcSink.validate({**CONFIG, **keys})) == [PATH]
+
+    def test_drivers_that_the_worker_does_not_allow(self) -> None:
+        keys = {"connection.url": "jdbc:h2:/x", COORDINATES: "a:b:1"}
+        with pytest.raises(ConfigError, match=r"a:b:1 is not allowed: a driver is code"):
+            validate_connector({**CONFIG, **keys})
+
+    def test_drivers_that_are_not_used(self) -> None:
+        (warning,) = ConfluentJdbcSink.warnings({**CONFIG, PATH: "/b.jar"})
+        assert warning == f"`{PATH}` has no effect: postgresql is written to by a Python driver"
+        assert ConfluentJdbcSink.warnings({**CONFIG, PATH: "/b.jar", "connection.url": "jdbc:h2:/x"}) == []
 
     def test_url_with_a_password_is_not_shown(self) -> None:
         (text,) = errors(connection_url="jdbc:postgresql://u:S3cr3t@h/x")["connection.url"]

@@ -53,7 +53,8 @@ def test_kinds_by_jdbc_type(jdbc_type: int, signed: bool, expected: Kind | None)
 
 
 def test_nullable_columns_are_optional_and_have_no_default() -> None:
-    schemas = [schema_of(Kind.INT32, Column("c", "int", 4, nullable=nullable), Granularity()) for nullable in (1, 0)]
+    columns = [Column("c", "int", 4, nullable=nullable) for nullable in (True, False)]
+    schemas = [schema_of(Kind.INT32, column, Granularity()) for column in columns]
     assert [(schema.optional, schema.default) for schema in schemas] == [(True, None), (False, None)]
 
 

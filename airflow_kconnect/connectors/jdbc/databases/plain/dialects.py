@@ -1,0 +1,108 @@
+"""What single databases have of their own among those that are written by plain JDBC."""
+
+from __future__ import annotations
+
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
+from airflow_kconnect.connectors.jdbc.databases.plain.writing import PlainTarget
+from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.naming import Table
+from airflow_kconnect.connectors.jdbc.sink.rows_target import Statement
+
+
+class H2Target(PlainTarget):
+    """H2 2."""
+
+    max_parts = 2
+    key_text = "VARCHAR"
+    types = {
+        **PlainTarget.types,
+        "INT8": "TINYINT",
+        "STRING": "VARCHAR",
+        "BYTES": "VARBINARY",
+        DECIMAL: "DECIMAL(100,{scale})",
+        TIME: "TIME(3)",
+    }
+
+    def merge(self, table: Table, layout: Layout) -> Statement:
+        marks = ", ".join("?" * len(layout.names))
+        into = f"{self.quoted(table)} ({self.listed(layout.names)})"
+        return f"MERGE INTO {into} KEY ({self.listed(layout.keys)}) VALUES ({marks})", layout.names
+
+
+class DerbyTarget(PlainTarget):
+    """Derby 10.16."""
+
+    max_parts = 2
+    # Its driver does not know java.time.
+    moments_are_texts = True
+    types = {**PlainTarget.types, "STRING": "VARCHAR(32672)", "BYTES": "BLOB(64000)"}
+
+
+class HsqldbTarget(PlainTarget):
+    """HSQLDB 2."""
+
+    types = {
+        **PlainTarget.types,
+        "INT8": "TINYINT",
+        "STRING": "LONGVARCHAR",
+        "BYTES": "LONGVARBINARY",
+        DECIMAL: "DECIMAL(100,{scale})",
+        TIME: "TIME(3)",
+    }
+
+
+class SqlServerTarget(PlainTarget):
+    """SQL Server, whose names and texts of a key are without regard to case unless it is told otherwise."""
+
+    add_column = "ADD"
+    key_text = "NVARCHAR(450)"
+    # Names of connectors and topics differ by case.
+    offset_types = ("NVARCHAR(255) COLLATE Latin1_General_BIN2", "BIGINT")
+    types = {
+        "INT8": "SMALLINT",
+        "INT16": "SMALLINT",
+        "INT32": "INT",
+        "INT64": "BIGINT",
+        "FLOAT32": "REAL",
+        "FLOAT64": "FLOAT",
+        "BOOLEAN": "BIT",
+        "STRING": "NVARCHAR(MAX)",
+        "BYTES": "VARBINARY(MAX)",
+        DECIMAL: "DECIMAL(38,{scale})",
+        DATE: "DATE",
+        TIME: "TIME(3)",
+        TIMESTAMP: "DATETIME2",
+    }
+
+    def same_name(self, name: str) -> str:
+        return name.lower()
+
+    def truth(self, value: bool) -> str:
+        return str(int(value))
+
+
+class OracleTarget(PlainTarget):
+    """Oracle 19 and later; its dates have a time of day, so times are intervals."""
+
+    max_parts = 2
+    add_column = "ADD"
+    key_text = "VARCHAR2(255)"
+    offset_types = ("VARCHAR2(255)", "NUMBER(19)")
+    types = {
+        "INT8": "NUMBER(3)",
+        "INT16": "NUMBER(5)",
+        "INT32": "NUMBER(10)",
+        "INT64": "NUMBER(19)",
+        "FLOAT32": "BINARY_FLOAT",
+        "FLOAT64": "BINARY_DOUBLE",
+        "BOOLEAN": "NUMBER(1)",
+        "STRING": "CLOB",
+        "BYTES": "BLOB",
+        DECIMAL: "NUMBER(38,{scale})",
+        DATE: "DATE",
+        TIME: "VARCHAR2(12)",
+        TIMESTAMP: "TIMESTAMP",
+    }
+
+    def truth(self, value: bool) -> str:
+        return str(int(value))

@@ -1,0 +1,116 @@
+"""Databases that tests reach by JDBC alone: they live in the JVM of this Python process, as long as it does."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connectors.jdbc.databases.plain.connection import JdbcConnection
+from airflow_kconnect.connectors.jdbc.driver import jvm
+from airflow_kconnect.connectors.jdbc.driver.drivers import driver_jars, driver_of
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from tests.support import unique
+from tests.support.databases import Database
+
+
+@dataclass(frozen=True)
+class JdbcDatabase(Database):
+    """A database in this process.
+
+    :param name: its URL here.
+    """
+
+    def connect(self) -> JdbcConnection:
+        return JdbcConnection(_driver(self.name).connect(self.name, _class("java.util.Properties")()))
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with closing(self.connect().java) as connection, closing(connection.prepareStatement(sql)) as statement:
+            for number, value in enumerate(parameters, 1):
+                statement.setObject(number, value)
+            return _rows(statement.getResultSet()) if statement.execute() else []
+
+
+@dataclass(frozen=True)
+class H2Database(JdbcDatabase):
+    """An H2 database with a server, for other processes."""
+
+    @classmethod
+    def create(cls, folder: Path) -> H2Database:
+        name = unique("h2")
+        found = cls(
+            f"jdbc:h2:tcp://127.0.0.1:{_h2_port()}/mem:{name}",
+            f"jdbc:h2:mem:{name};DB_CLOSE_DELAY=-1;DATABASE_TO_UPPER=false",
+        )
+        found.connect().close()
+        return found
+
+
+@dataclass(frozen=True)
+class DerbyDatabase(JdbcDatabase):
+    """A Derby database, embedded; each keeps some 10 MB."""
+
+    @classmethod
+    def create(cls, parameters: str = "") -> DerbyDatabase:
+        url = f"jdbc:derby:memory:{unique('derby')};create=true{parameters}"
+        found = cls(url, url)
+        found.connect().close()
+        return found
+
+
+def _class(name: str) -> Any:
+    from jpype import JClass
+
+    return JClass(name)
+
+
+@cache
+def _driver(url: str) -> Any:
+    driver = driver_of(JdbcUrl.parse(url), {})
+    jvm.start()
+    # Else Derby has a log in the current folder.
+    _class("java.lang.System").setProperty("derby.stream.error.file", "/dev/null")
+    return jvm.new_driver(driver.class_name, driver_jars(driver))
+
+
+@cache
+def _h2_port() -> int:
+    loader = _driver("jdbc:h2:mem:x").getClass().getClassLoader()
+    server = loader.loadClass("org.h2.tools.Server")
+    arguments = _class("java.lang.String")[:](["-tcpPort", "0", "-tcpDaemon", "-ifNotExists"])
+    started = _class(server).createTcpServer(arguments).start()
+    return int(started.getPort())
+
+
+def _rows(found: Any) -> list[tuple[Any, ...]]:
+    numbers = range(1, found.getMetaData().getColumnCount() + 1)
+    rows = []
+    while found.next():
+        rows.append(tuple(_value(found, number) for number in numbers))
+    return rows
+
+
+_BY_TYPE: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT"), int),
+    **dict.fromkeys(("REAL", "FLOAT", "DOUBLE", "DOUBLE PRECISION"), float),
+    **dict.fromkeys(("DECIMAL", "NUMERIC"), Decimal),
+    "BOOLEAN": lambda text: text.lower() == "true",
+    "DATE": datetime.date.fromisoformat,
+    "TIME": datetime.time.fromisoformat,
+    "TIMESTAMP": datetime.datetime.fromisoformat,
+}
+
+
+def _value(found: Any, number: int) -> Any:
+    """As Python's other drivers have it."""
+    kind = str(found.getMetaData().getColumnTypeName(number)).partition("(")[0]
+    if kind in ("BLOB", "BINARY VARYING"):
+        data = found.getBytes(number)
+        return None if data is None else bytes(data)
+    text = found.getString(number)
+    return None if text is None else _BY_TYPE.get(kind, str)(str(text))
