@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: setup demo test test-all fuzz torture lowest newcomer lint format bench clean help
+.PHONY: setup demo test test-all fuzz torture lowest newcomer lint docs format bench clean help
 
 help:  ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -13,7 +13,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 # What everything here needs. An interrupted class archive leaves the environment ready all the same.
 .PRECIOUS: .venv/.ready
 .venv/.ready: pyproject.toml constraints.txt
-	@echo "Installing Airflow, Spark and the tools of this project into .venv: some 800 MB, a few minutes"
+	@echo "Installing Airflow, Spark and the tools of this project into .venv: some 700 MB, a few minutes"
 	$(PYTHON) -m venv .venv
 	$(PIP) --quiet --editable '.[dev,jdbc,spark]'
 	@# pyspark-client has put its files over PySpark's. Jobs do not import these, but the type checker reads them
@@ -24,7 +24,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 
 # What the demo needs, without the tools for working on this project; pip shows what it downloads.
 .venv/.demo-ready: pyproject.toml constraints.txt
-	@echo "Installing Airflow and Spark into .venv: some 700 MB, a few minutes"
+	@echo "Installing Airflow and Spark into .venv: some 600 MB, a few minutes"
 	$(PYTHON) -m venv .venv
 	$(PIP) --editable '.[jdbc,spark]'
 	@touch $@
@@ -68,6 +68,14 @@ lint: setup  ## format, lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: .venv/.docs-ready  ## the documentation as a site with a search, in build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "Open build/site/index.html"
+
+.venv/.docs-ready: .venv/.ready
+	$(PIP) --quiet --editable '.[docs]'
+	@touch $@
 
 format: setup  ## format the code
 	$(BIN)/ruff format .
