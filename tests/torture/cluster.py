@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -56,7 +57,8 @@ class Cluster:
     def strike(self, how: str, node: int) -> None:
         """Kill, stop or freeze a broker."""
         broker = self.brokers[node]
-        {"kill": broker.kill, "stop": broker.stop, "freeze": broker.pause}[how]()
+        strikes: dict[str, Callable[[], object]] = {"kill": broker.kill, "stop": broker.stop, "freeze": broker.pause}
+        strikes[how]()
 
     def bring_back(self, how: str, node: int) -> None:
         """Start it again, or let it continue."""

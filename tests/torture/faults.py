@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 WHOM = ("all", "jvm", "driver", "worker")
@@ -112,7 +112,7 @@ def schedule(seed: str, failpoints: Sequence[str], *, sink: bool, nodes: int) ->
     """
     dice = _Dice(random.Random(f"schedule {seed}"), failpoints, nodes)
     rng = dice.rng
-    kinds = [dice.kill, dice.zombie, dice.race, dice.broker] + [OffsetsExpire] * 2 * sink
+    kinds: list[Callable[[], Fault]] = [dice.kill, dice.zombie, dice.race, dice.broker, *[OffsetsExpire] * 2 * sink]
     steps = [
         Step(
             records=rng.choice((1, 50, 500, 3000)),

@@ -58,6 +58,8 @@ class KafkaSide:
             for _ in attempts:
                 try:
                     self._admin.delete_consumer_groups([group])[group].result(30)
+                except TimeoutError:
+                    continue  # the broker was restarted, and its coordinator is still reading
                 except KafkaException as error:
                     if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
                         return False

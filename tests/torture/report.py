@@ -1,4 +1,4 @@
-"""``python -m tests.torture.report``: the results of all schedules as two tables in docs/reliability.md."""
+"""``python -m tests.torture.report``: new results join those that are kept; both fill tables of docs/reliability.md."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks.report import filled
 from tests.torture.__main__ import RESULTS
 
+KEPT = Path(__file__).with_name("outcomes.jsonl")
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 _HEAD = (
     "| connector | promise | brokers | schedules | seeds | runs | faults that struck | records | missing | doubled |",
@@ -62,6 +63,18 @@ def _ranges(numbers: list[int]) -> str:
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in found)
 
 
+def kept(new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The outcomes in `KEPT`, with new ones in the place of older ones of the same schedules."""
+
+    def schedule(outcome: dict[str, Any]) -> tuple[str, bool, int, int]:
+        return outcome["kind"], not outcome["exactly_once"], outcome["nodes"], outcome["seed"]
+
+    old = map(json.loads, KEPT.read_text().splitlines() if KEPT.exists() else ())
+    by_schedule = {schedule(outcome): outcome for outcome in (*old, *new)}
+    return [by_schedule[key] for key in sorted(by_schedule)]
+
+
 if __name__ == "__main__":
-    found = list(map(json.loads, RESULTS.read_text().splitlines()))
+    found = kept(map(json.loads, RESULTS.read_text().splitlines() if RESULTS.exists() else ()))
+    KEPT.write_text("".join(f"{json.dumps(outcome)}\n" for outcome in found))
     PAGE.write_text(filled(PAGE.read_text(), {"torture": table(found), "torture faults": faults(found)}))
