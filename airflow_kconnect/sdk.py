@@ -6,6 +6,7 @@ These names are public; the modules that they come from are not. Importing this 
 from airflow_kconnect.connect.config import (
     NO_DEFAULT,
     ConfigDef,
+    ConfigValue,
     Importance,
     LambdaValidator,
     NonEmptyString,
@@ -23,27 +24,7 @@ from airflow_kconnect.connect.config import (
     invalid,
     nullable,
 )
-from airflow_kconnect.connect.connector import (
-    BatchRenderer,
-    Connector,
-    ExactlyOnceSupport,
-    NativeSinkConnector,
-    NativeSourceConnector,
-    Offset,
-    ParsedPart,
-    PlanContext,
-    PollSinkConnector,
-    PollSourceConnector,
-    Progress,
-    RecordShapes,
-    Refused,
-    SinkConnector,
-    SinkSplit,
-    SourceConnector,
-    SourcePlan,
-    Split,
-    SplitWriter,
-)
+from airflow_kconnect.connect.connector import Connector
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
@@ -79,6 +60,28 @@ from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union, single
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import Headers, SinkRecord, SourceRecord, TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.sink_connector import (
+    BatchRenderer,
+    NativeSinkConnector,
+    ParsedPart,
+    PollSinkConnector,
+    Refused,
+    SinkConnector,
+    SinkSplit,
+    SplitWriter,
+)
+from airflow_kconnect.connect.source_connector import (
+    ExactlyOnceSupport,
+    NativeSourceConnector,
+    Offset,
+    PlanContext,
+    PollSourceConnector,
+    RecordShapes,
+    ResumePoint,
+    SourceConnector,
+    SourcePlan,
+    Split,
+)
 from airflow_kconnect.connect.task import (
     ErrantRecordReporter,
     SinkTask,
@@ -143,6 +146,7 @@ __all__ = [
     "Change",
     "ConfigDef",
     "ConfigError",
+    "ConfigValue",
     "ConnectError",
     "ConnectSchema",
     "Connector",
@@ -175,7 +179,6 @@ __all__ = [
     "PollSinkConnector",
     "PollSourceConnector",
     "Predicate",
-    "Progress",
     "Range",
     "Recommender",
     "RecordError",
@@ -185,6 +188,7 @@ __all__ = [
     "RefusedError",
     "Regex",
     "Replay",
+    "ResumePoint",
     "RetriableError",
     "Rows",
     "SchemaType",

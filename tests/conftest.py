@@ -15,7 +15,8 @@ from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.machine.spark_home import use_whole_pyspark
 from tests.support import mariadb as mariadb_support
 from tests.support import unique
-from tests.support.databases import Database, SqliteDatabase
+from tests.support.databases import Database, DuckDbDatabase, SqliteDatabase
+from tests.support.jdbc_databases import H2Database
 from tests.support.kafka import create_topic
 from tests.support.mariadb import MariaServer
 from tests.support.postgres import PostgresServer
@@ -104,7 +105,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs tests that ask for `each_database` once per kind of database that this machine can have."""
     if "each_database" in metafunc.fixturenames:
-        kinds = ["postgres", *(["mariadb"] if mariadb_support.available() else []), "sqlite"]
+        kinds: list[Any] = ["postgres", *(["mariadb"] if mariadb_support.available() else []), "sqlite"]
+        # These are read in jdbc/source/test_databases.py; Derby is written to in jdbc/sink/test_jdbc_drivers.py.
+        name = metafunc.module.__name__
+        for kind, by_default in (("duckdb", ".sink." in name), ("h2", name.endswith(("test_tables", "test_offsets")))):
+            kinds.append(kind if by_default else pytest.param(kind, marks=pytest.mark.exhaustive))
         metafunc.parametrize("each_database", kinds, indirect=True)
 
 
@@ -120,7 +125,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def each_database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     """An empty database that no other test uses."""
-    if request.param == "sqlite":
-        return SqliteDatabase.create(tmp_path)
+    kinds: dict[str, Callable[[Path], Database]] = {
+        "sqlite": SqliteDatabase.create,
+        "duckdb": DuckDbDatabase.create,
+        "h2": H2Database.create,
+    }
+    if request.param in kinds:
+        return kinds[request.param](tmp_path)
     server: PostgresServer | MariaServer = request.getfixturevalue(request.param)
     return server.create_database()

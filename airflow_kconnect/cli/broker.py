@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.local.broker import DEFAULT_PORT, BrokerStatus, EmbeddedBroker
 from airflow_kconnect.machine.cache import expanded
 from airflow_kconnect.machine.progress import ProgressLine
@@ -43,7 +41,7 @@ def start(
     The first start downloads Kafka (44 MB) into a cache; Java 17 or newer must be installed. A broker that runs
     already is left as it is. The data folder gets a worker.properties for `kconnect run --worker`.
     """
-    with _errors_in_one_line(), ProgressLine(sys.stderr) as progress:
+    with errors_in_one_line(), ProgressLine(sys.stderr) as progress:
         broker = EmbeddedBroker(data or default_data(), port=port, heap_mb=heap_mb, progress=progress)
         status = broker.start()
     typer.echo(_sentence(status))
@@ -56,7 +54,7 @@ def start(
 def stop(data: Data = None) -> None:
     """Stop the broker; its topics stay in the data folder."""
     folder = data or default_data()
-    with _errors_in_one_line():
+    with errors_in_one_line():
         stopped = EmbeddedBroker(folder).stop()
     typer.echo(f"The broker of {folder} has stopped." if stopped else f"No broker runs in {folder}.")
 
@@ -67,7 +65,7 @@ def status(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a sentence.")] = False,
 ) -> None:
     """Say whether the broker runs, and where. The exit code is 3 if it does not."""
-    with _errors_in_one_line():
+    with errors_in_one_line():
         found = EmbeddedBroker(data or default_data()).status()
     typer.echo(json.dumps(asdict(found), default=str) if as_json else _sentence(found))
     if found.state != "running":
@@ -90,12 +88,3 @@ def _sentence(status: BrokerStatus) -> str:
     if status.state == "starting":
         return f"Kafka's process {status.pid} is there, but does not answer at {status.bootstrap}."
     return f"No broker runs in {status.data}."
-
-
-@contextmanager
-def _errors_in_one_line() -> Iterator[None]:
-    try:
-        yield
-    except ConnectError as error:
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(error.exit_code) from error

@@ -22,7 +22,7 @@ def main() -> None:
 def replay(
     connector: Annotated[
         Path,
-        typer.Argument(metavar="CONNECTOR_FILE", help="The sink connector, mended.", show_default=False),
+        typer.Argument(metavar="CONNECTOR_FILE", help="The sink connector's file, after the fix.", show_default=False),
     ],
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
@@ -34,7 +34,7 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as one JSON line on stdout.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show the job's whole log.")] = False,
 ) -> None:
-    """Put a sink's dead letters through it once more, after whatever was wrong with it or its target is mended.
+    """Send a sink's dead letters through it again, once the cause in it or its target is fixed.
 
     Example: kconnect dlq replay orders.json
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from airflow_kconnect.cli.worker import Servers, WorkerFile, errors_shown, resolved, worker_config
+from airflow_kconnect.cli.errors import errors_shown
+from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.submit.operations import alter_offsets, is_name, reset_offsets, show_offsets
 from airflow_kconnect.submit.preflight import connector_config
@@ -37,7 +38,7 @@ def show(
     bootstrap_servers: Servers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show where a connector is: the offsets that its next run goes on from.
+    """Show where a connector is: the offsets from which its next run resumes.
 
     Example: kconnect offsets show orders.json --json > offsets.json
 
@@ -73,12 +74,12 @@ def alter(
     bootstrap_servers: Servers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put other offsets in the place of committed ones. The connector must be stopped.
+    """Replace committed offsets. The connector must be stopped.
 
     Example: kconnect stop orders.json && kconnect offsets alter orders.json offsets.json && kconnect resume orders.json
 
     Partitions that the file does not name keep their offsets; `"offset": null` resets a partition. If one entry
-    is wrong, none is altered. A run that still goes on is fenced; one that has not finished its plan must be finished,
+    is wrong, none is altered. A run in progress is fenced; one that has not finished its plan must be finished,
     or reset, first.
     """
     with errors_shown():

@@ -13,9 +13,10 @@ from typing import Annotated, Any
 
 import typer
 
+from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, ConfigKey, java_text
-from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
 from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, enrich
 from airflow_kconnect.connect.validation.worker_keys import worker_config_def
@@ -69,11 +70,8 @@ def reference(
     ] = None,
 ) -> None:
     """Print configuration keys as Markdown tables: name, type, default, importance, documentation."""
-    try:
+    with errors_in_one_line():
         typer.echo(overview() if name is None else markdown(name), nl=False)
-    except ConnectError as error:
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(error.exit_code) from error
 
 
 def pages() -> dict[str, str]:

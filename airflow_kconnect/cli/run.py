@@ -47,12 +47,12 @@ def run(
         str | None,
         typer.Option(
             metavar="BEGIN/END",
-            help="Move an interval of time again, beside the live offsets: 2026-01-01/2026-01-02T12:00:00Z, the end "
+            help="Move an interval of time again, alongside the live offsets: 2026-01-01/2026-01-02T12:00:00Z, the end "
             "exclusive, in UTC unless it names a zone. What was moved by this command before is not moved twice.",
             show_default=False,
         ),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="With --replay: move the interval once more.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="With --replay: move the interval again.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be moved.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report as one JSON line on stdout, everything else on stderr.")
@@ -67,8 +67,8 @@ def run(
     topic, sink connectors from their consumer group; interrupting a run loses nothing, the next one resumes. A
     connector that is paused or stopped is not run (`kconnect resume`); replays and dry runs are.
 
-    Exit codes: 0 done, or paused; 1 configuration or data are wrong; 2 wrong usage; 3 something outside is away, try
-    again; 4 a newer run has taken over; 5 a bug; 130 interrupted.
+    Exit codes: 0 done, or paused; 1 configuration or data are wrong; 2 wrong usage; 3 something outside is unavailable,
+    try again; 4 a newer run has taken over; 5 a bug; 130 interrupted.
     """
     if again and replay is None:
         raise typer.BadParameter("is for replays: name the interval with --replay", param_hint="--again")
@@ -99,12 +99,12 @@ class RunOptions:
 
     @property
     def live(self) -> bool:
-        """Whether the run goes on from the live offsets, and moves them."""
+        """Whether the run resumes from the live offsets, and moves them."""
         return self.interval is None and not self.dry_run and not self.dead_letters
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """How a run ended.
 
     :param state: that of a connector that is paused or stopped, and so was not run.
@@ -125,15 +125,15 @@ def run_once(connector: Path, options: RunOptions) -> None:
         outcome = _run(connector, options, settings, console)
     except ConnectError as error:
         errors = error.errors if isinstance(error, ConfigError) else None
-        outcome = Outcome(error.exit_code, error=_error(error, str(error), error.exit_code, errors))
+        outcome = RunOutcome(error.exit_code, error=_error(error, str(error), error.exit_code, errors))
     except KeyboardInterrupt as error:
         text = "Interrupted. The next run continues where this one stopped."
-        outcome = Outcome(INTERRUPTED, error=_error(error, text, INTERRUPTED))
+        outcome = RunOutcome(INTERRUPTED, error=_error(error, text, INTERRUPTED))
     _present(outcome, console, options.as_json)
     raise typer.Exit(outcome.exit_code)
 
 
-def _run(file: Path, options: RunOptions, conf: Mapping[str, str], console: Console) -> Outcome:
+def _run(file: Path, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
     worker = worker_config(options.worker, options.bootstrap_servers)
     config = connector_config(file)
     for warning in check_configuration(config, worker, None):
@@ -141,7 +141,7 @@ def _run(file: Path, options: RunOptions, conf: Mapping[str, str], console: Cons
     replay = _replay(config, options)
     name = connector_name(config)
     if options.live and (state := _state(name, worker)) != STARTED:
-        return Outcome(EXIT_OK, state={"connector": name, "state": state, "message": not_started_text(name, state)})
+        return RunOutcome(EXIT_OK, state={"connector": name, "state": state, "message": not_started_text(name, state)})
     spec = RunSpec(config, worker, replay_dead_letters=options.dead_letters, replay=replay, dry_run=options.dry_run)
     return _submitted(spec, options, conf, console)
 
@@ -162,9 +162,9 @@ def _state(name: str, worker: Mapping[str, str]) -> str:
         return target_state(name, keys)
 
 
-def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], console: Console) -> Outcome:
+def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
     spark = find_spark_submit()
-    outcome = Outcome(EXIT_OK)
+    outcome = RunOutcome(EXIT_OK)
     package = package_for(options.master)
     with run_spec_file(spec) as path, package as archive, display_of(console, options.verbose) as display:
         name = f"kconnect {spec.config['name']}"
@@ -187,8 +187,8 @@ def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], cons
     return _judged(outcome)
 
 
-def _judged(outcome: Outcome) -> Outcome:
-    """An end without a word from the job is Spark's: its exit code says nothing about the connector."""
+def _judged(outcome: RunOutcome) -> RunOutcome:
+    """If the job ends without reporting, the error is Spark's: its exit code says nothing about the connector."""
     if outcome.error is None and (outcome.exit_code != EXIT_OK or outcome.report is None):
         text = f"spark-submit ended with exit code {outcome.exit_code} before the job could report"
         outcome.error = {"error": "SparkError", "message": text, "exit_code": EXIT_INTERNAL, "errors": None}
@@ -196,7 +196,7 @@ def _judged(outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _present(outcome: Outcome, console: Console, as_json: bool) -> None:
+def _present(outcome: RunOutcome, console: Console, as_json: bool) -> None:
     if outcome.error is not None:
         show_error(console, outcome.error, outcome.tail)
     elif outcome.state is not None:

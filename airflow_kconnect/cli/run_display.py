@@ -16,11 +16,11 @@ from airflow_kconnect.connect.run import describe_event
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 
 _MAX_OFFSETS = 10
-_MOVED_BEFORE = " was moved before: nothing was done; `--again` moves it once more"
+_MOVED_BEFORE = " was moved before: nothing was done; `--again` moves it again"
 
 
 class Display(Protocol):
-    """Shows a run while it goes on."""
+    """Shows a run in progress."""
 
     def __enter__(self) -> Self: ...
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.machine.spark_home import spark_home
 from airflow_kconnect.machine.spark_install import install_spark
 
@@ -29,13 +29,10 @@ def install(
 
     Exit codes: 0 Spark is there; 1 the cache cannot be written; 3 the download failed.
     """
-    try:
+    with errors_in_one_line():
         found = None if force else spark_home()
         if found is not None and (found / "jars").is_dir():
             typer.echo(f"Spark is in {found} already.")
             return
         typer.echo("Installing Spark: a download of about 450 MB, and a minute of unpacking.")
         typer.echo(f"Spark is in {install_spark()}.")
-    except ConnectError as error:
-        typer.echo(f"Error: {error}", err=True)
-        raise typer.Exit(error.exit_code) from error

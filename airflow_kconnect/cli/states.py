@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from airflow_kconnect.cli.worker import Servers, WorkerFile, errors_shown, resolved, worker_config
+from airflow_kconnect.cli.errors import errors_shown
+from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
 from airflow_kconnect.submit.operations import PAUSED, STARTED, STOPPED, connector_name, set_target_state
 
 Name = Annotated[
@@ -25,14 +26,14 @@ def pause(connector: Name, worker: WorkerFile = None, bootstrap_servers: Servers
 
     Example: kconnect pause orders-source
 
-    A run that goes on is not ended. Replays and dry runs are not affected. The state lies in the worker's
+    A run in progress is not ended. Replays and dry runs are not affected. The state is in the worker's
     `config.storage.topic`, where Connect keeps it.
     """
     _set(connector, PAUSED, worker, bootstrap_servers)
 
 
 def resume(connector: Name, worker: WorkerFile = None, bootstrap_servers: Servers = None) -> None:
-    """Resume a connector that was paused or stopped: its next run goes on from the committed offsets.
+    """Resume a connector that was paused or stopped: its next run resumes from the committed offsets.
 
     Example: kconnect resume orders-source
     """

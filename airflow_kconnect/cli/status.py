@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from airflow_kconnect.cli.worker import Servers, WorkerFile, errors_shown, resolved, worker_config
+from airflow_kconnect.cli.errors import errors_shown
+from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.submit.operations import connector_name, is_name

@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from airflow_kconnect.cli.worker import Servers, WorkerFile, errors_shown, resolved, worker_config
+from airflow_kconnect.cli.errors import errors_shown
+from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.tail import SeenRecord

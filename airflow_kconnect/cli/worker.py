@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from airflow_kconnect.cli.broker import default_data
-from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.connect.config import properties
-from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
 
 WorkerFile = Annotated[
@@ -60,17 +58,6 @@ def resolved(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[t
     resolver = ConfigResolver.from_worker(worker)
     with resolver.hidden_in_errors():
         yield resolver.resolve(config), resolver.resolve(worker)
-
-
-@contextmanager
-def errors_shown() -> Iterator[None]:
-    """An error is shown on standard error, as `kconnect run` shows it, and gives the exit code of its kind."""
-    try:
-        yield
-    except ConnectError as error:
-        errors = error.errors if isinstance(error, ConfigError) else None
-        show_error(Console(stderr=True), {"error": type(error).__name__, "message": str(error), "errors": errors}, ())
-        raise typer.Exit(error.exit_code) from error
 
 
 def _read_default(file: Path) -> dict[str, str]:

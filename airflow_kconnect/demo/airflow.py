@@ -101,7 +101,7 @@ class Airflow:
                 raise SetupError(f"Airflow has ended: {event['error']}\nIts log: {self._folder.log}")
             else:
                 return str(event.get("state", ""))
-        raise SetupError(f"Airflow has ended without a word: see {self._folder.log}")
+        raise SetupError(f"Airflow has ended without reporting anything: see {self._folder.log}")
 
     def _step(self, event: dict[str, Any]) -> None:
         self._task = event.get("of", self._task)

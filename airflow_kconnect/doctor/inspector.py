@@ -97,8 +97,7 @@ class Inspector(KafkaAdmin):
                 raise
             return _names(found.authorized_operations)
 
-        rights: frozenset[str] = self._settled(f"looking up group {group}", ask)
-        return rights
+        return self._settled(f"looking up group {group}", ask)
 
     def refusal(self, topic: str, partitions: int, replication: int) -> str | None:
         """Why the brokers would not create a topic; None if they would. The topic is not created."""

@@ -46,9 +46,7 @@ def _worker(subject: Subject) -> Iterator[Finding]:
             "Start one with `kconnect broker start`, or name yours with --bootstrap-servers or --worker.",
         )
         return
-    yield ok(
-        f"bootstrap.servers {subject.worker.props['bootstrap.servers']}, group.id {subject.worker.get('group.id')}"
-    )
+    yield ok(f"bootstrap.servers {subject.worker.props['bootstrap.servers']}, group.id {subject.worker.group_id}")
     for text in subject.worker.warnings:
         yield warning(text)
 
@@ -70,15 +68,15 @@ def _version(subject: Subject) -> Iterator[Finding]:
     if settings is None:
         yield skipped("this principal may not see the brokers' settings (DESCRIBE_CONFIGS on the cluster)")
     elif _VERIFICATION not in settings:
-        yield warning("the brokers are older than 3.6: a late record can leave a transaction open for ever", cure)
+        yield warning("the brokers are older than 3.6: a late record can leave a transaction open forever", cure)
     elif settings[_VERIFICATION] != "true":
-        yield warning(f"`{_VERIFICATION}` is off: a late record can leave a transaction open for ever", cure)
+        yield warning(f"`{_VERIFICATION}` is off: a late record can leave a transaction open forever", cure)
     else:
         yield ok("3.6 or newer: transactions are verified")
 
 
 def _coordinators(subject: Subject) -> Iterator[Finding]:
-    """Without enough brokers for their topics the first transaction, or the first group, waits in vain."""
+    """Without enough brokers for their topics the first transaction, or the first group, waits for nothing."""
     brokers = subject.kafka.brokers()
     settings = subject.kafka.settings(ResourceType.BROKER, str(brokers[0]))
     if settings is None:
@@ -102,14 +100,14 @@ def _coordinators(subject: Subject) -> Iterator[Finding]:
 
 
 def _offset_topic(subject: Subject) -> Iterator[Finding]:
-    own = None if subject.is_sink else subject.props.get("offsets.storage.topic")
-    topic = own or str(subject.worker.get("offset.storage.topic"))
-    partitions = int(subject.worker.get("offset.storage.partitions"))
+    worker = subject.worker
+    topic = worker.offset_topic if subject.is_sink else worker.offset_topic_of(subject.props)
+    partitions = int(worker.get("offset.storage.partitions"))
     yield from _internal_topic(subject, "offset", topic, partitions, ("READ", "WRITE", "DESCRIBE_CONFIGS"))
 
 
 def _config_topic(subject: Subject) -> Iterator[Finding]:
-    topic = str(subject.worker.get("config.storage.topic"))
+    topic = subject.worker.config_topic
     facts = subject.kafka.topic(topic)
     if facts.partitions > 1:
         yield problem(
@@ -167,7 +165,7 @@ def _kept(subject: Subject, topic: str, facts: TopicFacts) -> Finding:
 
 
 def _transactions(subject: Subject) -> Iterator[Finding]:
-    group = subject.worker.get("group.id")
+    group = subject.worker.group_id
     if not subject.transactions:
         yield ok("not tried; `--transactions` takes an id to see whether this principal may")
         return

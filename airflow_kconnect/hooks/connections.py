@@ -77,7 +77,7 @@ def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
     extra = {key: value for key, value in extra_of(connection).items() if value not in (None, "")}
     register_secrets(extra)
     if nested := sorted(key for key, value in extra.items() if isinstance(value, dict)):
-        raise wrong(connection.conn_id, f"has keys in its extra that are no texts: {', '.join(nested)}")
+        raise wrong(connection.conn_id, f"has keys in its extra that are not texts: {', '.join(nested)}")
     if ignored := [key for key in _WITHOUT_EFFECT if extra.pop(key, None) is not None]:
         log.warning("Connection %s has fields without effect; remove them: %s", connection.conn_id, ", ".join(ignored))
     fields = {key: text_of(extra.pop(key)) for key in FIELDS if key in extra}

@@ -56,7 +56,7 @@ def extra_of(connection: Connection) -> dict[str, Any]:
         what = f"has an extra that is not JSON: {_position(error)}; expected {_EXAMPLE}"
         raise wrong(connection.conn_id, what) from None
     if not isinstance(extra, dict):
-        raise wrong(connection.conn_id, f"has an extra that is no JSON object; expected {_EXAMPLE}")
+        raise wrong(connection.conn_id, f"has an extra that is not a JSON object; expected {_EXAMPLE}")
     return extra
 
 

@@ -153,7 +153,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
                 self._conf = with_archive(self._conf)
             yield
 
-    def take_up(self, job_id: str) -> None:
+    def adopt(self, job_id: str) -> None:
         """Make `on_kill` end a job on the cluster that an earlier attempt has submitted."""
         if self.in_yarn_cluster_mode:
             self._yarn_application_id = job_id

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import psutil
 
+from airflow_kconnect.machine.process_tree import is_alive
+
 # In practice, two readings of a process's start time may differ by a clock correction, never by more than this.
 _SAME_START_S = 2.0
 _LOG_TO_KEEP_BYTES = 10_000_000
@@ -64,14 +66,6 @@ def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-
-
-def is_alive(process: psutil.Process) -> bool:
-    """Whether a process is running; one that has ended but was not yet waited for is not."""
-    try:
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
 
 
 def end(process: psutil.Process, *, timeout_s: float) -> None:

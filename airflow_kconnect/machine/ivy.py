@@ -85,7 +85,7 @@ def _locked(path: Path, say: Progress) -> Iterator[None]:
 
 
 def _download(coordinates: Sequence[str], java: Java, cache: Path, folder: Path, say: Progress) -> None:
-    """Download beside the final folder, then rename: a folder that exists is always complete."""
+    """Download next to the final folder, then rename: a folder that exists is always complete."""
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)

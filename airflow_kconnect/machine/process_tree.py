@@ -61,10 +61,11 @@ def _wait(processes: Iterable[psutil.Process], timeout_s: float) -> None:
 
 def _alive(processes: Iterable[psutil.Process]) -> set[psutil.Process]:
     """Those still running. A zombie is done; `psutil.wait_procs` would take its exit code from its parent."""
-    return {process for process in processes if _is_alive(process)}
+    return {process for process in processes if is_alive(process)}
 
 
-def _is_alive(process: psutil.Process) -> bool:
+def is_alive(process: psutil.Process) -> bool:
+    """Whether a process is running; one that has ended but was not yet waited for is not."""
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

@@ -119,7 +119,7 @@ def _unpack(archive: Path, folder: Path) -> None:
 
 
 def _is_intact(home: Path, path: Sequence[str]) -> bool:
-    """Whether a Python path finds the files beside Spark's jars, unchanged from those in its archive."""
+    """Whether a Python path finds the files next to Spark's jars, unchanged from those in its archive."""
     spec = PathFinder.find_spec("pyspark", path)
     found = next(iter((spec and spec.submodule_search_locations) or []), None)
     if found is None or Path(found).resolve() != home.resolve():

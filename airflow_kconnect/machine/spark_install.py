@@ -27,7 +27,7 @@ def requirements() -> list[str]:
 def install_spark() -> Path:
     """Have pip install PySpark and what else jobs need; returns Spark's folder. pip's output goes to the terminal.
 
-    Written beside its final location and then renamed: a Spark that is found is complete.
+    Written next to its final location and then renamed: a Spark that is found is complete.
 
     :raises SetupError: there is neither pip nor uv, or the cache is not writable. :raises RetriableError: pip failed.
     """

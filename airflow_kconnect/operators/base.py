@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     """Runs a Kafka Connect connector once, as a Spark job, from where its last run stopped.
 
-    Use `KafkaSourceOperator` or `KafkaSinkOperator`. Besides the parameters below it takes those of
-    `SparkSubmitOperator` (`conf`, `jars`, `driver_memory`, `deploy_mode`, ...), which mean the same.
+    Use `KafkaSourceOperator` or `KafkaSinkOperator`, which document the parameters.
 
     Backfills replay: a run of Airflow's type `backfill` moves its data interval again, independently of the live
     offsets; see `run_params` for replaying in other runs.
@@ -49,17 +48,6 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     `${airflow-var:key}`, `${file:...}`). They are passed to the job in a file that only its owner can read, never on a
     command line. If a key of `connector` that looks secret has a literal value, it is masked in logs and in the
     rendered template.
-
-    :param connector: Connect's JSON: `{"name": ..., "config": {...}}` or just the configuration, including `name`; or
-        the path of a JSON or properties file, absolute or relative to the DAG file. (templated)
-    :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they override those of the Kafka
-        connection. Not templated, and so never stored with the task.
-    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` says how to reach
-        Kafka. (templated)
-    :param spark_conn_id: Airflow connection of type `spark`: `local[*]`, `spark://host:7077`, `yarn`, `k8s://...`. It
-        must exist. (templated)
-    :param conn_id: the same under the name it has in `SparkSubmitOperator`; `spark_conn_id` wins.
-    :param application: a different path of the job, such as one inside a container image (`local:///...`). (templated)
     """
 
     kind: ClassVar[str]
@@ -185,10 +173,6 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         }
         if errors:
             raise ConfigError(errors)
-
-    def _dag_folder(self) -> Path | None:
-        dag = self.get_dag()
-        return None if dag is None else Path(dag.folder)
 
     @contextmanager
     def _run_spec(self, spec: RunSpec, cluster: bool) -> Iterator[None]:

@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.connector import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.sink_connector import SinkConnector
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.hooks.masking import is_secret_key
-from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
@@ -25,7 +24,7 @@ _NOT_IN_TASK_IDS = re.compile(r"[^\w.-]+")
 
 def connectors_from_folder(
     folder: str | Path, *, each: Mapping[str, Mapping[str, Any]] | None = None, **shared: Any
-) -> dict[str, ConnectorOperator]:
+) -> dict[str, KafkaSourceOperator | KafkaSinkOperator]:
     """Create a task for each connector file in a folder: the operators by connector name, sorted by name.
 
     .. code-block:: python
@@ -75,7 +74,7 @@ class _Found:
     def __init__(self) -> None:
         self.files: dict[str, Path] = {}
         self.configs: dict[str, dict[str, Any]] = {}
-        self.operators: dict[str, type[ConnectorOperator]] = {}
+        self.operators: dict[str, type[KafkaSourceOperator] | type[KafkaSinkOperator]] = {}
         self.errors: dict[str, list[str]] = {}
 
     def add(self, file: Path) -> None:
@@ -110,7 +109,7 @@ def _needed(config: Mapping[str, Any], key: str) -> str:
     return str(config[key])
 
 
-def _operator(connector_class: str) -> type[ConnectorOperator]:
+def _operator(connector_class: str) -> type[KafkaSourceOperator] | type[KafkaSinkOperator]:
     found = registry().connector(connector_class)
     return KafkaSinkOperator if issubclass(found, SinkConnector) else KafkaSourceOperator
 

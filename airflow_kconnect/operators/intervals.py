@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import Param
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.moments import moment_of
 from airflow_kconnect.connect.replay import Replay
 
 if TYPE_CHECKING:
@@ -38,8 +39,8 @@ def run_params() -> dict[str, Param]:
             type="string",
             enum=[AUTO, RESUME, REPLAY],
             title="Mode",
-            description_md="`resume`: continue from the live offsets; `replay`: move an interval again, beside them. "
-            "`auto`: backfills replay, all other runs resume.",
+            description_md="`resume`: continue from the live offsets; `replay`: move an interval again, alongside them."
+            " `auto`: backfills replay, all other runs resume.",
         ),
         FROM: Param(None, title="From", description_md="Begin of the interval; empty: that of the run.", **moment),
         TO: Param(None, title="To", description_md="End of the interval, exclusive; empty: that of the run.", **moment),
@@ -136,10 +137,11 @@ def _moment(name: str, text: Any) -> datetime | None:
     if not text:
         return None
     try:
-        found = datetime.fromisoformat(str(text))
+        return moment_of(str(text))
     except ValueError:
-        raise ConfigError({f"params.{name}": [f"{text!r} is no point in time such as 2026-01-31T12:00:00Z"]}) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+        raise ConfigError(
+            {f"params.{name}": [f"{text!r} is not a point in time such as 2026-01-31T12:00:00Z"]}
+        ) from None
 
 
 def _ms(moment: datetime) -> int:

@@ -8,8 +8,7 @@ from airflow_kconnect.operators.reports.reporting import ReportingOperator
 class KafkaSourceOperator(ReportingOperator):
     """Runs a source connector once: new data in a file, a table, ... become records in Kafka.
 
-    Each run continues where the last one stopped, even after a failure, and moves each record exactly once. Parameters:
-    see `ConnectorOperator` and `ReportingOperator`.
+    Each run continues where the last one stopped, even after a failure, and moves each record exactly once.
 
     .. code-block:: python
 
@@ -24,6 +23,26 @@ class KafkaSourceOperator(ReportingOperator):
                 },
             },
         )
+
+    Backfills replay their interval, the task returns the run's report, callbacks get the report in their context: see
+    `ConnectorOperator` and `ReportingOperator`. Besides the parameters below the operator takes those of
+    `SparkSubmitOperator` (`conf`, `jars`, `driver_memory`, `deploy_mode`, ...), which mean the same.
+
+    :param connector: Connect's JSON: `{"name": ..., "config": {...}}` or just the configuration, including `name`; or
+        the path of a JSON or properties file, absolute or relative to the DAG file. (templated)
+    :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they override those of the Kafka
+        connection. Not templated, and so never stored with the task.
+    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` says how to reach
+        Kafka. (templated)
+    :param spark_conn_id: Airflow connection of type `spark`: `local[*]`, `spark://host:7077`, `yarn`, `k8s://...`. It
+        must exist. Default: `spark_default`. (templated)
+    :param conn_id: the same under the name it has in `SparkSubmitOperator`; `spark_conn_id` wins.
+    :param application: a different path of the job, such as one inside a container image (`local:///...`). (templated)
+    :param deferrable: free the worker slot while a job runs on YARN or Kubernetes, and have a trigger wait for it.
+        Elsewhere the driver is a child of the worker, and the task runs as usual. Default: Airflow's option
+        `[operators] default_deferrable`.
+    :param asset_events: whether a run records events for the topics that received records (see `topic_asset`).
+    :param on_dead_letters_callback: a callback or a list of them, called after a run with bad records.
     """
 
     kind = "source"
@@ -32,8 +51,7 @@ class KafkaSourceOperator(ReportingOperator):
 class KafkaSinkOperator(ReportingOperator):
     """Runs a sink connector once: new records in its topics go to files, tables, ...
 
-    Each run resumes from the offsets that consumer group `connect-<name>` has committed. Parameters: see
-    `ConnectorOperator` and `ReportingOperator`.
+    Each run resumes from the offsets that consumer group `connect-<name>` has committed.
 
     .. code-block:: python
 
@@ -49,6 +67,28 @@ class KafkaSinkOperator(ReportingOperator):
                 },
             },
         )
+
+    Backfills replay their interval, the task returns the run's report, callbacks get the report in their context: see
+    `ConnectorOperator` and `ReportingOperator`. Besides the parameters below the operator takes those of
+    `SparkSubmitOperator` (`conf`, `jars`, `driver_memory`, `deploy_mode`, ...), which mean the same.
+
+    :param connector: Connect's JSON: `{"name": ..., "config": {...}}` or just the configuration, including `name`; or
+        the path of a JSON or properties file, absolute or relative to the DAG file. (templated)
+    :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they override those of the Kafka
+        connection. Not templated, and so never stored with the task.
+    :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` says how to reach
+        Kafka. (templated)
+    :param spark_conn_id: Airflow connection of type `spark`: `local[*]`, `spark://host:7077`, `yarn`, `k8s://...`. It
+        must exist. Default: `spark_default`. (templated)
+    :param conn_id: the same under the name it has in `SparkSubmitOperator`; `spark_conn_id` wins.
+    :param application: a different path of the job, such as one inside a container image (`local:///...`). (templated)
+    :param deferrable: free the worker slot while a job runs on YARN or Kubernetes, and have a trigger wait for it.
+        Elsewhere the driver is a child of the worker, and the task runs as usual. Default: Airflow's option
+        `[operators] default_deferrable`.
+    :param asset_events: whether the topics that the connector reads are inlets of the task (see `topic_asset`).
+    :param on_dead_letters_callback: a callback or a list of them, called after a run with bad records.
+    :param on_lag_callback: the same, called after a run that left more than `lag_threshold` records.
+    :param lag_threshold: number of records, in all topics together.
     """
 
     kind = "sink"

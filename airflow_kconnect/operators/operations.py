@@ -46,9 +46,7 @@ class ConnectorOperationOperator(RendersConnector):
     @cached_property
     def hook(self) -> KafkaConnectHook:
         """The hook that does the work, from the rendered parameters."""
-        dag = self.get_dag()
-        folder = None if dag is None else Path(dag.folder)
-        return KafkaConnectHook(self.kafka_conn_id, self.worker_config, folder=folder)
+        return KafkaConnectHook(self.kafka_conn_id, self.worker_config, folder=self._dag_folder())
 
     def execute(self, context: Context) -> dict[str, Any]:
         """Perform the operation; returns what was done.

@@ -61,7 +61,7 @@ def connector_pipeline(
             connector_pipeline("orders", source=SOURCE, sink="orders_sink.json", driver_memory="2g")
 
     `wait` is a `NewRecordsSensor`: it lets the sink run as soon as there is one record to read. If there is none for 30
-    seconds, it is skipped, and the sink with it: no Spark job is started in vain.
+    seconds, it is skipped, and the sink with it: no Spark job is started for nothing.
 
     :param source: a connector as for `KafkaSourceOperator`; or such an operator, which is moved into the group and
         keeps its task id and parameters.

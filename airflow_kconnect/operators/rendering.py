@@ -1,4 +1,4 @@
-"""What operators and sensors have in common: their connector is a template, and its secrets are hidden."""
+"""What operators and sensors have in common: their connector is a template or a file, and its secrets are hidden."""
 
 from __future__ import annotations
 
@@ -25,3 +25,8 @@ class RendersConnector(BaseOperator):
         super().render_template_fields(context, jinja_env)
         if isinstance(self.connector, Mapping):
             register_secrets(self.connector)
+
+    def _dag_folder(self) -> Path | None:
+        """What the path of a connector's file is relative to; None outside of a DAG."""
+        dag = self.get_dag()
+        return None if dag is None else Path(dag.folder)

@@ -18,7 +18,7 @@ from airflow_kconnect.errors import (
     ConnectorRunError,
     connector_error,
 )
-from airflow_kconnect.hooks.clusters.job_status import Outcome
+from airflow_kconnect.hooks.clusters.job_status import JobOutcome
 from airflow_kconnect.hooks.clusters.yarn import driver_exit_code
 from airflow_kconnect.hooks.spark_job import UNTRACKED_YARN, ConnectorSparkSubmitHook
 
@@ -37,12 +37,7 @@ TOKEN = "token"
 
 
 class TrackedSparkSubmitOperator(SparkSubmitOperator):
-    """A `SparkSubmitOperator` whose cluster-mode jobs can be found by a retry and awaited by a trigger.
-
-    :param deferrable: free the worker slot while a job runs on YARN or Kubernetes, and have a trigger wait for it.
-        Elsewhere the driver is a child of the worker, and the task runs as usual. Default: Airflow's option
-        `[operators] default_deferrable`.
-    """
+    """A `SparkSubmitOperator` whose cluster-mode jobs can be found by a retry and awaited by a trigger."""
 
     def __init__(
         self,
@@ -115,7 +110,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
     def poll_until_complete(self, external_id: Any, context: Context) -> None:
         """Wait here, or leave it to a trigger."""
         assert isinstance(self._hook, ConnectorSparkSubmitHook)
-        self._hook.take_up(str(external_id))
+        self._hook.adopt(str(external_id))
         facts = self._facts_of_job(context)
         self.log.info("Job %s runs %s of connector %s", external_id, facts.get("run_id"), facts.get("connector"))
         if not self.deferrable:
@@ -141,7 +136,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         self.log.info("Job %s: %s", event["job_id"], event["message"])
         if event.get("log"):
             self.log.info("The driver's log: %s", event["log"])
-        if event["status"] == Outcome.SUCCEEDED:
+        if event["status"] == JobOutcome.SUCCEEDED:
             report: dict[str, Any] | None = event.get("report")
             return report
         raise self._error_of(event, facts or {})
@@ -154,12 +149,12 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
             text += f". The driver's log: {event['log']}"
         match event["status"]:
             case "timeout":
-                return AirflowTaskTimeout(f"{text}; the job was ended. The next run goes on from the offsets")
+                return AirflowTaskTimeout(f"{text}; the job was ended. The next run resumes from the offsets")
             case "away":
                 return ConnectorRetriableError(f"{text}. The job may still run; a retry looks for it first")
-            case Outcome.FAILED:
+            case JobOutcome.FAILED:
                 return _by_exit_code(event.get("exit_code"), text)
-        return ConnectorRunError(f"{text}. The next run goes on from the offsets")
+        return ConnectorRunError(f"{text}. The next run resumes from the offsets")
 
     def _facts_of_job(self, context: Context) -> dict[str, Any]:
         store = context.get("task_state_store") if self.durable else None

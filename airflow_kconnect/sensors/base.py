@@ -64,7 +64,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
         self.deferrable = deferrable
 
     @abstractmethod
-    def condition(self) -> Condition:
+    def _condition(self) -> Condition:
         """What to wait for, from the rendered parameters.
 
         :raises ConfigError: a parameter is wrong.
@@ -93,7 +93,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
     def poke(self, context: Context) -> PokeReturnValue:
         """Check once; errors as in `execute`."""
         try:
-            finding = self.condition().look(self._positions)
+            finding = self._condition().look(self._positions)
         except ConnectError as error:
             raise self._failure(error.exit_code, str(error)) from None
         self.log.info("Connector %s: %s", self._watched.name, finding.position)
@@ -103,7 +103,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
         try:
             return ConnectorPositionTrigger(
                 **self._watched.stored(),
-                condition=condition_to_dict(self.condition()),
+                condition=condition_to_dict(self._condition()),
                 poke_interval=self.poke_interval,
             )
         except ConnectError as error:
@@ -111,9 +111,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
 
     @cached_property
     def _watched(self) -> WatchedConnector:
-        dag = self.get_dag()
-        folder = None if dag is None else Path(dag.folder)
-        config = connector_config(self.connector, folder)
+        config = connector_config(self.connector, self._dag_folder())
         return WatchedConnector.of(config, self.worker_config, self.kafka_conn_id)
 
     @cached_property

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.moments import in_utc_without_zone, moment_of
 from airflow_kconnect.sensors.base import ConnectorSensor
 from airflow_kconnect.stores.watching.conditions import (
     Condition,
@@ -57,9 +58,9 @@ class ConnectorLagSensor(ConnectorSensor):
         self.max_records, self.max_seconds = max_records, max_seconds
         self.topic = topic
         if not any(isinstance(bound, str) for bound in (min_records, min_seconds, max_records, max_seconds)):
-            self.condition()  # so that wrong bounds are reported when the DAG is parsed
+            self._condition()  # so that wrong bounds are reported when the DAG is parsed
 
-    def condition(self) -> Condition:
+    def _condition(self) -> Condition:
         """See `ConnectorSensor.condition`."""
         return LagCondition(
             _bound("min_records", self.min_records, int),
@@ -115,7 +116,7 @@ class ConnectorOffsetSensor(ConnectorSensor):
         self.offset = offset
         self.timestamp = timestamp
 
-    def condition(self) -> Condition:
+    def _condition(self) -> Condition:
         """See `ConnectorSensor.condition`."""
         if self.timestamp is not None:
             return TimestampCondition(int(_moment(self.timestamp).timestamp() * 1000))
@@ -158,8 +159,7 @@ def _mapping(key: str, value: Any) -> dict[str, Any]:
 
 def _moment(value: datetime | str) -> datetime:
     try:
-        found = value if isinstance(value, datetime) else datetime.fromisoformat(value.strip())
+        return in_utc_without_zone(value) if isinstance(value, datetime) else moment_of(value.strip())
     except ValueError:
         cure = "expected a point in time such as 2026-01-31T12:00:00Z"
         raise ConfigError({"timestamp": [f"is {value!r}; {cure}"]}) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

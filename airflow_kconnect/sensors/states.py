@@ -31,8 +31,8 @@ class ConnectorStateSensor(ConnectorSensor):
         super().__init__(**kwargs)
         self.states = [str(state.value if isinstance(state, Enum) else state) for state in states]
         if "{" not in "".join(self.states):
-            self.condition()  # so that a wrong state is reported when the DAG is parsed
+            self._condition()  # so that a wrong state is reported when the DAG is parsed
 
-    def condition(self) -> Condition:
+    def _condition(self) -> Condition:
         """See `ConnectorSensor.condition`."""
         return StateCondition([state.upper() for state in self.states])

@@ -52,7 +52,7 @@ def make_class_archive(spark: SparkSubmit, *, timeout_s: float = 300.0) -> Path 
 
 
 def _make(spark: SparkSubmit, archive: Path, timeout_s: float) -> Path | None:
-    """Written beside its final location and then renamed: an archive that exists is complete."""
+    """Written next to its final location and then renamed: an archive that exists is complete."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     part = archive.with_name(f"{archive.name}.{os.getpid()}")
     options = " ".join([*_SILENT, java_option(f"-XX:ArchiveClassesAtExit={part}")])

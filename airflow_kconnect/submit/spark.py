@@ -77,7 +77,9 @@ def _spark_submit_path(name: str, home: Path | None) -> Path:
     if home is not None and (found := shutil.which(name, path=str(home / "bin"))) is not None:
         return Path(found)
     if named := os.environ.get("SPARK_HOME"):
-        raise SetupError(f"SPARK_HOME is set to {named}, but {named}/bin/{name} is no program: correct it or unset it.")
+        raise SetupError(
+            f"SPARK_HOME is set to {named}, but {named}/bin/{name} is not a program: correct it or unset it."
+        )
     raise SetupError(
         f"`{name}` was not found: it is neither on PATH nor in {scripts}, and this Python has no PySpark. "
         "Install it (pip install 'airflow-kconnect[spark]', or `kconnect spark install` to keep it out of this"

@@ -36,8 +36,8 @@ class SparkJobTrigger(BaseTrigger):
     """Polls a cluster manager until the job has ended, then fires once; runs in the triggerer's event loop.
 
     The event is `{"status", "job_id", "message", "exit_code", "log", "report", "error"}`. Its status is a value of
-    `Outcome`; or `timeout`: the job was ended because the task timed out; or `away`: the manager has failed to answer
-    ten times in a row, and the job may still be running.
+    `JobOutcome`; or `timeout`: the job was ended because the task timed out; or `away`: the manager has failed to
+    answer ten times in a row, and the job may still be running.
 
     Two instances may run for one job when triggerers change: neither changes anything before the deadline.
 

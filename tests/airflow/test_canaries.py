@@ -57,8 +57,11 @@ class Observed:
     def look(self, temporary: Path) -> None:
         for process in psutil.Process().children(recursive=True):
             with contextlib.suppress(psutil.Error):
-                command = " ".join(process.cmdline())
+                words = process.cmdline()
+                command = " ".join(words)
                 self.commands.add(command)
+                if words[:1] == ["/usr/bin/env"]:
+                    continue  # it is about to become spark-submit, without Airflow's settings
                 if "connector_job" in command or "worker_daemon" in command or "SparkSubmit" in command:
                     self.environments.add(json.dumps(process.environ()))
         with contextlib.suppress(OSError):  # of what is removed while it is looked at

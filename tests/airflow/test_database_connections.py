@@ -58,7 +58,7 @@ def stored_by_airflow() -> str:
     from sqlalchemy import select
 
     with create_session() as session:
-        found = [row.rendered_fields for row in session.scalars(select(RenderedTaskInstanceFields))]
+        found: list[object] = [row.rendered_fields for row in session.scalars(select(RenderedTaskInstanceFields))]
         found += [row.value for row in session.scalars(select(XComModel))]
         found += [row.data for row in session.scalars(select(SerializedDagModel))]
     return json.dumps(found, default=str)

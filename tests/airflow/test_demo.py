@@ -37,6 +37,7 @@ class FailingPipeline(FilePipeline):
         return path
 
 
+@pytest.mark.exhaustive  # tests/newcomer/test_clone.py runs the demo that ends well
 @pytest.mark.timeout(300)
 class TestFailingTask:
     def test_its_own_error_is_shown_and_then_the_log(self, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from airflow_kconnect import KafkaSourceOperator
-from airflow_kconnect.local.daemon import is_alive
+from airflow_kconnect.machine.process_tree import is_alive
 from tests.support import unique
 from tests.support.jobs import command_of
 from tests.support.kafka import read_values
@@ -155,6 +155,7 @@ KafkaSourceOperator(**json.loads(sys.argv[1])).execute(context)
 """
 
 
+@pytest.mark.exhaustive  # standalone/test_task_lifecycle.py kills a worker of a whole Airflow
 class TestWorkerIsKilled:
     def test_the_job_ends_by_itself_and_the_next_run_is_exact(
         self, connections: None, load: Load, bootstrap: str, tmp_path: Path

@@ -57,4 +57,5 @@ def _written(dag: Any) -> dict[str, int]:
 
 def _rows(database: PostgresDatabase, table: str) -> list[tuple[Any, ...]]:
     with database.connect() as connection:
-        return connection.execute(f"select id, item, quantity from {table} order by id").fetchall()
+        query = f"select id, item, quantity from {table} order by id"
+        return list(connection.execute(query).fetchall())

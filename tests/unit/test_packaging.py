@@ -66,7 +66,9 @@ def _undeclared(folder: str, *extras: str) -> set[str]:
 
 class TestDependencies:
     def test_what_the_package_imports_is_declared(self) -> None:
-        found = _undeclared("airflow_kconnect", "spark", "jdbc", "kafka", "kubernetes", "openlineage")
+        found = _undeclared(
+            "airflow_kconnect", "spark", "jdbc", "duckdb", "jpype", "kafka", "kubernetes", "openlineage"
+        )
 
         assert found == set()
 

@@ -121,7 +121,7 @@ class TestConnectionForm:
     def manager(self) -> Any:
         from airflow.providers_manager import ProvidersManager
 
-        return ProvidersManager()
+        return ProvidersManager()  # type: ignore[no-untyped-call]
 
     def test_the_type_is_offered_and_can_be_tested(self, manager: Any) -> None:
         hook = manager.hooks["kconnect"]

@@ -9,15 +9,15 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import conf
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.connect.run import parse_event
-from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, JobStatus, Outcome
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, JobOutcome, JobStatus
 
 _SECTION = "kubernetes_executor"
 _PACKAGE = "apache-airflow-providers-cncf-kubernetes"
 # The report is a driver's last line, and less time passes between its end and this request than between two polls.
 _LAST_LOG_S = 600
-_OUTCOMES = {"Succeeded": Outcome.SUCCEEDED, "Failed": Outcome.FAILED}
+_OUTCOMES = {"Succeeded": JobOutcome.SUCCEEDED, "Failed": JobOutcome.FAILED}
 
 
 class DriverPods:
@@ -63,8 +63,8 @@ class DriverPods:
             pod = await self._hook.get_pod(name=name, namespace=namespace)
         except Exception as error:
             if getattr(error, "status", None) == HTTPStatus.NOT_FOUND:
-                return JobStatus("NotFound", Outcome.LOST, reason="there is no such pod (any more)")
-            raise ClusterManagerAwayError(f"Kubernetes does not answer: {_first_line(error)}") from error
+                return JobStatus("NotFound", JobOutcome.LOST, reason="there is no such pod (any more)")
+            raise ClusterManagerAwayError(f"Kubernetes does not answer: {in_one_line(error)}") from error
         phase = pod.status.phase or "Pending"
         if phase not in _OUTCOMES:
             return JobStatus(phase, log=log)
@@ -82,7 +82,7 @@ class DriverPods:
         try:
             await self._hook.delete_pod(name=name, namespace=namespace)
         except Exception as error:
-            raise ClusterManagerAwayError(f"Kubernetes refused to delete the pod: {_first_line(error)}") from error
+            raise ClusterManagerAwayError(f"Kubernetes refused to delete the pod: {in_one_line(error)}") from error
 
     async def _last_events(self, namespace: str, name: str) -> dict[str, dict[str, Any]]:
         """Events by name. Without permission to read logs there are none, and only the exit code is known."""
@@ -107,7 +107,3 @@ def _end_of(pod: Any) -> tuple[int | None, str]:
         if ended is not None:
             return int(ended.exit_code), str(ended.message or ended.reason or "")
     return None, str(pod.status.reason or "")
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".splitlines()[0]

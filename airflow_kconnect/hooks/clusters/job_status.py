@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 
-class Outcome(StrEnum):
+class JobOutcome(StrEnum):
     """How a job has ended."""
 
     SUCCEEDED = "succeeded"
@@ -30,7 +30,7 @@ class JobStatus:
     """
 
     state: str
-    outcome: Outcome | None = None
+    outcome: JobOutcome | None = None
     exit_code: int | None = None
     reason: str = ""
     log: str = ""

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseHook
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, JobStatus, Outcome
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, JobOutcome, JobStatus
 
 if TYPE_CHECKING:
     import httpx
 
 ADDRESS_EXTRA = "yarn_resourcemanager_webapp_address"
 
-_OUTCOMES = {"SUCCEEDED": Outcome.SUCCEEDED, "FAILED": Outcome.FAILED, "KILLED": Outcome.KILLED}
+_OUTCOMES = {"SUCCEEDED": JobOutcome.SUCCEEDED, "FAILED": JobOutcome.FAILED, "KILLED": JobOutcome.KILLED}
 _ENDED = ("FINISHED", "FAILED", "KILLED")
 # What Spark's application master reports for a driver that ended by itself. Other exit codes in the diagnostics are
 # YARN's.
@@ -36,7 +36,7 @@ def application_status(app: dict[str, Any]) -> JobStatus:
     if state not in _ENDED:
         return JobStatus(state, log=log)
     # A killed application is FAILED or KILLED, whatever status it reported before.
-    outcome = _OUTCOMES.get(final if state == "FINISHED" else state, Outcome.FAILED)
+    outcome = _OUTCOMES.get(final if state == "FINISHED" else state, JobOutcome.FAILED)
     return JobStatus(f"{state}/{final}", outcome, driver_exit_code(reason), reason, log)
 
 
@@ -92,7 +92,7 @@ class YarnResourceManager:
         """
         answer = await self._ask("GET", application_id)
         if answer.status_code == HTTPStatus.NOT_FOUND:
-            return JobStatus("NOT_FOUND", Outcome.LOST, reason=f"{self.address} does not know it (any more)")
+            return JobStatus("NOT_FOUND", JobOutcome.LOST, reason=f"{self.address} does not know it (any more)")
         if answer.status_code != HTTPStatus.OK:
             raise ClusterManagerAwayError(f"{self.address} answered with HTTP {answer.status_code}")
         try:

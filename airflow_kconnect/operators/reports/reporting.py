@@ -36,12 +36,6 @@ class ReportingOperator(ConnectorOperator):
     Callbacks get the task's context, which contains the run's report as `kconnect`; any Airflow notifier works. They
     are called after the run, in the task's process. One that fails is logged and fails nothing. In a failure callback
     (`on_failure_callback`, `on_retry_callback`) `kconnect` has `connector`, `kind`, `error` and `message`.
-
-    :param asset_events: whether sources record events for the topics that received records, and sinks have the topics
-        that they read as inlets (see `topic_asset`).
-    :param on_dead_letters_callback: a callback or a list of them, called after a run with bad records.
-    :param on_lag_callback: the same, called after a run of a sink that left more than `lag_threshold` records.
-    :param lag_threshold: number of records, in all topics together.
     """
 
     operator_extra_links = (SparkUiLink(), RunbookLink())

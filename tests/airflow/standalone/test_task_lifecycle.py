@@ -94,4 +94,4 @@ def _workers_of(job: list[psutil.Process], airflow: StandaloneAirflow) -> list[p
 
 
 def _runs(process: psutil.Process) -> bool:
-    return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer import Typer
 from typer.testing import CliRunner
 
 from benchmarks import __main__ as files
@@ -16,7 +17,7 @@ _RECORDS = "100000"
 pytestmark = [pytest.mark.connect, pytest.mark.exhaustive, pytest.mark.timeout(900)]
 
 
-def rows_of(app: object, *options: str, output: Path) -> list[Row]:
+def rows_of(app: Typer, *options: str, output: Path) -> list[Row]:
     arguments = [*options, "--passes", "1", "--output", str(output)]
     done = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -33,10 +33,11 @@ def staged() -> Staged:
     """Decode the column `raw` as runs do: each intermediate result is a column of its own."""
 
     def decode(rows: DataFrame, converter: Converter, shapes: Sequence[Shape]) -> tuple[DataFrame, Decoded]:
-        def let(name: str, expression: Column) -> Column:
+        def let(expressions: Mapping[str, Column]) -> list[Column]:
             nonlocal rows
-            rows = rows.withColumn(f"let_{name}", expression)
-            return F.col(f"let_{name}")
+            columns = {f"let_{name}": expression for name, expression in expressions.items()}
+            rows = rows.withColumns(columns) if columns else rows
+            return [F.col(name) for name in columns]
 
         parsed = {n: F.col(name) for n in range(len(shapes)) if (name := f"parsed_{n}") in rows.columns}
         decoded = converter.decode(F.col("raw"), shapes, let, Hints(parsed))

@@ -23,7 +23,8 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "converters.jsonl"
 
 
 def _writer(line: Line) -> Line:
-    return line.get("to", line)
+    writer: Line = line.get("to", line)
+    return writer
 
 
 def _configuration(line: Line) -> str:
@@ -53,7 +54,7 @@ LINES: list[Line] = [json.loads(line) for line in GOLDEN.read_text(encoding="utf
 @pytest.fixture(scope="module")
 def answers(through: Any) -> dict[str, Any]:
     """The answer to each case."""
-    found = {}
+    found: dict[str, Any] = {}
     for batch in _batches(LINES):
         messages = [None if line["input"] is None else line["input"].encode() for line in batch]
         results = through(_converter(batch[0]), _converter(_writer(batch[0])), messages)

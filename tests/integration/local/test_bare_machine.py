@@ -77,6 +77,7 @@ def kconnect_run(folder: Path, worker_file: Path) -> Command:
     return run
 
 
+@pytest.mark.exhaustive  # the demo of a fresh clone reads a table with an empty cache, too
 def test_a_table_is_read_with_an_empty_cache(folder: Path, kconnect_run: Command, bootstrap: str) -> None:
     database = SqliteDatabase.create(folder)
     database.execute("create table orders (id integer primary key, what text)")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -33,7 +33,8 @@ def kafka_connection(bootstrap: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _lag(topic: str, **parameters: Any) -> ConnectorLagSensor:
     connector = {"name": unique("sink"), "config": {"topics": topic}}
-    return ConnectorLagSensor(**{"task_id": "wait", "connector": connector, "min_records": 1} | parameters)
+    defaults: dict[str, Any] = {"task_id": "wait", "connector": connector, "min_records": 1}
+    return ConnectorLagSensor(**defaults | parameters)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,7 @@ class TestMet:
         sensor = _lag(name, **mode)
 
         found = sensor.execute(CONTEXT)
+        assert isinstance(sensor.connector, Mapping)
         assert found == {"connector": sensor.connector["name"], "records": 2, "topics": {name: 2}}
 
 

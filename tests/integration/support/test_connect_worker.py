@@ -14,7 +14,8 @@ from tests.support import unique
 from tests.support.connect_worker import ConnectWorker
 from tests.support.kafka import read_all, read_values
 
-pytestmark = [pytest.mark.connect, pytest.mark.timeout(180)]
+# Tests of runtime/test_interoperation.py fail if the worker does not work.
+pytestmark = [pytest.mark.connect, pytest.mark.exhaustive, pytest.mark.timeout(180)]
 
 _CAST = "org.apache.kafka.connect.transforms.Cast$Value"
 

@@ -243,7 +243,7 @@ class TestReplay:
     def test_a_replay_that_was_done_before_says_so(self, spark: FakeSpark, connector: Path) -> None:
         report = REPORT | {"replay": "a/b", "notes": {"already_replayed": True}}
         spark.behave(printing(event_line("report", report=report)))
-        assert "a/b was moved before: nothing was done; `--again` moves it once more" in _run(connector).stdout
+        assert "a/b was moved before: nothing was done; `--again` moves it again" in _run(connector).stdout
 
 
 class TestDryRun:

@@ -55,5 +55,5 @@ def test_a_part_is_missing(check: Check) -> None:
 
 
 def test_no_server_answers() -> None:
-    command = [sys.executable, FOLDER / "healthy.py", "http://127.0.0.1:1/"]
+    command = [sys.executable, str(FOLDER / "healthy.py"), "http://127.0.0.1:1/"]
     assert subprocess.run(command, capture_output=True, timeout=30, check=False).returncode == 1

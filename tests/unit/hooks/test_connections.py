@@ -180,8 +180,8 @@ class TestErrors:
         ("fields", "message"),
         [
             ({"host": None}, "names no brokers"),
-            ({"extra": "[1]"}, "no JSON object|does not exist"),  # Airflow 3.1 drops such a connection
-            ({"extra": {"a": {"b": "s3cret-nested"}}}, "has keys in its extra that are no texts: a$"),
+            ({"extra": "[1]"}, "not a JSON object|does not exist"),  # Airflow 3.1 drops such a connection
+            ({"extra": {"a": {"b": "s3cret-nested"}}}, "has keys in its extra that are not texts: a$"),
             ({"login": "me"}, "has a login, which security protocol PLAINTEXT does not use"),
             ({"login": "me", "extra": {"security_protocol": "SASL_SSL"}}, "has a login and no SASL mechanism"),
         ],

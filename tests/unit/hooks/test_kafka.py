@@ -110,7 +110,7 @@ class TestErrors:
         [
             ({"conn_type": "http", "host": "a:9092"}, "has type `http`, expected `kconnect` or `kafka`"),
             ({"extra": "{not json"}, "has an extra that is not JSON: .*character 1|does not exist"),
-            ({"extra": "[1]"}, "no JSON object|does not exist"),  # Airflow 3.1 drops such a connection
+            ({"extra": "[1]"}, "not a JSON object|does not exist"),  # Airflow 3.1 drops such a connection
             ({"extra": {"security.protocol": "SSL"}}, "names no brokers"),
             ({}, "names no brokers"),
             ({"extra": {"bootstrap.servers": "a:9092", "oauth_cb": "my.module.token"}}, "`oauth_cb`"),

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from airflow_kconnect.local import daemon
+from airflow_kconnect.machine.process_tree import is_alive
 
 _DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); time.sleep(60)"
 
@@ -66,15 +67,15 @@ class TestEnd:
     def test_a_frozen_process_ends(self, sleeper: psutil.Popen) -> None:
         sleeper.suspend()
         daemon.end(sleeper, timeout_s=5)
-        assert not daemon.is_alive(sleeper)
+        assert not is_alive(sleeper)
 
     def test_a_deaf_process_is_killed(self, tmp_path: Path) -> None:
         log = tmp_path / "log"
         deaf = daemon.spawn([sys.executable, "-c", _DEAF], cwd=tmp_path, log=log)
         while "up" not in log.read_text():
-            assert daemon.is_alive(deaf)
+            assert is_alive(deaf)
         daemon.end(deaf, timeout_s=0.2)
-        assert not daemon.is_alive(deaf)
+        assert not is_alive(deaf)
 
     def test_an_ended_process_is_no_error(self, sleeper: psutil.Popen) -> None:
         daemon.kill(sleeper)

@@ -40,7 +40,7 @@ def _start(folder: Path, temper: str, parent: str = "stay") -> tuple[subprocess.
 
 
 def _alive(pid: int) -> bool:
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return bool(psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
 
 
 class TestKillTree:

@@ -86,7 +86,7 @@ class TestBackfillOverAManualRun:
 
 
 def test_params_give_a_manual_run_an_interval() -> None:
-    given = {"mode": "replay", "from": "2026-02-01T00:00:00Z", "to": "2026-02-01T02:00:00+01:00"}
+    given: dict[str, Any] = {"mode": "replay", "from": "2026-02-01T00:00:00Z", "to": "2026-02-01T02:00:00+01:00"}
     replay = run_mode(context("manual", **given)).replay
     assert str(replay) == "2026-02-01T00:00:00Z/2026-02-01T01:00:00Z"
 
@@ -96,7 +96,7 @@ def test_params_can_have_a_backfill_resume() -> None:
 
 
 @pytest.mark.parametrize("given", [{"mode": "again"}, {"mode": "replay", "from": "yesterday"}])
-def test_params_that_make_no_sense_are_named(given: dict[str, str]) -> None:
+def test_params_that_make_no_sense_are_named(given: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="params"):
         run_mode(context("manual", **given))
 

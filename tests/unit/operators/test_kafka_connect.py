@@ -28,7 +28,8 @@ from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.submit.spark import job_path
 from tests.support.fake_spark import FakeSpark, printing
 
-SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}}
+CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}
+SOURCE = {"name": "lines", "config": CONFIG}
 REPORT = RunReport(connector="lines", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()
 DONE = printing(event_line("report", report=REPORT))
 
@@ -83,7 +84,7 @@ class TestRun:
         seen = _seen(spark)
         assert seen["mode"] == stat.S_IRUSR | stat.S_IWUSR
         assert seen["spec"] == {
-            "config": {"name": "lines", **SOURCE["config"]},
+            "config": {"name": "lines", **CONFIG},
             "worker": {"bootstrap.servers": "broker:9092", "sasl.password": "conn-pass-1", "group.id": "team"},
             "kind": "source",
             "run_id": "d/manual__1/t#2",
@@ -112,7 +113,7 @@ class TestRun:
     def test_no_secret_is_on_the_command_line(self, spark: FakeSpark) -> None:
         module = "org.apache.kafka.common.security.plain.PlainLoginModule"
         jaas = f'{module} required username="u" password="literal-secret-5";'
-        config = {**SOURCE["config"], "producer.override.sasl.jaas.config": jaas}
+        config = {**CONFIG, "producer.override.sasl.jaas.config": jaas}
         _source(connector={"name": "lines", "config": config}).execute(_context())
 
         command = _command(spark)
@@ -158,7 +159,7 @@ class TestVariables:
         monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", json.dumps(database))
 
     def _source(self, **changes: str) -> KafkaSourceOperator:
-        config = {**SOURCE["config"], "file": "${airflow-var:folder}/in"} | changes
+        config = {**CONFIG, "file": "${airflow-var:folder}/in"} | changes
         return _source(connector={"name": "lines", "config": config})
 
     def test_reach_the_job_beside_a_configuration_without_their_values(self, spark: FakeSpark) -> None:
@@ -176,7 +177,7 @@ class TestVariables:
         operator = self._source()
         operator.render_template_fields({})
 
-        assert operator.connector["config"]["file"] == "${airflow-var:folder}/in"  # type: ignore[call-overload,index]
+        assert operator.connector["config"]["file"] == "${airflow-var:folder}/in"  # type: ignore[index]
 
     def test_are_not_on_the_command_line(self, spark: FakeSpark) -> None:
         self._source().execute(_context())
@@ -335,7 +336,7 @@ class TestTemplates:
     def test_the_connector_is_rendered(self) -> None:
         operator = _source(connector={"name": "lines-{{ who }}", "config": {"file": "/data/{{ who }}"}})
 
-        operator.render_template_fields({"who": "me"})
+        operator.render_template_fields({"who": "me"})  # type: ignore[typeddict-unknown-key]
 
         assert operator.connector == {"name": "lines-me", "config": {"file": "/data/me"}}
 
@@ -344,7 +345,9 @@ class TestTemplates:
 
         operator.render_template_fields({})
 
-        assert redact(operator.connector)["config"] == {"sasl.jaas.config": "***", "topic": "t"}
+        shown = redact(operator.connector)
+        assert isinstance(shown, dict)
+        assert shown["config"] == {"sasl.jaas.config": "***", "topic": "t"}
 
     def test_the_worker_configuration_is_not_stored(self) -> None:
         assert "worker_config" not in ConnectorOperator.template_fields
@@ -398,7 +401,7 @@ class TestOnKill:
             operator.on_kill()
             seen.append(operator._run_file.exists())
 
-        operator._run = killed  # type: ignore[method-assign,assignment]
+        operator._run = killed  # type: ignore[method-assign]
         operator.execute(_context())
 
         assert seen == [False]
@@ -416,7 +419,7 @@ class TestConnections:
         monkeypatch.setenv("AIRFLOW_CONN_SPARK_B", json.dumps({"conn_type": "spark", "host": "local[7]"}))
         monkeypatch.setenv("AIRFLOW_CONN_KAFKA_B", json.dumps({"conn_type": "kconnect", "host": "b:9092"}))
         operator = _source(spark_conn_id="spark_{{ params.team }}", kafka_conn_id="kafka_{{ params.team }}")
-        operator.render_template_fields({**_context(), "params": {"team": "b"}})
+        operator.render_template_fields(_context() | {"params": {"team": "b"}})
 
         operator.execute(_context())
 

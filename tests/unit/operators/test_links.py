@@ -69,7 +69,7 @@ def test_a_task_that_was_deferred_finds_the_page_again(spark: FakeSpark, monkeyp
     operator = KafkaSourceOperator(task_id="t", connector=SOURCE)
     event = {"status": "succeeded", "message": "FINISHED/SUCCEEDED", "job_id": "application_1_2"}
 
-    operator.execute_complete(context(), event, **deferred.value.kwargs)
+    operator.execute_complete(context(), event, **(deferred.value.kwargs or {}))
 
     assert SparkUiLink().get_link(operator, ti_key=KEY) == PAGE
 

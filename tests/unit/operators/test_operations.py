@@ -58,7 +58,7 @@ class TestFields:
             connector=SOURCE,
             offsets=[{"partition": {"filename": "/data/in"}, "offset": {"position": "{{ 1 + 1 }}"}}],
         )
-        operator.render_template_fields({})  # type: ignore[typeddict-item]
+        operator.render_template_fields({})
         assert operator.offsets == [{"partition": {"filename": "/data/in"}, "offset": {"position": "2"}}]
 
     def test_the_worker_configuration_is_not_stored(self) -> None:

@@ -13,7 +13,9 @@ from airflow.sdk import DAG, TaskGroup
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.pipeline import NewRecordsSensor, connector_pipeline
+from airflow_kconnect.stores.watching.conditions import LagCondition
 from tests.support.versions import needs_airflow_3_2
 
 SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/in", "topic": "orders"}}
@@ -24,6 +26,12 @@ def _dag(**parameters: Any) -> DAG:
     with DAG("d", schedule=None) as dag:
         connector_pipeline("move", **{"source": SOURCE, "sink": SINK} | parameters)
     return dag
+
+
+def _wait(dag: DAG) -> NewRecordsSensor:
+    wait = dag.get_task("move.wait")
+    assert isinstance(wait, NewRecordsSensor)
+    return wait
 
 
 class TestGroup:
@@ -37,20 +45,23 @@ class TestGroup:
         }
 
     def test_the_sensor_waits_for_the_sinks_connector_where_the_sink_reads(self) -> None:
-        dag = _dag(worker_config={"group.id": "team"}, kafka_conn_id="my_kafka")
-        wait = dag.get_task("move.wait")
+        wait = _wait(_dag(worker_config={"group.id": "team"}, kafka_conn_id="my_kafka"))
 
         assert (wait.connector, wait.worker_config, wait.kafka_conn_id) == (SINK, {"group.id": "team"}, "my_kafka")
 
     def test_parameters_go_to_the_operators(self) -> None:
         dag = _dag(driver_memory="3g")
+        operators = [task for task in dag.tasks if isinstance(task, ConnectorOperator)]
 
-        assert [dag.get_task(f"move.{name}")._driver_memory for name in ("source", "sink")] == ["3g", "3g"]
+        assert [(task.task_id, task._driver_memory) for task in operators] == [
+            ("move.source", "3g"),
+            ("move.sink", "3g"),
+        ]
 
     def test_the_sensor_has_parameters_of_its_own(self) -> None:
-        wait = _dag(sensor={"min_records": 500, "timeout": 7}).get_task("move.wait")
+        wait = _wait(_dag(sensor={"min_records": 500, "timeout": 7}))
 
-        assert (wait.condition().min_records, wait.timeout, wait.soft_fail) == (500, 7, True)
+        assert (wait._condition(), wait.timeout, wait.soft_fail) == (LagCondition(500), 7, True)
 
     def test_a_paused_source_does_not_stop_the_sink(self) -> None:
         assert _dag().get_task("move.wait").trigger_rule == "none_failed"
@@ -67,13 +78,16 @@ class TestGroup:
 
     @needs_airflow_3_2  # for the name of the class
     def test_a_group_with_ready_operators_can_be_serialized(self) -> None:
+        from airflow.serialization.definitions.taskgroup import SerializedTaskGroup
         from airflow.serialization.serialized_objects import DagSerialization
 
         with DAG("d", schedule=None) as dag:
             connector_pipeline("move", source=KafkaSourceOperator(task_id="read", connector=SOURCE), sink=SINK)
 
         read = DagSerialization.from_dict(DagSerialization.to_dict(dag))
-        assert sorted(read.task_group.children["move"].children) == ["move.sink", "move.wait", "read"]
+        group = read.task_group.children["move"]
+        assert isinstance(group, SerializedTaskGroup)
+        assert sorted(group.children) == ["move.sink", "move.wait", "read"]
 
     def test_it_can_be_put_between_other_tasks(self) -> None:
         with DAG("d", schedule=None) as dag, TaskGroup("outer"):
@@ -110,4 +124,4 @@ class TestReplays:
 def test_connectors_may_be_texts() -> None:
     dag = _dag(sink=json.dumps(SINK))
 
-    assert dag.get_task("move.wait").connector == json.dumps(SINK)
+    assert _wait(dag).connector == json.dumps(SINK)

@@ -76,7 +76,8 @@ def _context(store: Store | None = None, *, try_number: int = 1, clear_number: i
 
 
 def _source(**parameters: Any) -> KafkaSourceOperator:
-    return KafkaSourceOperator(**{"task_id": "read", "connector": SOURCE, "deferrable": True} | parameters)
+    defaults: dict[str, Any] = {"task_id": "read", "connector": SOURCE, "deferrable": True}
+    return KafkaSourceOperator(**defaults | parameters)
 
 
 def _defer(operator: KafkaSourceOperator, context: Any) -> TaskDeferred:
@@ -129,7 +130,7 @@ class TestDeferral:
 
     def test_the_whole_way_through_the_trigger(self, spark: FakeSpark, yarn: ResourceManager) -> None:
         deferred = _defer(_source(), _context(Store()))
-        deferred.trigger.poll_interval_s = 0.01  # type: ignore[attr-defined]
+        deferred.trigger.poll_interval_s = 0.01
 
         async def fire() -> Any:
             task = asyncio.ensure_future(anext(aiter(deferred.trigger.run())))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from airflow.providers.common.compat.sdk import AirflowFailException
+from airflow.providers.common.compat.sdk import AirflowFailException, redact
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.errors import ConnectorRetriableError
@@ -28,11 +28,12 @@ AWAY = {"status": "error", "message": "no broker", "exit_code": 3}
 
 
 def _lag(**parameters: Any) -> ConnectorLagSensor:
-    return ConnectorLagSensor(**{"task_id": "wait", "connector": SINK, "min_records": 1} | parameters)
+    defaults: dict[str, Any] = {"task_id": "wait", "connector": SINK, "min_records": 1}
+    return ConnectorLagSensor(**defaults | parameters)
 
 
 def _offset(**parameters: Any) -> Condition:
-    return ConnectorOffsetSensor(task_id="wait", connector=SINK, **parameters).condition()
+    return ConnectorOffsetSensor(task_id="wait", connector=SINK, **parameters)._condition()
 
 
 class TestOffsetSensor:
@@ -94,7 +95,7 @@ class TestOffsetSensor:
 def test_states_may_be_members_of_the_enum() -> None:
     sensor = ConnectorStateSensor(task_id="wait", connector=SINK, states=[TargetState.PAUSED, "stopped"])
 
-    assert sensor.condition() == StateCondition(["PAUSED", "STOPPED"])
+    assert sensor._condition() == StateCondition(["PAUSED", "STOPPED"])
 
 
 class TestDeferral:
@@ -142,8 +143,6 @@ class TestPoke:
 
 
 def test_literal_secrets_of_the_connector_are_masked_once_it_is_rendered() -> None:
-    from airflow.sdk.log import redact
-
     sensor = _lag(connector={"name": "orders", "topics": "orders", "connection.password": "literal-secret-9"})
     sensor.render_template_fields({})
 
@@ -153,16 +152,16 @@ def test_literal_secrets_of_the_connector_are_masked_once_it_is_rendered() -> No
 class TestTemplates:
     def test_the_bounds_of_the_lag_may_come_from_templates(self) -> None:
         sensor = _lag(min_records="{{ params.most }}", min_seconds="{{ params.age }}")
-        sensor.render_template_fields({"params": {"most": 7, "age": 1.5}})  # type: ignore[arg-type]
+        sensor.render_template_fields({"params": {"most": 7, "age": 1.5}})
 
-        assert sensor.condition() == LagCondition(7, 1.5)
+        assert sensor._condition() == LagCondition(7, 1.5)
 
     def test_a_rendered_bound_that_is_no_number_is_named(self) -> None:
         sensor = _lag(min_records="{{ params.most }}")
-        sensor.render_template_fields({"params": {"most": "many"}})  # type: ignore[arg-type]
+        sensor.render_template_fields({"params": {"most": "many"}})
 
         with pytest.raises(ConfigError, match="`min_records`: is 'many'; expected a whole number"):
-            sensor.condition()
+            sensor._condition()
 
     def test_a_wrong_bound_that_is_no_template_shows_at_once(self) -> None:
         with pytest.raises(ConfigError, match="must be greater than 0"):
@@ -170,12 +169,12 @@ class TestTemplates:
 
     def test_states_may_come_from_templates(self) -> None:
         sensor = ConnectorStateSensor(task_id="wait", connector=SINK, states=["{{ params.state }}"])
-        sensor.render_template_fields({"params": {"state": "paused"}})  # type: ignore[arg-type]
+        sensor.render_template_fields({"params": {"state": "paused"}})
 
-        assert sensor.condition() == StateCondition(["PAUSED"])
+        assert sensor._condition() == StateCondition(["PAUSED"])
 
     def test_the_kafka_connection_may_come_from_a_template(self) -> None:
         sensor = _lag(kafka_conn_id="kafka_{{ params.team }}")
-        sensor.render_template_fields({"params": {"team": "a"}})  # type: ignore[arg-type]
+        sensor.render_template_fields({"params": {"team": "a"}})
 
         assert sensor.kafka_conn_id == "kafka_a"

@@ -11,6 +11,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.machine.errors import SetupError
+from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.machine.spark_home import spark_home
 from airflow_kconnect.submit import spark as module
 from airflow_kconnect.submit.spark import SUPPORTED, check_spark, find_spark_submit, job_path
@@ -33,7 +34,7 @@ def _archive(home: Path, version: str) -> None:
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A PATH of one folder, which has nothing but a link to Java."""
-    found = module.find_java().path
+    found = find_java().path
     folder = tmp_path / "path"
     folder.mkdir()
     (folder / "java").symlink_to(found)

@@ -18,7 +18,8 @@ SINK = {"name": "orders", "config": {"topics": "orders", "connector.class": "C",
 
 
 def _trigger(**parameters: Any) -> ConnectorLagTrigger:
-    return ConnectorLagTrigger(**{"connector": SINK, "min_records": 5} | parameters)
+    defaults: dict[str, Any] = {"connector": SINK, "min_records": 5}
+    return ConnectorLagTrigger(**defaults | parameters)
 
 
 class TestCrossings:

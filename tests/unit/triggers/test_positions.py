@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
+from typing import Any
 
 from airflow_kconnect.triggers.positions import ConnectorPositionTrigger
 
-KWARGS = {
+KWARGS: dict[str, Any] = {
     "connector": {"name": "orders", "topics": "orders"},
     "worker_config": {"offset.storage.topic": "offsets"},
     "kafka_conn_id": "my_kafka",

@@ -10,7 +10,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from airflow.sdk.module_loading import import_string
+from airflow.providers.common.compat.module_loading import import_string
 
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.triggers.spark_job import DriverPodTrigger, SparkJobTrigger, YarnApplicationTrigger
@@ -31,8 +31,8 @@ def connection(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def _trigger(**parameters: Any) -> YarnApplicationTrigger:
-    facts = {"conn_id": "spark_yarn", "job_id": APPLICATION, "poll_interval_s": POLL_S} | parameters
-    return YarnApplicationTrigger(**facts)
+    defaults: dict[str, Any] = {"conn_id": "spark_yarn", "job_id": APPLICATION, "poll_interval_s": POLL_S}
+    return YarnApplicationTrigger(**defaults | parameters)
 
 
 async def _fire(trigger: SparkJobTrigger) -> dict[str, Any]:

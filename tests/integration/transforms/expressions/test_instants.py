@@ -81,7 +81,7 @@ REFUSED = [
     ),
 ]
 _CLASS = "TimestampConverter does not support class {} objects as timestamps"
-VARIANTS = {
+VARIANTS: dict[str, list[tuple[str, str | None]]] = {
     # Target: JSON, result as JSON or error.
     "unix": [
         ("5", "5"),
@@ -101,7 +101,7 @@ VARIANTS = {
 
 
 def _conversion(target: str, precision: str = "milliseconds", pattern: str | None = PATTERN) -> Conversion:
-    return Conversion(target, TARGETS[target], pattern and DatePattern.parse(pattern), precision)
+    return Conversion(target, TARGETS[target], DatePattern.parse(pattern) if pattern else None, precision)
 
 
 def _first_row(spark: SparkSession, columns: list[Any]) -> list[Any]:

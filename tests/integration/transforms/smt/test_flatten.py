@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 from tests.support.previews import DEFAULTED, LONG, TEXT, bare, of, struct, transformed, values_of
@@ -52,7 +51,9 @@ def test_structs() -> None:
 
 def test_objects_of_any_depth() -> None:
     names = [f"n{level}" for level in range(40)]
-    deep: Any = reduce(lambda inner, name: {name: inner}, reversed(names), {"empty": {}, "list": [{"a": {"b": 1}}]})
+    deep: dict[str, Any] = {"empty": {}, "list": [{"a": {"b": 1}}]}
+    for name in reversed(names):
+        deep = {name: deep}
     answers = transformed(
         "Flatten$Value",
         {},

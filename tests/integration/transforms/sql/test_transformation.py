@@ -204,7 +204,7 @@ class TestTombstones:
 
     def test_a_predicate_leaves_them_alone(self) -> None:
         config = {"key": "value.id", "value": "value.name", "topic": "'new'", "timestamp": "1L"}
-        old = {"key": "k", "key_schema": STRING_SCHEMA, "timestamp": 5}
+        old: dict[str, Any] = {"key": "k", "key_schema": STRING_SCHEMA, "timestamp": 5}
         records = [_record(None, **old), _record(ANN, ROW, **old)]
         tombstone, row = _good(transform(SQL(config), records, RecordIsTombstone({}), negate=True))
         assert tombstone == records[0]
@@ -257,10 +257,13 @@ FAILED = "TRANSFORMATION: Predicate SQL fails: 10 / value.n > 1"
 
 def _topics(results: list[Result]) -> list[str | None]:
     """The topics; for records that failed stage and text."""
-    return [
-        f"{result.stage}: {result.message}" if isinstance(result, RecordError) else result and result.topic
-        for result in results
-    ]
+    return [_topic(result) for result in results]
+
+
+def _topic(result: Result) -> str | None:
+    if isinstance(result, RecordError):
+        return f"{result.stage}: {result.message}"
+    return None if result is None else result.topic
 
 
 def _frame(spark: SparkSession, columns: str, schema: ConnectSchema) -> RecordFrame:
