@@ -14,7 +14,7 @@ from tests.support.page_steps import README, first_line, steps
 from tests.support.reader import Reader
 
 # Longest time between two lines that a reader of a log should have to bear.
-SILENCE_S = 30
+SILENCE_S = 60
 
 (CLONE,) = [block for block in steps(README) if first_line(block).startswith("git clone")]
 

@@ -46,7 +46,7 @@ def test_no_broker_is_an_answer_within_seconds(tested: Press) -> None:
 
     assert not done
     assert f"no Kafka broker answers at {host}" in message
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 25
 
 
 def test_a_login_that_is_refused_is_told_without_the_password(tested: Press, bootstrap: str) -> None:

@@ -94,7 +94,7 @@ class TestReachable:
     @pytest.mark.parametrize("port", ["dead_port", "mute_port"])
     def test_it_is_said_within_the_timeout(self, port: str, request: pytest.FixtureRequest) -> None:
         _, seconds = unreachable(f"127.0.0.1:{request.getfixturevalue(port)}")
-        assert seconds < 1.0 + 1.5 + 4.0, "timeout, one last attempt, and some seconds for a busy machine"
+        assert seconds < 1.0 + 1.5 + 20.0, "timeout, one last attempt, and some seconds for a busy machine"
 
     def test_an_unknown_host(self) -> None:
         assert "resolve" in unreachable("no-such-host.invalid:9092")[0]

@@ -185,7 +185,7 @@ class TestOpenTransaction:
         started = time.monotonic()
         with pytest.raises(RetriableError):
             read(make_log(patience_s=1.0))
-        assert 1.0 <= time.monotonic() - started < 6.0
+        assert 1.0 <= time.monotonic() - started < 25.0
 
     @pytest.mark.usefixtures("open_transaction")
     def test_the_error_names_the_place_and_the_end(self, make_log: MakeLog, bootstrap: str, name: str) -> None:

@@ -63,12 +63,14 @@ class TestAway:
             assert after is before
 
     @pytest.mark.usefixtures("impatient")
-    def test_others_are_told_at_once(self) -> None:
+    def test_others_are_told_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(shared, "AWAY_S", 60.0)
         kafka = _shared(AWAY)
         with pytest.raises(RetriableError), kafka.admin():
             pass
 
+        monkeypatch.setattr(shared, "TIMEOUT_S", 30.0)
         started = time.monotonic()
         with pytest.raises(RetriableError, match=f"no Kafka broker answers at {AWAY}"), kafka.admin():
             pass
-        assert time.monotonic() - started < 0.3
+        assert time.monotonic() - started < 15

@@ -110,4 +110,4 @@ class TestMaskCommand:
         started = time.monotonic()
         mask_text("token" * 200_000)
 
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 30

@@ -24,5 +24,5 @@ def test_a_call_that_does_not_return_is_left_behind() -> None:
     began_s = time.monotonic()
     with pytest.raises(TimeoutError, match=r"no answer within 0\.1 s"):
         bounded(forever.wait, 0.1)
-    assert time.monotonic() - began_s < 5
+    assert time.monotonic() - began_s < 30
     forever.set()

@@ -247,7 +247,7 @@ class TestSourceOffsets:
         seconds = time.monotonic() - started
         open_one.abort_transaction(30)
         assert list(found.values()) == [{"position": 10}]
-        assert seconds < 5
+        assert seconds < 20
 
     def test_without_an_offset_topic_there_is_none(self, connector: MakeConnector) -> None:
         assert connector(offsets__storage__topic=unique("missing")).source() == {}

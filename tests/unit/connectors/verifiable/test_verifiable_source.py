@@ -97,7 +97,7 @@ class TestTask:
         start_s, batches = time.monotonic(), []
         while (batch := task.poll()) is not None:
             batches.append(len(batch))
-        assert 0.2 <= time.monotonic() - start_s < 5
+        assert 0.2 <= time.monotonic() - start_s < 30
         assert batches[0] == 0
         assert sum(batches) == 40
 

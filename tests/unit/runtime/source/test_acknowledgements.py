@@ -70,12 +70,12 @@ class TestEnd:
         AckReader("plan", 2).stopped()
         started = time.monotonic()
         AckWriter("plan", 2, patience_s=30).finished()
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 25
 
     def test_it_does_not_wait_for_ever(self) -> None:
         started = time.monotonic()
         AckWriter("plan", 2, patience_s=0.1).finished()
-        assert 0.1 <= time.monotonic() - started < 5
+        assert 0.1 <= time.monotonic() - started < 25
 
     def test_a_task_that_stops_later_is_no_error(self) -> None:
         reader = AckReader("plan", 2)

@@ -206,7 +206,7 @@ class TestLifecycle:
         list(_HostedTask(settings(), 0).batches())
         started = time.monotonic()
         AckWriter("plan", 0, patience_s=30).finished()
-        assert (calls[-1], time.monotonic() - started < 5) == ("stop", True)
+        assert (calls[-1], time.monotonic() - started < 25) == ("stop", True)
 
     @pytest.mark.parametrize("error", [DataError("bad"), ValueError("bad")], ids=["of ours", "any other"])
     def test_a_task_is_stopped_after_an_error(
