@@ -1,0 +1,103 @@
+"""The contract of a format whose schemas are registered: schemas to and from Connect, payloads to and from Arrow."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.data import Shape
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class RegisteredSchema:
+    """A schema as the registry keeps it.
+
+    :param type: ``AVRO``, ``PROTOBUF`` or ``JSON``.
+    :param text: the schema itself.
+    :param references: name by which the text refers to another schema -> that schema.
+    :param version: its version in the subject where it was looked up; None if only its id is known.
+    """
+
+    type: str
+    text: str
+    references: tuple[tuple[str, RegisteredSchema], ...] = ()
+    version: int | None = None
+
+
+class PayloadDecoder(Protocol):
+    """Decodes the payloads of one schema, a batch at a time, in a Spark task; pickled."""
+
+    def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
+        """Decode payloads.
+
+        :param payloads: BINARY without nulls: the messages without magic byte and id. Protobuf's begin with the
+            message indexes.
+        :returns: the data, in the `arrow_type` of the shape's schema; and the errors (STRING, null where there is none), or
+            None if no payload has one. Data in rows with an error are null.
+        """
+
+
+class PayloadEncoder(Protocol):
+    """Encodes data of one shape, a batch at a time, in a Spark task; pickled."""
+
+    def encode(self, data: pa.Array) -> tuple[pa.Array, pa.Array | None]:
+        """Encode data.
+
+        :param data: in the `arrow_type` of the shape's schema. A null is to be encoded as the schema says: null bytes for
+            tombstones are made by the caller.
+        :returns: the payloads (BINARY) and the errors, as for `PayloadDecoder.decode`.
+        """
+
+
+class Format(ABC):
+    """What is particular to Avro, Protobuf or JSON Schema. Created once per run and record part, in the driver.
+
+    :param values: parsed values of `config`, without the converter's prefix.
+    """
+
+    schema_type: ClassVar[str]
+    """What the registry calls it: ``AVRO``, ``PROTOBUF``, ``JSON``."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+
+    @classmethod
+    @abstractmethod
+    def config(cls) -> ConfigDef:
+        """The format's own keys, without those of the registry. Called at validation."""
+
+    @abstractmethod
+    def shape_of(self, schema: RegisteredSchema, payload: bytes) -> Shape:
+        """The shape of data that were written with a schema.
+
+        :param payload: one message without magic byte and id; Protobuf's message indexes select the message type.
+        :raises DataError: the schema cannot be understood, or has nothing in Connect that corresponds to it.
+        """
+
+    @abstractmethod
+    def schema_of(self, shape: Shape) -> RegisteredSchema:
+        """The schema to register for data of a shape.
+
+        :raises DataError: data of that shape cannot be written.
+        """
+
+    @abstractmethod
+    def record_name(self, schema: RegisteredSchema) -> str | None:
+        """The full name of the record or message, for RecordNameStrategy; None if it has none."""
+
+    @abstractmethod
+    def decoder(self, schema: RegisteredSchema, payload: bytes) -> PayloadDecoder:
+        """Decodes payloads written with this schema, of the message type that this payload has."""
+
+    @abstractmethod
+    def encoder(self, schema: RegisteredSchema, shape: Shape) -> PayloadEncoder:
+        """Encodes data of a shape.
+
+        :param schema: of `schema_of`, or the one that the registry has for the subject (``use.latest.version``).
+        """
