@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.registry.schema import RegisteredSchema
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-
-@dataclass(frozen=True)
-class RegisteredSchema:
-    """A schema as the registry keeps it.
-
-    :param type: ``AVRO``, ``PROTOBUF`` or ``JSON``.
-    :param text: the schema itself.
-    :param references: name by which the text refers to another schema -> that schema.
-    :param version: its version in the subject where it was looked up; None if only its id is known.
-    """
-
-    type: str
-    text: str
-    references: tuple[tuple[str, RegisteredSchema], ...] = ()
-    version: int | None = None
 
 
 class PayloadDecoder(Protocol):
@@ -38,8 +22,8 @@ class PayloadDecoder(Protocol):
 
         :param payloads: BINARY without nulls: the messages without magic byte and id. Protobuf's begin with the
             message indexes.
-        :returns: the data, in the `arrow_type` of the shape's schema; and the errors (STRING, null where there is none), or
-            None if no payload has one. Data in rows with an error are null.
+        :returns: the data, in the `arrow_type` of the shape's schema; and the errors (STRING, null where there is
+            none), or None if no payload has one. Data in rows with an error are null.
         """
 
 
@@ -49,8 +33,8 @@ class PayloadEncoder(Protocol):
     def encode(self, data: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """Encode data.
 
-        :param data: in the `arrow_type` of the shape's schema. A null is to be encoded as the schema says: null bytes for
-            tombstones are made by the caller.
+        :param data: in the `arrow_type` of the shape's schema. A null is encoded as the schema says: the caller makes
+            the null bytes of tombstones.
         :returns: the payloads (BINARY) and the errors, as for `PayloadDecoder.decode`.
         """
 

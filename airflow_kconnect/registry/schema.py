@@ -1,0 +1,21 @@
+"""A schema as a registry keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RegisteredSchema:
+    """A schema as a registry keeps it.
+
+    :param type: ``AVRO``, ``PROTOBUF`` or ``JSON``.
+    :param text: the schema itself.
+    :param references: name by which the text refers to another schema -> that schema.
+    :param version: its version in the subject where it was looked up; None if only its id is known.
+    """
+
+    type: str
+    text: str
+    references: tuple[tuple[str, RegisteredSchema], ...] = ()
+    version: int | None = None
