@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
@@ -98,6 +99,8 @@ class Converter(ABC):
     """
 
     for_headers_only: ClassVar[bool] = False
+    writes_by_topic: ClassVar[bool] = False
+    """Whether the bytes depend on the record's topic: such a converter writes by `encode_for` only."""
 
     def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
         self.is_key = is_key
@@ -119,9 +122,20 @@ class Converter(ABC):
         :raises DataError: no data of that shape can ever be encoded.
         """
 
+    def serving(self, host: str) -> AbstractContextManager[None]:
+        """Entered in the driver before `encode_for` and left when the tasks have ended, for what tasks need from it.
+
+        :param host: the driver's address, as tasks reach it.
+        """
+        return nullcontext()
+
     @abstractmethod
     def encode(self, shape: Shape, column: Column) -> Encoded:
         """Encode Connect data of one shape, in a column of its `spark_type`."""
+
+    def encode_for(self, shape: Shape, column: Column, topic: Column | str) -> Encoded:
+        """Encode data of one shape for their topics: a column, or the one topic of all records."""
+        return self.encode(shape, column)
 
     @abstractmethod
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
@@ -163,8 +177,10 @@ def encode_union(frame: RecordFrame, union: Union, converter: Converter) -> Enco
 
     if union.absent:
         return Encoded(F.lit(None).cast("binary"), None)
+    topic = frame.constant_topic or "" if frame.topic is None else frame.df[frame.topic]
     parts = [
-        converter.encode(shape, frame.df[column]) for shape, column in zip(union.shapes, union.columns, strict=True)
+        converter.encode_for(shape, frame.df[column], topic)
+        for shape, column in zip(union.shapes, union.columns, strict=True)
     ]
     if union.tag is None:
         return parts[0]

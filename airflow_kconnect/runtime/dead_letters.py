@@ -46,10 +46,12 @@ def _bytes(frame: RecordFrame, part: Union, converter: Converter) -> Column:
     """The part as its converter writes it; if it cannot, as plain JSON."""
     from pyspark.sql import functions as F
 
+    plain = encode_union(frame, part, JsonConverter({"schemas.enable": "false"}, is_key=converter.is_key)).bytes
+    if converter.writes_by_topic:  # a schema is not registered for the sake of a dead letter
+        return plain
     data, error = encode_union(frame, part, converter)
     if error is None:
         return data
-    plain = encode_union(frame, part, JsonConverter({"schemas.enable": "false"}, is_key=converter.is_key)).bytes
     return F.when(error.isNull(), data).otherwise(plain)
 
 

@@ -40,7 +40,8 @@ class PayloadEncoder(Protocol):
 
 
 class Format(ABC):
-    """What is particular to Avro, Protobuf or JSON Schema. Created once per run and record part, in the driver.
+    """What is particular to Avro, Protobuf or JSON Schema. Created once per run and record part, in the driver; pickled
+    into tasks.
 
     :param values: parsed values of `config`, without the converter's prefix.
     """
@@ -55,6 +56,13 @@ class Format(ABC):
     @abstractmethod
     def config(cls) -> ConfigDef:
         """The format's own keys, without those of the registry. Called at validation."""
+
+    def selector(self, payload: bytes) -> bytes:
+        """The first bytes of a payload that select a type within the schema: Protobuf's message indexes.
+
+        :raises DataError: they are not what the format prescribes.
+        """
+        return b""
 
     @abstractmethod
     def shape_of(self, schema: RegisteredSchema, payload: bytes) -> Shape:

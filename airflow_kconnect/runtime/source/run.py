@@ -193,7 +193,12 @@ class SourceRun:
             view.markers,
             settings.clients.patience_s,
         )
-        with ProgressMonitor(self._session.driver_host, len(splits), settings.max_records) as monitor:
+        host = self._session.driver_host
+        with (
+            ProgressMonitor(host, len(splits), settings.max_records) as monitor,
+            self._key.serving(host),
+            self._value.serving(host),
+        ):
             frame = self._kind.frame(work, splits, deadline)
             counted, count = observed(frame.df, padded=self._kind.poll)
             frame = self._transformed(frame.with_df(counted))

@@ -1,0 +1,117 @@
+"""The base of converters whose schemas are in a registry: which schema, which subject, which id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import ConnectError, InternalError
+from airflow_kconnect.converters.base import (
+    NO_HINTS,
+    BatchParser,
+    Converter,
+    Decoded,
+    Encoded,
+    Hints,
+    Let,
+    converter_config,
+    in_place,
+)
+from airflow_kconnect.converters.registered.desk import Desk
+from airflow_kconnect.converters.registered.format import Format
+from airflow_kconnect.converters.registered.messages import KnownMessages
+from airflow_kconnect.registry.client import SchemaRegistry
+from airflow_kconnect.registry.keys import registry_config
+from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.registry.subjects import strategy
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+class RegisteredConverter(Converter):
+    """A converter of one of Confluent's formats. The registry is asked by the driver only, for what a run meets."""
+
+    form: ClassVar[type[Format]]
+    """What is particular to its format."""
+    writes_by_topic = True
+
+    def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
+        super().__init__(config, is_key=is_key)
+        self._role = "key" if is_key else "value"
+        self._format = self.form(self.config_values)
+        self._shapes: list[Shape] = []
+        self._desk: Desk | None = None
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return registry_config(converter_config()).extend(cls.form.config())
+
+    @cached_property
+    def _registry(self) -> SchemaRegistry:
+        return SchemaRegistry(self.config_values, f"{self._role}.converter.")
+
+    @cached_property
+    def _known(self) -> KnownMessages:
+        return KnownMessages(self._format, self._registry)
+
+    def check(self, shape: Shape) -> None:
+        self._format.schema_of(shape)
+
+    @contextmanager
+    def serving(self, host: str) -> Iterator[None]:
+        """While tasks run, they can ask for ids. What has failed here is the error of the run."""
+        self._desk = Desk(host, self._assign)
+        try:
+            yield
+        except ConnectError as error:
+            if self._desk.failure is not None:
+                raise self._desk.failure from error
+            raise
+        finally:
+            self._desk.close()
+
+    def encode(self, shape: Shape, column: Column) -> Encoded:
+        raise InternalError(f"{self.java_name()} cannot write records without knowing their topic")
+
+    def encode_for(self, shape: Shape, column: Column, topic: Column | str) -> Encoded:
+        from airflow_kconnect.converters.registered.writing import MessageWriter, encoded
+
+        if self._desk is None:
+            raise InternalError(f"{self.java_name()} cannot write records: no run is in progress")
+        if shape not in self._shapes:
+            self._shapes.append(shape)
+        schema = self._format.schema_of(shape)
+        own = schema, self._format.encoder(schema, shape)
+        writer = MessageWriter(self._desk.address, self._shapes.index(shape), shape, self._format, own)
+        return encoded(writer, column, topic)
+
+    def _assign(self, number: int, topic: str) -> tuple[int, RegisteredSchema]:
+        """Id and schema with which a topic's records of a shape are written (``AbstractKafkaSchemaSerDe``)."""
+        values, schema = self.config_values, self._format.schema_of(self._shapes[number])
+        name = strategy(values[f"{self._role}.subject.name.strategy"])
+        subject = name(topic, self.is_key, self._format.record_name(schema))
+        if values["auto.register.schemas"]:
+            return self._registry.register(subject, schema), schema
+        if values["use.schema.id"] >= 0:
+            return values["use.schema.id"], self._registry.schema_by_id(values["use.schema.id"])
+        if values["use.latest.version"]:
+            return self._registry.latest(subject)
+        return self._registry.lookup(subject, schema), schema
+
+    def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:
+        return self._known.learn(samples)
+
+    def batch_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
+        from airflow_kconnect.converters.registered.reading import parsers
+
+        return parsers(self._known, shapes)
+
+    def decode(self, raw: Column, shapes: Sequence[Shape], let: Let = in_place, hints: Hints = NO_HINTS) -> Decoded:
+        from airflow_kconnect.converters.registered.reading import decode
+
+        return decode(raw, shapes, self._known, let, hints)

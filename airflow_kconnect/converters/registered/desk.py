@@ -1,0 +1,119 @@
+"""Tasks ask the driver for the ids of schemas: only the driver reaches the registry, and only for data that there are.
+
+A task asks once for each shape and topic. The connection proves a secret that only the run's tasks have.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Client, Connection, Listener
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, in_one_line
+from airflow_kconnect.registry.schema import RegisteredSchema
+
+Resolve = Callable[[int, str], tuple[int, RegisteredSchema]]
+"""Called in the driver with the index of a shape and a topic; returns id and schema to write with."""
+
+
+@dataclass(frozen=True)
+class DeskAddress:
+    """Where tasks ask; pickled into them."""
+
+    host: str
+    port: int
+    secret: bytes
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """The driver's answer.
+
+    :param schema_id: of the schema to write with; None if the registry rejects it.
+    :param problem: why, in that case.
+    """
+
+    schema_id: int | None
+    schema: RegisteredSchema | None = None
+    problem: str = ""
+
+
+class Desk:
+    """The driver's side: answers until it is closed.
+
+    :param host: the driver's address, as tasks reach it.
+    :param resolve: may raise: a `DataError` is the problem of the records, other errors are those of the run.
+    """
+
+    def __init__(self, host: str, resolve: Resolve) -> None:
+        self._resolve = resolve
+        self.failure: ConnectError | None = None
+        """Why tasks were told to stop, if they were."""
+        secret = secrets.token_bytes(32)
+        self._listener = Listener((host, 0), authkey=secret)
+        self.address = DeskAddress(host, self._listener.address[1], secret)
+        self._closed = False
+        threading.Thread(target=self._serve, name="schema ids", daemon=True).start()
+
+    def close(self) -> None:
+        """Answer no more."""
+        self._closed = True
+        self._listener.close()
+
+    def _serve(self) -> None:
+        while not self._closed:
+            try:
+                connection = self._listener.accept()
+            except Exception:  # closed, or somebody without the secret
+                continue
+            threading.Thread(target=self._answer, args=(connection,), name="schema id", daemon=True).start()
+
+    def _answer(self, connection: Connection) -> None:
+        with connection:
+            try:
+                shape, topic = json.loads(connection.recv_bytes(65_536))
+                connection.send_bytes(json.dumps(self._answered(int(shape), str(topic))).encode())
+            except (OSError, EOFError, ValueError, TypeError):
+                return  # the task has ended, or will ask again
+
+    def _answered(self, shape: int, topic: str) -> dict[str, object]:
+        try:
+            schema_id, schema = self._resolve(shape, topic)
+            return {"id": schema_id, "schema": _to_json(schema)}
+        except DataError as error:
+            return {"problem": str(error)}
+        except ConnectError as error:
+            self.failure = self.failure or error
+            return {"failure": str(error)}
+
+
+def ask(address: DeskAddress, shape: int, topic: str) -> Assigned:
+    """The task's side.
+
+    :raises RetriableError: the driver does not answer, or the run cannot continue; it says why itself.
+    """
+    try:
+        with Client((address.host, address.port), authkey=address.secret) as connection:
+            connection.send_bytes(json.dumps([shape, topic]).encode())
+            answer = json.loads(connection.recv_bytes())
+    except (OSError, EOFError, ValueError) as error:
+        raise RetriableError(f"The driver does not answer: {in_one_line(error)}") from error
+    if "failure" in answer:
+        raise RetriableError(answer["failure"])
+    if "problem" in answer:
+        return Assigned(None, problem=answer["problem"])
+    return Assigned(answer["id"], _from_json(answer["schema"]))
+
+
+def _to_json(schema: RegisteredSchema) -> dict[str, Any]:
+    references = {name: _to_json(other) for name, other in schema.references}
+    return {"type": schema.type, "text": schema.text, "references": references}
+
+
+def _from_json(found: dict[str, Any]) -> RegisteredSchema:
+    references = tuple((name, _from_json(other)) for name, other in found["references"].items())
+    return RegisteredSchema(found["type"], found["text"], references)

@@ -1,0 +1,84 @@
+"""What a run knows about messages with schemas of a registry: by their first bytes, which name the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.registered.format import Format, PayloadDecoder
+from airflow_kconnect.registry.client import SchemaRegistry
+from airflow_kconnect.registry.wire import PREFIX_BYTES, schema_id
+
+UNKNOWN_MAGIC_BYTE = "Unknown magic byte!"
+
+
+@dataclass(frozen=True)
+class KnownSchema:
+    """Messages that begin with the same bytes: magic byte, schema id, and what else selects the type.
+
+    :param shape: None if nothing in Connect corresponds to the schema.
+    :param decoder: of their payloads, which begin after the id; None if there is no shape.
+    :param problem: what is wrong with the schema, for all these messages.
+    """
+
+    prefix: bytes
+    shape: Shape | None
+    decoder: PayloadDecoder | None
+    problem: str = ""
+
+
+class KnownMessages:
+    """The schemas that messages have named so far. In the driver: it asks the registry, once for each.
+
+    :param registry: asked for schemas by id.
+    """
+
+    def __init__(self, form: Format, registry: SchemaRegistry) -> None:
+        self._format, self._registry = form, registry
+        self._by_prefix: dict[bytes, KnownSchema] = {}
+        self.careful = False
+        """Whether there were payloads that could not be decoded: those that come are decoded again, for errors."""
+
+    def __iter__(self) -> Iterator[KnownSchema]:
+        return iter(self._by_prefix.values())
+
+    def learn(self, messages: Iterable[bytes | None]) -> list[Shape]:
+        """The distinct shapes of messages; bad ones are skipped.
+
+        :raises RetriableError: the registry is unavailable. :raises ConfigError: it refuses the credentials.
+        """
+        shapes: list[Shape] = []
+        for message in messages:
+            known = None if message is None else self._of(message)
+            if known is not None and known.shape is not None and known.shape not in shapes:
+                shapes.append(known.shape)
+        return shapes
+
+    def _of(self, message: bytes) -> KnownSchema | None:
+        number = schema_id(message)
+        if number is None:
+            return None
+        payload = message[PREFIX_BYTES:]
+        try:
+            prefix = message[:PREFIX_BYTES] + self._format.selector(payload)
+        except DataError:
+            self.careful = True
+            return None
+        if prefix in self._by_prefix:
+            # Met again only if it could not be decoded where it was read.
+            self.careful = True
+        else:
+            self._by_prefix[prefix] = self._asked(prefix, number, payload)
+        return self._by_prefix[prefix]
+
+    def _asked(self, prefix: bytes, number: int, payload: bytes) -> KnownSchema:
+        try:
+            schema = self._registry.schema_by_id(number)
+            if schema.type != self._format.schema_type:
+                raise DataError(f"it is of type {schema.type}, not {self._format.schema_type}")
+            shape = self._format.shape_of(schema, payload)
+            return KnownSchema(prefix, shape, self._format.decoder(schema, payload))
+        except DataError as error:
+            return KnownSchema(prefix, None, None, f"Error retrieving the schema of id {number}: {error}")

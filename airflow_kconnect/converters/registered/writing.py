@@ -1,0 +1,118 @@
+"""Writes messages with schemas of a registry: an Arrow function puts the schema's id before encoded payloads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.base import Encoded
+from airflow_kconnect.converters.registered.desk import Assigned, DeskAddress, ask
+from airflow_kconnect.converters.registered.format import Format, PayloadEncoder
+from airflow_kconnect.converters.registered.reading import arrow_function
+from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.registry.wire import prefix
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column
+
+_NULL = "Invalid value: null used for required value"
+
+
+@dataclass
+class MessageWriter:
+    """Encodes data of one shape; pickled into the tasks.
+
+    :param number: the shape's index at the desk.
+    :param own: the schema that corresponds to the shape, and its encoder: the usual ones.
+    """
+
+    desk: DeskAddress
+    number: int
+    shape: Shape
+    form: Format
+    own: tuple[RegisteredSchema, PayloadEncoder]
+    _assigned: dict[str, Assigned] = field(default_factory=dict)
+    _encoders: dict[RegisteredSchema, PayloadEncoder] = field(default_factory=dict)
+
+    def messages(self, data: pa.Array, topics: pa.Array | str) -> tuple[pa.Array, pa.Array]:
+        """The messages (BINARY) and errors (STRING) of a batch; null data are tombstones.
+
+        :param topics: of each record, or of all.
+        :raises RetriableError: the run cannot continue; the driver says why.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        optional = self.shape.schema is not None and self.shape.schema.optional
+        present = data.is_valid()
+        count = pc.sum(present).as_py() or 0
+        null = pa.scalar(None, pa.string()) if optional else pa.scalar(_NULL)
+        if not count:
+            return pa.nulls(len(data), pa.binary()), pa.array([null.as_py()] * len(data), pa.string())
+        chosen = data if count == len(data) else data.filter(present)
+        named = topics if isinstance(topics, str) or count == len(data) else topics.filter(present)
+        written, errors = self._present(chosen, named)
+        if count == len(data):
+            return written, errors
+        places = pc.if_else(present, pc.subtract(pc.cumulative_sum(present.cast(pa.int64())), 1), None)
+        return written.take(places), pc.if_else(present, errors.take(places), null)
+
+    def _present(self, data: pa.Array, topics: pa.Array | str) -> tuple[pa.Array, pa.Array]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if isinstance(topics, str):
+            return self._of_topic(data, topics)
+        distinct = pc.unique(topics).to_pylist()
+        if len(distinct) == 1:
+            return self._of_topic(data, distinct[0])
+        rows, parts = [], []
+        for topic in distinct:
+            here = pc.equal(topics, topic)
+            rows.append(pc.indices_nonzero(here))
+            parts.append(self._of_topic(data.filter(here), topic))
+        order = pc.sort_indices(pa.concat_arrays(rows))
+        written, errors = (pa.concat_arrays(list(column)) for column in zip(*parts, strict=True))
+        return written.take(order), errors.take(order)
+
+    def _of_topic(self, data: pa.Array, topic: str) -> tuple[pa.Array, pa.Array]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if topic not in self._assigned:
+            self._assigned[topic] = ask(self.desk, self.number, topic)
+        assigned = self._assigned[topic]
+        if assigned.schema_id is None or assigned.schema is None:
+            return pa.nulls(len(data), pa.binary()), pa.array([assigned.problem] * len(data), pa.string())
+        try:
+            payloads, errors = self._encoder(assigned.schema).encode(data)
+        except DataError as error:
+            return pa.nulls(len(data), pa.binary()), pa.array([str(error)] * len(data), pa.string())
+        first = pa.scalar(prefix(assigned.schema_id), payloads.type)
+        written = pc.binary_join_element_wise(first, payloads, pa.scalar(b"", payloads.type))
+        return written.cast(pa.binary()), pa.nulls(len(data), pa.string()) if errors is None else errors
+
+    def _encoder(self, schema: RegisteredSchema) -> PayloadEncoder:
+        """:raises DataError: data of the shape cannot be written with the schema."""
+        own, encoder = self.own
+        if (schema.text, schema.references) == (own.text, own.references):
+            return encoder
+        if schema not in self._encoders:
+            self._encoders[schema] = self.form.encoder(schema, self.shape)
+        return self._encoders[schema]
+
+
+def encoded(writer: MessageWriter, column: Column, topic: Column | str) -> Encoded:
+    """The messages of a column and their errors, by an Arrow function."""
+    import pyarrow as pa
+
+    def run(data: pa.Array, *topics: pa.Array) -> pa.Array:
+        written, errors = writer.messages(data, topics[0] if topics else str(topic))
+        return pa.StructArray.from_arrays([written, errors], ["message", "error"])
+
+    made = arrow_function(run, "message binary, error string")
+    result = made(column) if isinstance(topic, str) else made(column, topic)
+    return Encoded(result["message"], result["error"])

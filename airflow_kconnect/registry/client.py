@@ -1,0 +1,154 @@
+"""A client of schema registries that speak Confluent's REST API: Confluent's own, Karapace, Apicurio, Redpanda."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.registry.http import Answer, RegistryHttp
+from airflow_kconnect.registry.schema import RegisteredSchema
+
+_DEPTH_MAX = 32
+_UNAVAILABLE = frozenset({408, 429, 500, 502, 503, 504})
+_NOT_FOUND = 404
+
+
+class UnknownSchemaError(DataError):
+    """The registry has no such schema, subject or version."""
+
+
+class SchemaRegistry:
+    """Looks up and registers schemas, each once. Used by the driver of a run only; may be shared between threads.
+
+    Requests are repeated as ``max.retries``, ``retries.wait.ms`` and ``retries.max.wait.ms`` say, at the next URL.
+
+    Each method raises
+
+    - `RetriableError` if no instance of the registry answers, or only with errors of its own (5xx, 429);
+    - `ConfigError` if it rejects the credentials, or may not be reached;
+    - `UnknownSchemaError` if it has no such schema;
+    - `DataError` if it rejects the schema, or the answer is none of a schema registry.
+
+    :param values: parsed values of `registry_config`.
+    :param prefix: of the converter's keys in errors, such as ``value.converter.``.
+    """
+
+    def __init__(self, values: Mapping[str, Any], prefix: str = "") -> None:
+        self._http = RegistryHttp(values, prefix)
+        self._prefix = prefix
+        self._normalize: bool = values["normalize.schemas"]
+        self._tries = 1 + values["max.retries"]
+        self._wait_s, self._longest_wait_s = values["retries.wait.ms"] / 1000, values["retries.max.wait.ms"] / 1000
+        self._lock = threading.RLock()
+        self._by_id: dict[int, RegisteredSchema] = {}
+        self._ids: dict[tuple[str, str, RegisteredSchema], int] = {}
+        self._latest: dict[str, tuple[int, RegisteredSchema]] = {}
+        self._url = 0
+
+    def schema_by_id(self, schema_id: int) -> RegisteredSchema:
+        """The schema of an id, with the schemas that it refers to."""
+        with self._lock:
+            if schema_id not in self._by_id:
+                answer = self._ask("GET", f"/schemas/ids/{schema_id}", what=f"schema {schema_id}")
+                self._by_id[schema_id] = self._schema(answer)
+            return self._by_id[schema_id]
+
+    def register(self, subject: str, schema: RegisteredSchema) -> int:
+        """Register a schema under a subject, unless it is there; returns its id."""
+        return self._id_of("register", f"/subjects/{quote(subject, safe='')}/versions", subject, schema)
+
+    def lookup(self, subject: str, schema: RegisteredSchema) -> int:
+        """The id of a schema that is registered under a subject."""
+        return self._id_of("look up", f"/subjects/{quote(subject, safe='')}", subject, schema)
+
+    def latest(self, subject: str) -> tuple[int, RegisteredSchema]:
+        """Id and text of the newest schema of a subject."""
+        with self._lock:
+            if subject not in self._latest:
+                path = f"/subjects/{quote(subject, safe='')}/versions/latest"
+                answer = self._ask("GET", path, what=f"the newest schema of subject {subject}")
+                self._latest[subject] = _integer(answer, "id"), self._schema(answer)
+            return self._latest[subject]
+
+    def _id_of(self, verb: str, path: str, subject: str, schema: RegisteredSchema) -> int:
+        key = verb, subject, schema
+        with self._lock:
+            if key not in self._ids:
+                if self._normalize:
+                    path += "?normalize=true"
+                body: dict[str, Any] = {"schema": schema.text}
+                if schema.type != "AVRO":
+                    body["schemaType"] = schema.type
+                answer = self._ask("POST", path, body, what=f"a schema of subject {subject}")
+                self._ids[key] = _integer(answer, "id")
+            return self._ids[key]
+
+    def _schema(self, answer: Mapping[str, Any], depth: int = 0) -> RegisteredSchema:
+        text = answer.get("schema")
+        if not isinstance(text, str):
+            raise DataError(f"{self._http.shown}: the answer has no `schema`: is this a schema registry?")
+        if depth > _DEPTH_MAX:
+            raise DataError(f"{self._http.shown}: schemas refer to each other in more than {_DEPTH_MAX} steps")
+        references = tuple(
+            (str(reference["name"]), self._version(str(reference["subject"]), reference["version"], depth + 1))
+            for reference in answer.get("references") or ()
+        )
+        version = answer.get("version")
+        return RegisteredSchema(
+            str(answer.get("schemaType") or "AVRO"), text, references, version if isinstance(version, int) else None
+        )
+
+    def _version(self, subject: str, version: object, depth: int) -> RegisteredSchema:
+        path = f"/subjects/{quote(subject, safe='')}/versions/{quote(str(version), safe='')}"
+        return self._schema(self._ask("GET", path, what=f"version {version} of subject {subject}"), depth)
+
+    def _ask(self, method: str, path: str, body: object = None, *, what: str) -> dict[str, Any]:
+        """One request, repeated while the registry is unavailable; the answer is a JSON object."""
+        problem = ""
+        for attempt in range(self._tries):
+            if attempt:
+                time.sleep(min(self._wait_s * 2 ** (attempt - 1), self._longest_wait_s))
+            for _ in self._http.urls:
+                try:
+                    answer = self._http.send(self._url, method, path, body)
+                except RetriableError as error:
+                    problem = str(error)
+                else:
+                    if answer.status not in _UNAVAILABLE:
+                        return self._checked(answer, what)
+                    problem = f"{answer.url} answers {answer.status} {answer.message}".strip()
+                self._url = (self._url + 1) % len(self._http.urls)
+        raise RetriableError(
+            f"The schema registry is unavailable ({what}): {problem}. Check `{self._prefix}schema.registry.url` and the"
+            " registry, then run again"
+        )
+
+    def _checked(self, answer: Answer, what: str) -> dict[str, Any]:
+        if answer.status in (401, 403):
+            key = f"{self._prefix}basic.auth.user.info"
+            raise ConfigError(
+                {key: [f"The schema registry at {answer.url} refuses {what}: {answer.status} {answer.message}".strip()]}
+            )
+        if answer.status == _NOT_FOUND:
+            raise UnknownSchemaError(f"The schema registry at {answer.url} does not have {what}: {answer.message}")
+        if answer.status != 200:
+            raise DataError(
+                f"The schema registry at {answer.url} rejects {what}: {answer.status} {answer.message}".strip()
+            )
+        if not isinstance(answer.body, dict):
+            raise DataError(
+                f"{answer.url} does not answer as a schema registry: check `{self._prefix}schema.registry.url`"
+            )
+        return answer.body
+
+
+def _integer(answer: Mapping[str, Any], name: str) -> int:
+    found = answer.get(name)
+    if not isinstance(found, int):
+        raise DataError(f"The schema registry's answer has no `{name}`: {json.dumps(answer)[:200]}")
+    return found
