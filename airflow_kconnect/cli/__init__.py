@@ -15,6 +15,7 @@ from airflow_kconnect.cli.offsets import app as offsets
 from airflow_kconnect.cli.plugins import plugins
 from airflow_kconnect.cli.preview import preview
 from airflow_kconnect.cli.reference import reference
+from airflow_kconnect.cli.registry import app as registry
 from airflow_kconnect.cli.run import run
 from airflow_kconnect.cli.spark import app as spark
 from airflow_kconnect.cli.states import pause, resume, stop
@@ -35,6 +36,7 @@ app = typer.Typer(
 app.add_typer(broker, name="broker")
 app.add_typer(dlq, name="dlq")
 app.add_typer(offsets, name="offsets")
+app.add_typer(registry, name="registry")
 app.add_typer(spark, name="spark")
 app.add_typer(topic, name="topic")
 for command in (demo, run, validate, preview, doctor, status, pause, resume, stop, plugins, reference):

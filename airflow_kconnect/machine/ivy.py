@@ -41,7 +41,8 @@ def resolve(
 
     Safe to call from several processes at once: one downloads, the others wait. A folder that exists is complete.
 
-    :param coordinates: Maven coordinates, `group:artifact:version`.
+    :param coordinates: Maven coordinates, `group:artifact:version`; or `group:artifact:packaging:classifier:version` of
+        a single file, which comes without dependencies.
     :param java: the Java that runs Ivy.
     :param cache: where to keep the jars; None means :func:`cache_folder`.
     :param progress: called with one line of text, several times a second while files arrive.
@@ -69,7 +70,7 @@ def is_cached(coordinates: Sequence[str]) -> bool:
 
 def _folder_name(coordinates: Sequence[str]) -> str:
     digest = hashlib.sha256("\n".join(coordinates).encode()).hexdigest()[:8]
-    _, artifact, version = coordinates[0].split(":")
+    _, artifact, *_, version = coordinates[0].split(":")
     return f"{artifact}-{version}-{digest}"
 
 
@@ -93,7 +94,7 @@ def _download(coordinates: Sequence[str], java: Java, cache: Path, folder: Path,
     with tempfile.TemporaryDirectory(prefix="kconnect-ivy-") as work:
         command = _command(Path(work), coordinates, java, cache, part)
         code, output = _run(command, coordinates[0], say)
-    if code != 0 or not any(part.glob("*.jar")):
+    if code != 0 or not any(part.iterdir()):
         shutil.rmtree(part, ignore_errors=True)
         raise _failure(coordinates, cache, output)
     if problem := _not_as_released(coordinates, part):
@@ -113,7 +114,7 @@ def _not_as_released(coordinates: Sequence[str], folder: Path) -> str | None:
     released = json.loads(_CHECKSUMS.read_text(encoding="utf-8")).get(" ".join(coordinates))
     if released is None:
         return None
-    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in sorted(folder.glob("*.jar"))}
+    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in sorted(folder.iterdir())}
     if missing := sorted(released.keys() - found.keys()):
         return f"{', '.join(missing)} is missing"
     wrong = [name for name, checksum in found.items() if released.get(name) != checksum]
@@ -123,7 +124,9 @@ def _not_as_released(coordinates: Sequence[str], folder: Path) -> str | None:
 def _command(work: Path, coordinates: Sequence[str], java: Java, cache: Path, part: Path) -> list[str]:
     settings = network.ivy_settings(os.environ)
     if settings is None:
-        settings = _private(work / "ivysettings.xml", _settings_xml(network.maven_mirror()))
+        # Of single files not even the POM is needed: its parent may not have been published.
+        poms = any(coordinate.count(":") == 2 for coordinate in coordinates)
+        settings = _private(work / "ivysettings.xml", _settings_xml(network.maven_mirror(), poms=poms))
     ivy_xml = _private(work / "ivy.xml", _ivy_xml(coordinates))
     options = [f'"{option}"' for option in network.proxy_options(os.environ)]
     arguments = _private(work / "java.args", "\n".join(["-Xmx256m", *options]) + "\n")
@@ -158,8 +161,9 @@ def ivy_jar() -> Path:
     return jars[-1]
 
 
-def _settings_xml(mirror: str | None) -> str:
+def _settings_xml(mirror: str | None, *, poms: bool = True) -> str:
     root = f" root={quoteattr(mirror)}" if mirror else ""
+    root += "" if poms else ' usepoms="false"'
     # Without the two properties Ivy also requests the sources and the javadoc of each artifact.
     return f"""<ivysettings>
   <property name="ivy.maven.lookup.sources" value="false"/>
@@ -176,9 +180,16 @@ def _settings_xml(mirror: str | None) -> str:
 def _ivy_xml(coordinates: Sequence[str]) -> str:
     lines = []
     for coordinate in coordinates:
-        group, artifact, version = (quoteattr(part) for part in coordinate.split(":"))
-        lines.append(f'<dependency org={group} name={artifact} rev={version} conf="default->default"/>')
-    return f"""<ivy-module version="2.0">
+        group, artifact, *file, version = (quoteattr(part) for part in coordinate.split(":"))
+        if file:
+            packaging, classifier = file
+            only = f"<artifact name={artifact} type={packaging} ext={packaging} e:classifier={classifier}/>"
+            lines.append(
+                f'<dependency org={group} name={artifact} rev={version} transitive="false">{only}</dependency>'
+            )
+        else:
+            lines.append(f'<dependency org={group} name={artifact} rev={version} conf="default->default"/>')
+    return f"""<ivy-module version="2.0" xmlns:e="http://ant.apache.org/ivy/extra">
   <info organisation="airflow_kconnect" module="local"/>
   <configurations><conf name="default"/></configurations>
   <dependencies>{"".join(lines)}</dependencies>
@@ -197,7 +208,7 @@ class _Tally:
 
     def add(self, line: str) -> None:
         self.found += line.startswith("found ")
-        self.jars += line.startswith("downloading ") and ".jar" in line
+        self.jars += line.startswith("downloading ") and (".jar" in line or ".tar.gz" in line)
         self.size_kb += sum(int(size) for size in _SIZE.findall(line))
 
     def __str__(self) -> str:

@@ -1,0 +1,179 @@
+"""A real schema registry on this machine (Apicurio, with Confluent's REST API), for development and tests."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import tarfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.local import daemon, ports
+from airflow_kconnect.machine import ivy
+from airflow_kconnect.machine.errors import SetupError, readable_os_errors
+from airflow_kconnect.machine.java import find_java, java_environment
+
+REGISTRY_VERSION = "3.0.9"  # the last one that runs on Java 17
+REGISTRY = f"io.apicurio:apicurio-registry-app:tar.gz:all:{REGISTRY_VERSION}"
+DEFAULT_PORT = 8081
+
+_API = "/apis/ccompat/v7"
+_QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RegistryStatus:
+    """What is known about a registry.
+
+    :param state: `running`, `starting` (the process exists but does not answer yet) or `stopped`.
+    :param url: for `schema.registry.url`; None if it was never started.
+    """
+
+    state: str
+    data: Path
+    url: str | None = None
+    pid: int | None = None
+    version: str = REGISTRY_VERSION
+    note: str = ""
+
+
+class LocalRegistry:
+    """A schema registry in a process of its own, which outlives this one until it is stopped.
+
+    :param data_dir: its data folder; created if missing. Starting again with it continues with the same schemas.
+    :param port: its port on the loopback address; None means that of the last start, or a free one.
+    :param heap_mb: Java heap in MB.
+    :param progress: called with a line of text while it is downloaded and started.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path | str,
+        *,
+        port: int | None = None,
+        heap_mb: int = 400,
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self._data = Path(data_dir).expanduser().absolute()
+        self._pid_file = daemon.PidFile(self._data / "registry.pid")
+        self._port_file = self._data / "port"
+        self._port, self._heap_mb = port, heap_mb
+        self._progress = progress or _log.info
+        self.log = self._data / "registry.log"
+
+    @property
+    def url(self) -> str | None:
+        """For `schema.registry.url`; None if it was never started."""
+        port = self._last_port()
+        return None if port is None else f"http://{ports.LOOPBACK}:{port}{_API}"
+
+    def start(self, *, timeout_s: float = 60) -> RegistryStatus:
+        """Start the registry and return once it answers; one that is already running is left as it is.
+
+        :param timeout_s: how long to wait for the answer, in seconds; the download does not count.
+        :raises SetupError: no Java, the port is taken, the folder cannot be used, the registry died while starting.
+        :raises RetriableError: no answer in time, the download failed, or the disk is full.
+        """
+        with readable_os_errors(self._data):
+            self._data.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if self._pid_file.process() is not None:
+                if self._port not in (None, self._last_port()):
+                    raise SetupError(
+                        f"The registry of {self._data} runs already, on port {self._last_port()}: stop it before you"
+                        f" start it on port {self._port}."
+                    )
+                return replace(self.status(), note="The registry runs already.")
+            self._start(timeout_s)
+        return self.status()
+
+    def stop(self, *, timeout_s: float = 30) -> bool:
+        """Stop the registry, by force after `timeout_s` seconds; False if it was not running."""
+        running = self._pid_file.process()
+        if running is not None:
+            daemon.end(running, timeout_s=timeout_s)
+        self._pid_file.remove_if_stale()
+        return running is not None
+
+    def status(self) -> RegistryStatus:
+        """Whether the registry is running and answers, and where."""
+        url, running = self.url, self._pid_file.process()
+        if url is None or running is None:
+            return RegistryStatus("stopped", self._data, url)
+        return RegistryStatus("running" if _answers(url) else "starting", self._data, url, running.pid)
+
+    def _last_port(self) -> int | None:
+        with suppress(OSError, ValueError):
+            return int(self._port_file.read_text())
+        return None
+
+    def _start(self, timeout_s: float) -> None:
+        self._pid_file.remove_if_stale()
+        port = self._port or self._last_port() or ports.free_port()
+        if ports.is_taken(port):
+            raise SetupError(
+                f"Port {port} is taken by {ports.holder(port)}: stop that, or choose another port with --port."
+            )
+        java = find_java()
+        program = unpacked(ivy.resolve([REGISTRY], java=java, progress=self._progress), self._progress)
+        self._progress("Starting the schema registry")
+        self._port_file.write_text(str(port))
+        environment = {
+            **java_environment(),
+            "QUARKUS_HTTP_HOST": ports.LOOPBACK,
+            "QUARKUS_HTTP_PORT": str(port),
+            "APICURIO_DATASOURCE_URL": f"jdbc:h2:file:{self._data / 'schemas'}",
+            "QUARKUS_HTTP_ACCESS_LOG_ENABLED": "false",
+        }
+        command = [str(java.path), f"-Xmx{self._heap_mb}m", *_QUICK_START, "-jar", str(program)]
+        deadline_s = time.monotonic() + timeout_s
+        process = daemon.spawn(command, cwd=self._data, log=self.log, env=environment)
+        try:
+            self._pid_file.write(psutil.Process(process.pid))
+            while not _answers(str(self.url)):
+                if process.poll() is not None:
+                    tail = daemon.last_errors(self.log)
+                    raise SetupError(f"The registry ended at its start. From {self.log}:\n{tail}")
+                if time.monotonic() > deadline_s:
+                    raise RetriableError(
+                        f"The registry did not answer at {self.url} within {timeout_s:.0f} s: see {self.log}."
+                    )
+                time.sleep(0.1)
+        except BaseException:
+            daemon.kill(process)
+            self._pid_file.remove_if_stale()
+            raise
+
+
+def unpacked(folder: Path, progress: Callable[[str], None]) -> Path:
+    """The program in a downloaded archive, unpacked beside it; a folder that exists is complete."""
+    [archive] = folder.glob("*.tar.gz")
+    target = folder / "unpacked"
+    if not target.is_dir():
+        progress("Unpacking the schema registry")
+        part = folder / "unpacked.part"
+        shutil.rmtree(part, ignore_errors=True)
+        with tarfile.open(archive) as tar:
+            tar.extractall(part, filter="data")
+        part.rename(target)
+    [program] = target.glob("*-runner.jar")
+    return program
+
+
+def _answers(url: str) -> bool:
+    try:
+        # Proxies of the environment do not lead to this machine.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(f"{url}/subjects", timeout=2) as response:
+            return isinstance(json.load(response), list)
+    except (OSError, ValueError, urllib.error.URLError):
+        return False
