@@ -1,0 +1,351 @@
+"""The Connect schema of an Avro schema, as AvroData's ``toConnectSchema`` makes it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.avro import names
+from airflow_kconnect.converters.avro.config import AvroSettings
+from airflow_kconnect.converters.avro.defaults import InvalidDefault, default_of_avro
+from airflow_kconnect.converters.avro.schema import NO_DEFAULT, AvroField, AvroSchema, AvroType
+from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
+from airflow_kconnect.converters.types import decimal_scale
+
+_LOG = logging.getLogger(__name__)
+_PLAIN = {
+    AvroType.BOOLEAN: SchemaType.BOOLEAN,
+    AvroType.INT: SchemaType.INT32,
+    AvroType.LONG: SchemaType.INT64,
+    AvroType.FLOAT: SchemaType.FLOAT32,
+    AvroType.DOUBLE: SchemaType.FLOAT64,
+    AvroType.BYTES: SchemaType.BYTES,
+    AvroType.FIXED: SchemaType.BYTES,
+    AvroType.STRING: SchemaType.STRING,
+    AvroType.ENUM: SchemaType.STRING,
+}
+_LOGICAL = {
+    (AvroType.INT, "date"): DATE,
+    (AvroType.INT, "time-millis"): TIME,
+    (AvroType.LONG, "timestamp-millis"): TIMESTAMP,
+    (AvroType.BYTES, "decimal"): DECIMAL,
+    (AvroType.FIXED, "decimal"): DECIMAL,
+}
+_SMALL_INTEGERS = {"int8": SchemaType.INT8, "int16": SchemaType.INT16}
+
+
+def connect_schema(avro: AvroSchema, settings: AvroSettings, version: int | None = None) -> ConnectSchema:
+    """The Connect schema of data written with an Avro schema.
+
+    :param version: the registry's, for schemas without ``connect.version``.
+    :raises DataError: Connect, or a Spark column, cannot hold such data.
+    """
+    return _ToConnect(settings).schema(avro, version=version)
+
+
+def member_name(branch: AvroSchema, index: int, settings: AvroSettings) -> str:
+    """Name of the struct member that holds a union's branch.
+
+    :param index: of the branch in the union.
+    """
+    if settings.generalized_sum_type_support:
+        return f"{names.GENERALIZED_MEMBER}{index}"
+    if branch.name is None:
+        return branch.type
+    return branch.name if settings.enhanced_avro_schema_support else names.split_name(branch.name)[1]
+
+
+def is_map_entry(schema: AvroSchema) -> bool:
+    """Whether an array of such elements is a map with keys that are not strings."""
+    if schema.type is not AvroType.RECORD:
+        return False
+    marked = schema.props.get("connect.internal.type") == names.MAP_ENTRY
+    return marked or schema.name == f"{names.NAMESPACE}.{names.MAP_ENTRY}"
+
+
+@dataclass
+class _Draft:
+    """A Connect schema in the making, as ``SchemaBuilder``."""
+
+    type: SchemaType
+    name: str | None = None
+    version: int | None = None
+    optional: bool = False
+    parameters: dict[str, str] = field(default_factory=dict)
+    fields: tuple[Field, ...] = ()
+    key_schema: ConnectSchema | None = None
+    value_schema: ConnectSchema | None = None
+
+    def built(self, doc: str | None = None, default: Any = None) -> ConnectSchema:
+        return ConnectSchema(
+            self.type,
+            optional=self.optional,
+            default=default,
+            name=self.name,
+            version=self.version,
+            doc=doc,
+            parameters=self.parameters or None,
+            fields=self.fields,
+            key_schema=self.key_schema,
+            value_schema=self.value_schema,
+        )
+
+
+class _ToConnect:
+    def __init__(self, settings: AvroSettings) -> None:
+        self._settings = settings
+        self._path: list[str] = []
+        self._count = 0
+        self._unions = 0
+
+    def schema(
+        self,
+        avro: AvroSchema,
+        *,
+        optional: bool = False,
+        default: Any = NO_DEFAULT,
+        doc: str | None = None,
+        version: int | None = None,
+    ) -> ConnectSchema:
+        """The schema of a type.
+
+        :param default: JSON value of the field's default.
+        :param doc: of the field.
+        """
+        self._check_size()
+        if avro.type is AvroType.UNION:
+            only = self._only_branch(avro)
+            if only is not None:
+                return self.schema(only, optional=optional or len(avro.branches) == 2, doc=doc)
+        draft = self._draft(avro)
+        draft.optional = draft.optional or optional
+        description = self._doc(avro, draft, doc)
+        self._set_version(avro, draft, version)
+        self._add_parameters(avro, draft)
+        if default is NO_DEFAULT:
+            default = avro.props.get("connect.default", NO_DEFAULT)
+        elif self._keeps_types and "connect.default" not in avro.props:
+            draft.parameters[names.FIELD_DEFAULT] = "true"
+        self._set_name(avro, draft)
+        return draft.built(description, self._default(draft.built(), avro, default))
+
+    @property
+    def _keeps_types(self) -> bool:
+        return self._settings.connect_meta_data and not self._settings.discard_type_doc_default
+
+    def _error(self, problem: str) -> DataError:
+        where = ".".join(self._path)
+        return DataError(f"Field {where} of the Avro schema: {problem}" if where else f"The Avro schema: {problem}")
+
+    def _check_size(self) -> None:
+        self._count += 1
+        if self._count > SCHEMAS_MAX:
+            raise self._error(f"the schema has more than {SCHEMAS_MAX:,} fields")
+
+    @contextmanager
+    def _within(self, name: str) -> Iterator[None]:
+        self._path.append(name)
+        if len(self._path) > DEPTH_MAX:
+            raise self._error(f"the schema nests more than {DEPTH_MAX} levels")
+        yield
+        self._path.pop()
+
+    def _only_branch(self, union: AvroSchema) -> AvroSchema | None:
+        """The branch whose schema is the union's, with null added if that is the other branch."""
+        others = [branch for branch in union.branches if branch.type is not AvroType.NULL]
+        nullable = len(union.branches) == 2 and len(others) == 1
+        single = len(union.branches) == 1 and self._settings.flatten_singleton_unions
+        return union.branches[0] if single else others[0] if nullable else None
+
+    def _draft(self, avro: AvroSchema) -> _Draft:
+        match avro.type:
+            case AvroType.RECORD:
+                return self._record(avro)
+            case AvroType.ENUM:
+                return self._enum(avro)
+            case AvroType.UNION:
+                return self._union(avro)
+            case AvroType.ARRAY | AvroType.MAP:
+                return self._collection(avro)
+            case AvroType.NULL:
+                raise self._error("Standalone null schemas are not supported by this converter")
+            case AvroType.REFERENCE:
+                raise self._error(
+                    f"type {avro.name} contains itself, and no column of Spark can hold data of unlimited depth; "
+                    "use ByteArrayConverter, or a schema without recursion"
+                )
+        return self._primitive(avro)
+
+    def _primitive(self, avro: AvroSchema) -> _Draft:
+        logical = _LOGICAL.get((avro.type, avro.logical_type or ""))
+        if logical is None:
+            draft = _Draft(self._plain_type(avro))
+        else:
+            draft = _Draft(_PLAIN[avro.type], name=logical, version=1)
+        if logical == DECIMAL:
+            self._set_decimal(avro, draft)
+        if avro.type is AvroType.FIXED:
+            draft.parameters[names.FIXED_SIZE] = str(avro.size)
+        return draft
+
+    def _plain_type(self, avro: AvroSchema) -> SchemaType:
+        annotation = avro.props.get("connect.type")
+        if avro.type is not AvroType.INT or avro.logical_type is not None or not isinstance(annotation, str):
+            return _PLAIN[avro.type]
+        if annotation not in _SMALL_INTEGERS:
+            raise self._error(f"Connect type annotation for Avro int field is {annotation}, expected int8 or int16")
+        return _SMALL_INTEGERS[annotation]
+
+    def _set_decimal(self, avro: AvroSchema, draft: _Draft) -> None:
+        scale, precision = avro.props.get("scale"), avro.props.get("precision")
+        draft.parameters["scale"] = str(int(scale)) if _is_number(scale) else "0"
+        if precision is not None and not _is_number(precision):
+            raise self._error("precision property must be a JSON Integer")
+        if precision is not None and int(precision) != names.DEFAULT_PRECISION:
+            draft.parameters[names.PRECISION] = str(int(precision))
+        decimal_scale(draft.built())
+
+    def _record(self, avro: AvroSchema) -> _Draft:
+        draft = _Draft(SchemaType.STRUCT)
+        if self._keeps_types and avro.doc is not None:
+            draft.parameters[names.RECORD_DOC] = avro.doc
+        fields = []
+        for member in avro.fields:
+            if self._keeps_types and member.doc is not None:
+                draft.parameters[names.FIELD_DOC + member.name] = member.doc
+            with self._within(member.name):
+                fields.append(Field(member.name, self._field(member)))
+        draft.fields = tuple(fields)
+        return draft
+
+    def _field(self, member: AvroField) -> ConnectSchema:
+        schema = self.schema(member.schema, default=member.default, doc=member.doc)
+        own = member.props.get("connect.parameters")
+        if not self._settings.connect_meta_data or not isinstance(own, dict):
+            return schema
+        given = {name: str(value) for name, value in own.items()}
+        return ConnectSchema(**{**vars(schema), "parameters": {**(schema.parameters or {}), **given} or None})
+
+    def _enum(self, avro: AvroSchema) -> _Draft:
+        draft, simple = _Draft(SchemaType.STRING), names.split_name(avro.name or "")[1]
+        discard = self._settings.discard_type_doc_default
+        if self._settings.connect_meta_data and avro.doc is not None:
+            draft.parameters[names.TYPE_ENUM_DOC if discard else names.ENUM_DOC + simple] = avro.doc
+        if self._keeps_types and avro.default is not None:
+            draft.parameters[names.ENUM_DEFAULT + simple] = avro.default
+        generalized = self._settings.generalized_sum_type_support
+        parameter = names.GENERALIZED_ENUM if generalized else names.ENUM
+        draft.parameters[parameter] = avro.name or ""
+        for index, symbol in enumerate(avro.symbols):
+            draft.parameters[f"{parameter}.{symbol}"] = str(index) if generalized else symbol
+        return draft
+
+    def _union(self, avro: AvroSchema) -> _Draft:
+        draft = _Draft(SchemaType.STRUCT, name=names.UNION)
+        if self._settings.generalized_sum_type_support:
+            draft.name = f"{names.GENERALIZED_UNION_NAME}{self._unions}"
+            draft.parameters[names.GENERALIZED_UNION] = draft.name
+            self._unions += 1
+        members: dict[str, ConnectSchema] = {}
+        for index, branch in enumerate(avro.branches):
+            if branch.type is AvroType.NULL:
+                draft.optional = True
+                continue
+            name = member_name(branch, index, self._settings)
+            if name in members:
+                raise self._error(
+                    f"Multiple union schemas map to the Connect union field name {name}: set "
+                    "`enhanced.avro.schema.support` to true"
+                )
+            with self._within(name):
+                members[name] = self.schema(branch, optional=True)
+        draft.fields = tuple(Field(name, schema) for name, schema in members.items())
+        return draft
+
+    def _collection(self, avro: AvroSchema) -> _Draft:
+        if avro.type is AvroType.ARRAY and is_map_entry(avro.item_schema):
+            return self._entries(avro.item_schema)
+        with self._within("[]"):
+            values = self.schema(avro.item_schema)
+        if avro.type is AvroType.ARRAY:
+            return _Draft(SchemaType.ARRAY, value_schema=values)
+        return _Draft(SchemaType.MAP, key_schema=ConnectSchema(SchemaType.STRING), value_schema=values)
+
+    def _entries(self, entry: AvroSchema) -> _Draft:
+        members = {member.name: member.schema for member in entry.fields}
+        if members.keys() != {"key", "value"}:
+            raise self._error(
+                "Found map encoded as array of key-value pairs, but array elements do not match the expected format."
+            )
+        with self._within("[]"):
+            keys, values = self.schema(members["key"]), self.schema(members["value"])
+        if _has_map(keys):
+            raise self._error("Maps as keys of a map are not supported")
+        return _Draft(SchemaType.MAP, key_schema=keys, value_schema=values)
+
+    def _doc(self, avro: AvroSchema, draft: _Draft, field_doc: str | None) -> str | None:
+        own = avro.props.get("connect.doc")
+        own = own if isinstance(own, str) else None
+        if not self._settings.discard_type_doc_default:
+            return own if self._settings.connect_meta_data else None
+        if self._settings.connect_meta_data and avro.doc is not None:
+            draft.parameters[names.TYPE_RECORD_DOC] = avro.doc
+        return next((doc for doc in (field_doc, avro.doc, own) if doc is not None), None)
+
+    def _set_version(self, avro: AvroSchema, draft: _Draft, registered: int | None) -> None:
+        own = avro.props.get("connect.version")
+        if own is not None and not _is_number(own):
+            raise self._error(f"Invalid Connect version found: {own}")
+        if own is not None and draft.version is not None and int(own) != draft.version:
+            raise self._error(f"Mismatched versions: {draft.name} has version {draft.version}, not {own}")
+        if draft.version is None and (own is not None or registered is not None):
+            version = registered if own is None else int(own)
+            draft.version = version if version is not None and version >= 0 else None
+
+    def _add_parameters(self, avro: AvroSchema, draft: _Draft) -> None:
+        given = avro.props.get("connect.parameters")
+        if self._settings.connect_meta_data and given is not None:
+            if not isinstance(given, dict):
+                raise self._error("`connect.parameters` is not a JSON object")
+            if not all(isinstance(value, str) for value in given.values()):
+                raise self._error("a value in `connect.parameters` is not a string")
+            draft.parameters.update(given)
+        draft.parameters.update({name: str(value) for name, value in avro.props.items() if name.startswith("avro")})
+
+    def _set_name(self, avro: AvroSchema, draft: _Draft) -> None:
+        name = avro.props.get("connect.name")
+        if name is None:
+            is_decimal = avro.type is AvroType.FIXED and draft.name == DECIMAL
+            name = None if is_decimal else avro.name
+        elif not isinstance(name, str):
+            raise self._error(f"Invalid schema name: {name}")
+        if name is None or name.startswith(f"{names.NAMESPACE}.{names.DEFAULT_NAME}"):
+            return
+        if draft.name not in (None, name):
+            raise self._error(f"Mismatched names: the type is {draft.name}, `connect.name` is {name}")
+        draft.name = name
+
+    def _default(self, schema: ConnectSchema, avro: AvroSchema, default: Any) -> Any:
+        if default is NO_DEFAULT or default is None:
+            return None
+        try:
+            return default_of_avro(schema, avro, default, self._settings)
+        except InvalidDefault as error:
+            _LOG.warning("Ignoring invalid default of field %s: %s", ".".join(self._path), error)
+            return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _has_map(schema: ConnectSchema) -> bool:
+    inner = [member.schema for member in schema.fields]
+    if schema.value_schema is not None:
+        inner.append(schema.value_schema)
+    return schema.type is SchemaType.MAP or any(map(_has_map, inner))
