@@ -208,9 +208,7 @@ class _Binder:
             found.append((*self._first(member.schema, candidates, where), position))
         return Choice(schema, path, tuple((index, position, node) for index, node, position in found), null_index)
 
-    def _first(
-        self, schema: ConnectSchema, candidates: list[tuple[int, AvroSchema]], path: str
-    ) -> tuple[int, Node]:
+    def _first(self, schema: ConnectSchema, candidates: list[tuple[int, AvroSchema]], path: str) -> tuple[int, Node]:
         for index, branch in candidates:
             try:
                 return index, self.node(schema, branch, path)

@@ -28,7 +28,7 @@ def constant_bytes(avro: AvroSchema, node: Any, document: AvroDocument) -> bytes
     """
     try:
         return _Writer(document).value(avro, node)
-    except (TypeError, ValueError, AttributeError, KeyError, struct.error) as error:
+    except (TypeError, ValueError, KeyError, RecursionError, struct.error) as error:
         raise DataError(f"The Avro schema has {node!r:.100} as a default of type {avro.name or avro.type}") from error
 
 
@@ -74,6 +74,11 @@ def _of(node: Any, type_: type) -> Any:
     return node
 
 
+def _latin(node: Any) -> bytes:
+    """The bytes that a default of bytes stands for."""
+    return str(_of(node, str)).encode("latin-1")
+
+
 def _sized(data: bytes) -> bytes:
     return varint(len(data)) + data
 
@@ -91,11 +96,11 @@ def _primitive(avro: AvroSchema, node: Any) -> bytes:
             number = float(node if isinstance(node, float) else _of(node, int))
             return struct.pack("<f" if avro.type is AvroType.FLOAT else "<d", number)
         case AvroType.STRING:
-            return _sized(_of(node, str).encode())
+            return _sized(str(_of(node, str)).encode())
         case AvroType.BYTES:
-            return _sized(_of(node, str).encode("latin-1"))
-        case AvroType.FIXED if len(data := _of(node, str).encode("latin-1")) == avro.size:
-            return data
+            return _sized(_latin(node))
+        case AvroType.FIXED if len(_latin(node)) == avro.size:
+            return _latin(node)
         case AvroType.ENUM:
             return varint(avro.symbols.index(_of(node, str)))
     raise TypeError("not a value of the type")

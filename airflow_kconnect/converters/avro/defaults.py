@@ -82,14 +82,14 @@ def _of_record(schema: ConnectSchema, avro: AvroSchema, node: dict[str, Any], se
 def _primitive(schema: ConnectSchema, node: Any) -> Any:
     name = logical_name(schema)
     if name == DECIMAL:
-        return _decimal(_checked(node, str).encode("latin-1"), decimal_scale(schema))
+        return _decimal(str(_checked(node, str)).encode("latin-1"), decimal_scale(schema))
     match schema.type:
         case SchemaType.STRING:
             return _checked(node, str)
         case SchemaType.BOOLEAN:
             return _checked(node, bool)
         case SchemaType.BYTES:
-            return _checked(node, str).encode("latin-1")
+            return str(_checked(node, str)).encode("latin-1")
         case SchemaType.FLOAT32 | SchemaType.FLOAT64:
             if isinstance(node, bool) or not isinstance(node, int | float):
                 raise TypeError(f"{node} is not a number")
@@ -131,8 +131,8 @@ def decimal_bytes(value: Decimal, scale: int) -> bytes:
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     unscaled = int("".join(map(str, digits)) or "0") * (-1 if sign else 1)
-    shift = exponent + scale
-    unscaled = unscaled * 10**shift if shift >= 0 else unscaled // 10**-shift
+    power: int = 10 ** abs(exponent + scale)
+    unscaled = unscaled * power if exponent + scale >= 0 else unscaled // power
     return unscaled.to_bytes((unscaled + (unscaled < 0)).bit_length() // 8 + 1, "big", signed=True)
 
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
@@ -303,9 +303,9 @@ class _ToConnect:
             raise self._error(f"Invalid Connect version found: {own}")
         if own is not None and draft.version is not None and int(own) != draft.version:
             raise self._error(f"Mismatched versions: {draft.name} has version {draft.version}, not {own}")
-        if draft.version is None and (own is not None or registered is not None):
-            version = registered if own is None else int(own)
-            draft.version = version if version is not None and version >= 0 else None
+        version = int(own) if _is_number(own) else registered
+        if draft.version is None and version is not None and version >= 0:
+            draft.version = version
 
     def _add_parameters(self, avro: AvroSchema, draft: _Draft) -> None:
         given = avro.props.get("connect.parameters")
@@ -340,7 +340,7 @@ class _ToConnect:
             return None
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: Any) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -1,0 +1,69 @@
+"""The Avro format of registered schemas: behaves as Confluent's AvroConverter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.avro import names
+from airflow_kconnect.converters.avro.batches import AvroDecoder, AvroEncoder
+from airflow_kconnect.converters.avro.binding import bind
+from airflow_kconnect.converters.avro.config import AvroSettings, avro_config
+from airflow_kconnect.converters.avro.from_connect import avro_schema_text
+from airflow_kconnect.converters.avro.plans import Node
+from airflow_kconnect.converters.avro.schema import AvroDocument, AvroType, parse_schema
+from airflow_kconnect.converters.avro.to_connect import connect_schema
+from airflow_kconnect.converters.registered.format import Format
+from airflow_kconnect.registry.schema import RegisteredSchema
+
+_NO_SCHEMALESS = "Data without a schema cannot be converted to or from Avro: use JsonConverter, or data with a schema"
+
+
+class AvroFormat(Format):
+    """Schemas as ``io.confluent.connect.avro.AvroData`` converts them, payloads in Avro's binary encoding."""
+
+    schema_type = "AVRO"
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self._settings = AvroSettings.of(values)
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return avro_config()
+
+    def shape_of(self, schema: RegisteredSchema, payload: bytes) -> Shape:
+        document = parse_schema(schema)
+        shape = Shape(self._connect_schema(schema, document))
+        # Some schemas have a Connect schema, but not data that can be read.
+        self._plan(shape, document)
+        return shape
+
+    def schema_of(self, shape: Shape) -> RegisteredSchema:
+        if shape.schema is None:
+            raise DataError(_NO_SCHEMALESS)
+        return RegisteredSchema(self.schema_type, avro_schema_text(shape.schema, self._settings))
+
+    def record_name(self, schema: RegisteredSchema) -> str | None:
+        root = parse_schema(schema).root
+        return root.name if root.type is AvroType.RECORD else None
+
+    def decoder(self, schema: RegisteredSchema, payload: bytes) -> AvroDecoder:
+        document = parse_schema(schema)
+        return AvroDecoder(self._plan(Shape(self._connect_schema(schema, document)), document))
+
+    def encoder(self, schema: RegisteredSchema, shape: Shape) -> AvroEncoder:
+        return AvroEncoder(self._plan(shape, parse_schema(schema)))
+
+    def _connect_schema(self, schema: RegisteredSchema, document: AvroDocument) -> Any:
+        if document.root.name == names.ANYTHING:
+            raise DataError(_NO_SCHEMALESS)
+        return connect_schema(document.root, self._settings, schema.version)
+
+    def _plan(self, shape: Shape, document: AvroDocument) -> Node:
+        if shape.schema is None:
+            raise DataError(_NO_SCHEMALESS)
+        return bind(shape.schema, document, self._settings)

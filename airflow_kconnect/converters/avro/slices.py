@@ -1,0 +1,63 @@
+"""BINARY columns as offsets and bytes, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from airflow_kconnect.connect.errors import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+_MOST_BYTES = 2**31 - 1
+
+
+def offsets_of(column: pa.Array) -> NDArray[np.int32]:
+    """Where each row of a BINARY or STRING column begins and ends in `bytes_of` it: one more than rows."""
+    import numpy as np
+
+    buffer = column.buffers()[1]
+    if buffer is None:
+        return np.zeros(len(column) + 1, np.int32)
+    return np.frombuffer(buffer, np.int32)[column.offset : column.offset + len(column) + 1]
+
+
+def bytes_of(column: pa.Array) -> NDArray[np.uint8]:
+    """All bytes that a BINARY or STRING column has in memory."""
+    import numpy as np
+
+    buffer = column.buffers()[2]
+    return np.zeros(0, np.uint8) if buffer is None else np.frombuffer(buffer, np.uint8)
+
+
+def binary(lengths: NDArray[np.integer], data: NDArray[np.uint8]) -> pa.Array:
+    """A BINARY column of rows of these lengths, one after the other.
+
+    :raises DataError: it takes more than 2 GiB, the most that a batch can have.
+    """
+    import numpy as np
+
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return of_offsets(offsets, data)
+
+
+def of_offsets(offsets: NDArray[np.integer], data: NDArray[np.uint8]) -> pa.Array:
+    """A BINARY column whose row ``i`` is the bytes from ``offsets[i]`` to ``offsets[i + 1]``.
+
+    :raises DataError: as for `binary`.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    check_size(int(offsets[-1]))
+    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(np.ascontiguousarray(data))]
+    return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, buffers)
+
+
+def check_size(count: int) -> None:
+    """:raises DataError: a BINARY column cannot have that many bytes."""
+    if count > _MOST_BYTES:
+        raise DataError("A batch takes more than 2 GiB in Avro: lower `spark.sql.execution.arrow.maxRecordsPerBatch`")

@@ -1,0 +1,273 @@
+"""Writes a batch of Connect data as Avro messages: each field for all rows at once; a row's parts are joined."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
+from airflow_kconnect.converters.avro import numbers
+from airflow_kconnect.converters.avro.plans import Choice, Items, Leaf, Member, Node, Nullable, Pairs, Raw, Record
+from airflow_kconnect.converters.avro.schema import AvroType
+from airflow_kconnect.converters.avro.slices import binary, bytes_of, check_size, of_offsets, offsets_of
+from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE
+from airflow_kconnect.converters.types import arrow_type, logical_name
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from airflow_kconnect.converters.avro.cursor import Integers
+
+NULL_VALUE = "Found null value for non-optional schema"
+_LONG_MAX = 2**63 - 1
+
+
+class ColumnWriter:
+    """Writes one batch. What a column gives is a list of BINARY columns without nulls, whose bytes follow each other.
+
+    :ivar errors: index of a row -> why it cannot be written. Its bytes have no meaning.
+    """
+
+    def __init__(self) -> None:
+        self.errors: dict[int, str] = {}
+
+    def write(self, node: Node, column: pa.Array, rows: Integers) -> list[pa.Array]:
+        """The bytes of a column.
+
+        :param rows: index in the batch of each row of the column.
+        """
+        if isinstance(node, Nullable):
+            return self._nullable(node, column, rows)
+        if isinstance(node, Choice):
+            return self._choice(node, column, rows)
+        if not column.null_count:
+            return self._values(node, column, rows)
+        given = _is_given(column)
+        self._fail(rows[~given], node, _why_not_null(node))
+        return _spread(self._values(node, column.drop_null(), rows[given]), given)
+
+    def _fail(self, rows: Integers, node: Node, problem: str) -> None:
+        text = f"Field {node.path}: {problem}" if node.path else problem
+        for row in rows.tolist():
+            self.errors.setdefault(row, text)
+
+    def _values(self, node: Node, column: pa.Array, rows: Integers) -> list[pa.Array]:
+        """The bytes of a column without nulls."""
+        match node:
+            case Leaf():
+                return self._leaf(node, column, rows)
+            case Record():
+                return self._record(node, column, rows)
+            case Items():
+                return [*self._items(column, rows, lambda values, of: self.write(node.inner, values, of))]
+            case Pairs():
+                return self._pairs(node, column, rows)
+            case Raw():
+                return [self._bytes(node, column)]
+        raise AssertionError(node)
+
+    # Primitive types
+
+    def _leaf(self, node: Leaf, column: pa.Array, rows: Integers) -> list[pa.Array]:
+        import pyarrow as pa
+
+        match node.wire:
+            case AvroType.INT | AvroType.LONG:
+                return [numbers.varint_column(self._integers(node, column, rows))]
+            case AvroType.FLOAT | AvroType.DOUBLE:
+                type_ = pa.float32() if node.wire is AvroType.FLOAT else pa.float64()
+                return [numbers.fixed_column(_numpy(column.cast(type_, safe=False)))]
+            case AvroType.BOOLEAN:
+                return [numbers.fixed_column(_numpy(column).astype("uint8"))]
+            case AvroType.ENUM:
+                return [self._symbols(node, column, rows)]
+            case AvroType.FIXED:
+                return [self._fixed(node, column, rows)]
+        data = self._bytes(node, column)
+        return [numbers.varint_column(numbers.lengths_of(data)), data]
+
+    def _integers(self, node: Leaf, column: pa.Array, rows: Integers) -> Integers:
+        import numpy as np
+        import pyarrow as pa
+
+        name = logical_name(node.schema)
+        if name in (DATE, TIMESTAMP):
+            column = column.cast(pa.int32() if name == DATE else pa.int64())
+        values: Integers = _numpy(column).astype(np.int64)
+        if name == TIMESTAMP:
+            # Connect's instants are milliseconds.
+            values = values // 1000
+        if name == TIME:
+            self._fail(rows[(values < 0) | (values >= DAY_MS)], node, TIME_RANGE)
+        if node.units > 1:
+            self._fail(rows[np.abs(values) > _LONG_MAX // node.units], node, "Timestamp is out of range")
+            values = values * node.units
+        return values
+
+    def _symbols(self, node: Leaf, column: pa.Array, rows: Integers) -> pa.Array:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        places = pc.index_in(column, pa.array(node.symbols, pa.string()))
+        for row, symbol in zip(
+            rows[~_is_given(places)].tolist(), column.filter(places.is_null()).to_pylist(), strict=True
+        ):
+            self.errors.setdefault(row, f"Field {node.path}: {symbol!r:.100} is not a symbol of the enum")
+        return numbers.varint_column(_numpy(places.fill_null(0)).astype("int64"))
+
+    def _bytes(self, node: Node, column: pa.Array) -> pa.Array:
+        import pyarrow as pa
+
+        if logical_name(node.schema) == DECIMAL:
+            return numbers.decimal_column(column)
+        return column.cast(pa.binary())
+
+    def _fixed(self, node: Leaf, column: pa.Array, rows: Integers) -> pa.Array:
+        if logical_name(node.schema) == DECIMAL:
+            data, odd = numbers.fixed_decimal_column(column, node.size)
+            self._fail(rows[odd], node, f"the Decimal does not fit into {node.size} bytes")
+            return data
+        odd = numbers.lengths_of(column) != node.size
+        self._fail(rows[odd], node, f"the value does not have the {node.size} bytes of the fixed type")
+        return column
+
+    # Nullable values, structs, unions
+
+    def _nullable(self, node: Nullable, column: pa.Array, rows: Integers) -> list[pa.Array]:
+        import numpy as np
+
+        given = _is_given(column)
+        if node.null_index is None or not node.schema.optional:
+            self._fail(rows[~given], node, NULL_VALUE)
+        branches = np.where(given, node.index, node.null_index or 0)
+        tag = numbers.varint_column(branches.astype(np.int64))
+        if given.all():
+            return [tag, *self.write(node.inner, column, rows)]
+        return [tag, *_spread(self.write(node.inner, column.drop_null(), rows[given]), given)]
+
+    def _record(self, node: Record, column: pa.Array, rows: Integers) -> list[pa.Array]:
+        columns = column.flatten()
+        for index, path in node.absent.items():
+            problem = "the Avro schema does not have it, and its value would be lost; drop it with ReplaceField"
+            for row in rows[_is_given(columns[index])].tolist():
+                self.errors.setdefault(row, f"Field {path}: {problem}")
+        parts: list[pa.Array] = []
+        for member in node.members:
+            parts += self._member(member, None if member.index is None else columns[member.index], rows)
+        return parts
+
+    def _member(self, member: Member, column: pa.Array | None, rows: Integers) -> list[pa.Array]:
+        import numpy as np
+        import pyarrow as pa
+
+        if column is None or member.node is None:
+            return [_repeated(member.constant, len(rows))]
+        if member.default is None or not column.null_count:
+            return self.write(member.node, column, rows)
+        given = _is_given(column)
+        parts = _spread(self.write(member.node, column.drop_null(), rows[given]), given)
+        default = pa.array([member.default], arrow_type(member.node.schema))
+        constant = joined(self.write(member.node, default, rows[~given][:1]), 1)[0].as_py()
+        return [*parts, _spread([_repeated(constant, int(np.count_nonzero(~given)))], ~given)[0]]
+
+    def _choice(self, node: Choice, column: pa.Array, rows: Integers) -> list[pa.Array]:
+        import numpy as np
+
+        given = _is_given(column)
+        members = column.flatten()
+        branches = np.full(len(column), -1)
+        parts: list[pa.Array] = []
+        for branch, index, member in node.branches:
+            chosen = given & (branches < 0) & _is_given(members[index])
+            branches[chosen] = branch
+            values = members[index].filter(_mask(chosen))
+            parts += _spread(self.write(member, values, rows[chosen]), chosen)
+        nothing = branches < 0
+        if node.null_index is None or not node.schema.optional:
+            self._fail(rows[nothing], node, NULL_VALUE)
+        branches[nothing] = node.null_index or 0
+        return [numbers.varint_column(branches.astype(np.int64)), *parts]
+
+    # Arrays and maps
+
+    def _items(self, column: pa.Array, rows: Integers, write: Any) -> list[pa.Array]:
+        """The items of each row as one block: their number, the items, the zero after the last block."""
+        import numpy as np
+
+        offsets = _numpy(column.offsets)
+        counts = np.diff(offsets).astype(np.int64)
+        values = column.values.slice(offsets[0], offsets[-1] - offsets[0])
+        items = joined(write(values, np.repeat(rows, counts)), len(values))
+        starts = offsets_of(items)[offsets - offsets[0]]
+        blocks = of_offsets(starts - starts[0], bytes_of(items)[starts[0] :])
+        sizes = _without(numbers.varint_column(counts), counts == 0)
+        return [sizes, blocks, _repeated(b"\0", len(column))]
+
+    def _pairs(self, node: Pairs, column: pa.Array, rows: Integers) -> list[pa.Array]:
+        def entries(values: pa.Array, of: Integers) -> list[pa.Array]:
+            keys, items = values.flatten()
+            parts = [self.write(node.key, keys, of), self.write(node.value, items, of)]
+            first, second = reversed(parts) if node.value_first else parts
+            return [*first, *second]
+
+        return self._items(column, rows, entries)
+
+
+def joined(parts: list[pa.Array], count: int) -> pa.Array:
+    """The bytes of each row, one part after the other.
+
+    :param count: number of rows.
+    :raises DataError: they take more than 2 GiB.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not parts or not count:
+        return _repeated(b"", count)
+    check_size(sum(int(offsets_of(part)[-1]) - int(offsets_of(part)[0]) for part in parts))
+    return pc.binary_join_element_wise(*parts, pa.scalar(b"")) if len(parts) > 1 else parts[0]
+
+
+def _why_not_null(node: Node) -> str:
+    return "null, which the Avro schema does not allow" if node.schema.optional else NULL_VALUE
+
+
+def _is_given(column: pa.Array) -> NDArray[np.bool_]:
+    """Which rows are not null."""
+    return _numpy(column.is_valid())
+
+
+def _mask(chosen: NDArray[np.bool_]) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(chosen)
+
+
+def _numpy(column: pa.Array) -> NDArray[Any]:
+    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return found
+
+
+def _spread(parts: list[pa.Array], given: NDArray[np.bool_]) -> list[pa.Array]:
+    """The parts of the given rows as those of all rows: the others have no bytes."""
+    import numpy as np
+
+    found = []
+    for part in parts:
+        lengths = np.zeros(len(given), np.int64)
+        lengths[given] = numbers.lengths_of(part)
+        offsets = offsets_of(part)
+        found.append(binary(lengths, bytes_of(part)[offsets[0] : offsets[-1]]))
+    return found
+
+
+def _without(part: pa.Array, where: NDArray[np.bool_]) -> pa.Array:
+    """A part without bytes in some rows."""
+    return part if not where.any() else _spread([part.filter(_mask(~where))], ~where)[0]
+
+
+def _repeated(data: bytes, count: int) -> pa.Array:
+    import numpy as np
+
+    return binary(np.full(count, len(data)), np.frombuffer(data * count, np.uint8))
