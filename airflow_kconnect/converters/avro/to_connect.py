@@ -56,7 +56,7 @@ def member_name(branch: AvroSchema, index: int, settings: AvroSettings) -> str:
     if settings.generalized_sum_type_support:
         return f"{names.GENERALIZED_MEMBER}{index}"
     if branch.name is None:
-        return branch.type
+        return branch.type.value
     return branch.name if settings.enhanced_avro_schema_support else names.split_name(branch.name)[1]
 
 
