@@ -70,7 +70,8 @@ class AvroEncoder:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from airflow_kconnect.converters.avro.write_columns import ColumnWriter, joined
+        from airflow_kconnect.converters.avro.slices import joined
+        from airflow_kconnect.converters.avro.write_columns import ColumnWriter
 
         writer = ColumnWriter()
         payloads = joined(writer.write(self.plan, data, np.arange(len(data))), len(data))

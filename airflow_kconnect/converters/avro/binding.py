@@ -24,7 +24,6 @@ from airflow_kconnect.converters.avro.to_connect import is_map_entry, member_nam
 from airflow_kconnect.converters.types import decimal_scale, logical_name
 
 _NUMBERS = (AvroType.INT, AvroType.LONG, AvroType.FLOAT, AvroType.DOUBLE)
-_TEXTS = (AvroType.STRING, AvroType.BYTES)
 # The first is what AvroData writes, the others are those to which Avro's rules promote it.
 _WIRES: dict[SchemaType, tuple[AvroType, ...]] = {
     SchemaType.BOOLEAN: (AvroType.BOOLEAN,),
@@ -35,7 +34,7 @@ _WIRES: dict[SchemaType, tuple[AvroType, ...]] = {
     SchemaType.FLOAT32: _NUMBERS[2:],
     SchemaType.FLOAT64: _NUMBERS[3:],
     SchemaType.STRING: (AvroType.STRING, AvroType.ENUM, AvroType.BYTES),
-    SchemaType.BYTES: (AvroType.BYTES, AvroType.FIXED, AvroType.STRING),
+    SchemaType.BYTES: (AvroType.BYTES, AvroType.FIXED),
 }
 _DECIMAL_WIRES = (AvroType.BYTES, AvroType.FIXED)
 _INTEGERS = (AvroType.INT, AvroType.LONG)

@@ -84,9 +84,9 @@ class Cursor:
         return start, stop
 
     def matrix(self, start: Integers, width: int) -> NDArray[np.uint8]:
-        """So many bytes from each start, a row each.
+        """Bytes from each start on, a row each.
 
-        :param width: at most 16.
+        :param width: how many; at most 16.
         """
         import numpy as np
 

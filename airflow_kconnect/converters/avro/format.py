@@ -13,8 +13,9 @@ from airflow_kconnect.converters.avro.batches import AvroDecoder, AvroEncoder
 from airflow_kconnect.converters.avro.binding import bind
 from airflow_kconnect.converters.avro.config import AvroSettings, avro_config
 from airflow_kconnect.converters.avro.from_connect import avro_schema_text
+from airflow_kconnect.converters.avro.parsing import parse_schema
 from airflow_kconnect.converters.avro.plans import Node
-from airflow_kconnect.converters.avro.schema import AvroDocument, AvroType, parse_schema
+from airflow_kconnect.converters.avro.schema import AvroDocument, AvroType
 from airflow_kconnect.converters.avro.to_connect import connect_schema
 from airflow_kconnect.converters.registered.format import Format
 from airflow_kconnect.registry.schema import RegisteredSchema

@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType
+from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.avro import names
+from airflow_kconnect.converters.avro.attributes import annotated, decimal_properties, parameters
 from airflow_kconnect.converters.avro.config import AvroSettings
 from airflow_kconnect.converters.avro.defaults import InvalidDefault, default_to_avro, writes_avro_map
-from airflow_kconnect.converters.types import decimal_scale, logical_name
 
 _PLAIN = {
     SchemaType.INT8: "int",
@@ -27,7 +27,6 @@ _PLAIN = {
     SchemaType.STRING: "string",
     SchemaType.BYTES: "bytes",
 }
-_LOGICAL = {DATE: "date", TIME: "time-millis", TIMESTAMP: "timestamp-millis"}
 _NAMED = ("record", "enum", "fixed")
 _SHAPE_PARAMETERS = (names.FIXED_SIZE, names.PRECISION, "scale", names.ENUM, names.GENERALIZED_ENUM)
 _NO_NAMESPACE = ""
@@ -81,9 +80,9 @@ class _FromConnect:
             case SchemaType.ARRAY:
                 assert schema.value_schema is not None
                 node = {"type": "array", "items": self.schema(schema.value_schema, namespace)}
-                return self._annotated(schema, node)
+                return annotated(schema, node, self._settings)
             case SchemaType.MAP:
-                return self._annotated(schema, self._map(schema, namespace))
+                return annotated(schema, self._map(schema, namespace), self._settings)
             case SchemaType.STRING if (enum := self._enum_parameter(schema)) is not None:
                 return self._enum(schema, enum, namespace)
             case SchemaType.BYTES if names.is_fixed(schema):
@@ -91,9 +90,9 @@ class _FromConnect:
         return self._primitive(schema)
 
     def _primitive(self, schema: ConnectSchema) -> Any:
-        node: dict[str, Any] = {"type": _PLAIN[schema.type], **_decimal_properties(schema)}
-        annotated = self._annotated(schema, node)
-        return annotated["type"] if annotated.keys() == {"type"} else annotated
+        node: dict[str, Any] = {"type": _PLAIN[schema.type], **decimal_properties(schema)}
+        annotated(schema, node, self._settings)
+        return node["type"] if node.keys() == {"type"} else node
 
     # Named types
 
@@ -103,18 +102,18 @@ class _FromConnect:
         if self._is_defined(full_name, schema):
             return _reference(full_name, namespace)
         self._names_of_structs[schema] = full_name
-        parameters, discard = schema.parameters or {}, self._settings.discard_type_doc_default
-        doc = parameters.get(names.TYPE_RECORD_DOC if discard else names.RECORD_DOC)
+        given, discard = schema.parameters or {}, self._settings.discard_type_doc_default
+        doc = given.get(names.TYPE_RECORD_DOC if discard else names.RECORD_DOC)
         node = _named("record", full_name, namespace, doc)
         inner = names.split_name(full_name)[0] or _NO_NAMESPACE
         node["fields"] = [
-            self._field(self._member_name(member), member, parameters.get(names.FIELD_DOC + member.name), inner)
+            self._field(self._member_name(member), member, given.get(names.FIELD_DOC + member.name), inner)
             for member in schema.fields
         ]
         duplicates = {field["name"] for field in node["fields"]}
         if len(duplicates) < len(schema.fields):
             raise DataError(f"Two fields of {full_name} have the same name in Avro: rename one of them")
-        return self._annotated(schema, node)
+        return annotated(schema, node, self._settings)
 
     def _member_name(self, member: Field) -> str:
         name = names.scrubbed(member.name) if self._settings.scrub_invalid_names else member.name
@@ -137,7 +136,7 @@ class _FromConnect:
             node["doc"] = doc
         node.update(self._field_default(schema))
         if seen and self._settings.connect_meta_data and _is_named(type_, self._defined, namespace):
-            node.update(self._parameters(schema))
+            node.update(parameters(schema, self._settings))
         return node
 
     def _field_default(self, schema: ConnectSchema) -> dict[str, Any]:
@@ -188,7 +187,7 @@ class _FromConnect:
         default = None if discard else parameters.get(names.ENUM_DEFAULT + simple)
         if default is not None:
             node["default"] = default
-        return self._annotated(schema, node)
+        return annotated(schema, node, self._settings)
 
     def _fixed(self, schema: ConnectSchema, namespace: str) -> Any:
         full_name = self._full_name(schema.name)
@@ -199,7 +198,7 @@ class _FromConnect:
             raise DataError(f"`{names.FIXED_SIZE}` of {full_name} is {size}, expected a number of bytes")
         node = _named("fixed", full_name, namespace, None)
         node["size"] = int(size)
-        return self._annotated(schema, node | _decimal_properties(schema))
+        return annotated(schema, node | decimal_properties(schema), self._settings)
 
     def _full_name(self, name: str | None) -> str:
         if name is not None:
@@ -228,43 +227,6 @@ class _FromConnect:
         if self._defined[full_name] != structure:
             raise DataError(f"Two different schemas have the name {full_name}, which Avro does not allow: rename one")
         return True
-
-    # Attributes that Connect's schemas need
-
-    def _annotated(self, schema: ConnectSchema, node: dict[str, Any]) -> dict[str, Any]:
-        if self._settings.connect_meta_data:
-            node.update(self._meta_data(schema))
-        node.update(_logical_type(schema))
-        for key, value in (schema.parameters or {}).items():
-            if key.startswith("avro"):
-                node[key] = value
-        return node
-
-    def _meta_data(self, schema: ConnectSchema) -> dict[str, Any]:
-        small = schema.type in (SchemaType.INT8, SchemaType.INT16)
-        found = {
-            "connect.doc": schema.doc,
-            "connect.version": schema.version,
-            **self._parameters(schema),
-            "connect.default": self._default(schema),
-            "connect.name": schema.name,
-            "connect.type": schema.type.value if small else None,
-        }
-        return {key: value for key, value in found.items() if value is not None}
-
-    def _parameters(self, schema: ConnectSchema) -> dict[str, Any]:
-        discard = self._settings.discard_type_doc_default
-        given = {k: v for k, v in (schema.parameters or {}).items() if discard or k != names.FIELD_DEFAULT}
-        return {"connect.parameters": given} if given else {}
-
-    def _default(self, schema: ConnectSchema) -> Any:
-        of_field = names.FIELD_DEFAULT in (schema.parameters or {})
-        if schema.default is None or (of_field and not self._settings.discard_type_doc_default):
-            return None
-        try:
-            return default_to_avro(schema, schema.default, self._settings)
-        except InvalidDefault:
-            return None
 
 
 def _named(type_: str, full_name: str, around: str, doc: str | None) -> dict[str, Any]:
@@ -297,26 +259,6 @@ def _is_named(node: Any, defined: dict[str, Any], namespace: str) -> bool:
     if isinstance(node, dict):
         return node["type"] in _NAMED
     return node in defined or f"{namespace}.{node}" in defined
-
-
-def _decimal_properties(schema: ConnectSchema) -> dict[str, Any]:
-    if logical_name(schema) != DECIMAL:
-        return {}
-    return {"scale": decimal_scale(schema), "precision": _precision(schema)}
-
-
-def _precision(schema: ConnectSchema) -> int:
-    text = (schema.parameters or {}).get(names.PRECISION, str(names.DEFAULT_PRECISION))
-    if not text.isdecimal():
-        raise DataError(f"`{names.PRECISION}` of a Decimal schema is {text}, expected a number of digits")
-    return int(text)
-
-
-def _logical_type(schema: ConnectSchema) -> dict[str, Any]:
-    name = logical_name(schema)
-    if name == DECIMAL:
-        return {"logicalType": "decimal"}
-    return {"logicalType": _LOGICAL[name]} if name in _LOGICAL else {}
 
 
 def _structure(schema: ConnectSchema) -> Any:

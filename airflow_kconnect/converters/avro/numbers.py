@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.converters.avro.slices import binary, offsets_of
+from airflow_kconnect.converters.avro.slices import binary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,13 +13,6 @@ if TYPE_CHECKING:
 
 _LONGEST_VARINT = 10
 _DECIMAL_BYTES = 16
-
-
-def lengths_of(column: pa.Array) -> NDArray[np.int64]:
-    """Number of bytes of each row of a BINARY or STRING column without nulls."""
-    import numpy as np
-
-    return np.diff(offsets_of(column)).astype(np.int64)
 
 
 def varint_column(values: NDArray[np.int64]) -> pa.Array:

@@ -20,7 +20,7 @@ from airflow_kconnect.converters.avro.plans import (
     Record,
     least_size,
 )
-from airflow_kconnect.converters.avro.read_columns import LAST_MS
+from airflow_kconnect.converters.avro.read_leaves import LAST_MS
 from airflow_kconnect.converters.avro.schema import AvroType
 from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name

@@ -1,4 +1,4 @@
-"""BINARY columns as offsets and bytes, and back."""
+"""BINARY columns as offsets and bytes, and what follows: spread over more rows, joined row by row."""
 
 from __future__ import annotations
 
@@ -61,3 +61,51 @@ def check_size(count: int) -> None:
     """:raises DataError: a BINARY column cannot have that many bytes."""
     if count > _MOST_BYTES:
         raise DataError("A batch takes more than 2 GiB in Avro: lower `spark.sql.execution.arrow.maxRecordsPerBatch`")
+
+
+def lengths_of(column: pa.Array) -> NDArray[np.int64]:
+    """Number of bytes of each row of a BINARY or STRING column without nulls."""
+    import numpy as np
+
+    return np.diff(offsets_of(column)).astype(np.int64)
+
+
+def joined(parts: list[pa.Array], count: int) -> pa.Array:
+    """The bytes of each row, one part after the other.
+
+    :param count: number of rows.
+    :raises DataError: they take more than 2 GiB.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not parts or not count:
+        return repeated(b"", count)
+    check_size(sum(int(offsets_of(part)[-1]) - int(offsets_of(part)[0]) for part in parts))
+    return pc.binary_join_element_wise(*parts, pa.scalar(b"")) if len(parts) > 1 else parts[0]
+
+
+def spread(parts: list[pa.Array], given: NDArray[np.bool_]) -> list[pa.Array]:
+    """The parts of the given rows as those of all rows: the others have no bytes."""
+    import numpy as np
+
+    found = []
+    for part in parts:
+        lengths = np.zeros(len(given), np.int64)
+        lengths[given] = lengths_of(part)
+        offsets = offsets_of(part)
+        found.append(binary(lengths, bytes_of(part)[offsets[0] : offsets[-1]]))
+    return found
+
+
+def without(part: pa.Array, where: NDArray[np.bool_]) -> pa.Array:
+    """A part without bytes in some rows."""
+    import pyarrow as pa
+
+    return part if not where.any() else spread([part.filter(pa.array(~where))], ~where)[0]
+
+
+def repeated(data: bytes, count: int) -> pa.Array:
+    import numpy as np
+
+    return binary(np.full(count, len(data)), np.frombuffer(data * count, np.uint8))

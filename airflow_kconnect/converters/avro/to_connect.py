@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.avro import names
 from airflow_kconnect.converters.avro.config import AvroSettings
 from airflow_kconnect.converters.avro.defaults import InvalidDefault, default_of_avro
+from airflow_kconnect.converters.avro.drafts import Draft, add_parameters, doc_of, is_number, set_name, set_version
 from airflow_kconnect.converters.avro.schema import NO_DEFAULT, AvroField, AvroSchema, AvroType
 from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
 from airflow_kconnect.converters.types import decimal_scale
@@ -68,34 +68,6 @@ def is_map_entry(schema: AvroSchema) -> bool:
     return marked or schema.name == f"{names.NAMESPACE}.{names.MAP_ENTRY}"
 
 
-@dataclass
-class _Draft:
-    """A Connect schema in the making, as ``SchemaBuilder``."""
-
-    type: SchemaType
-    name: str | None = None
-    version: int | None = None
-    optional: bool = False
-    parameters: dict[str, str] = field(default_factory=dict)
-    fields: tuple[Field, ...] = ()
-    key_schema: ConnectSchema | None = None
-    value_schema: ConnectSchema | None = None
-
-    def built(self, doc: str | None = None, default: Any = None) -> ConnectSchema:
-        return ConnectSchema(
-            self.type,
-            optional=self.optional,
-            default=default,
-            name=self.name,
-            version=self.version,
-            doc=doc,
-            parameters=self.parameters or None,
-            fields=self.fields,
-            key_schema=self.key_schema,
-            value_schema=self.value_schema,
-        )
-
-
 class _ToConnect:
     def __init__(self, settings: AvroSettings) -> None:
         self._settings = settings
@@ -124,14 +96,11 @@ class _ToConnect:
                 return self.schema(only, optional=optional or len(avro.branches) == 2, doc=doc)
         draft = self._draft(avro)
         draft.optional = draft.optional or optional
-        description = self._doc(avro, draft, doc)
-        self._set_version(avro, draft, version)
-        self._add_parameters(avro, draft)
+        description = self._attributes(avro, draft, doc, version)
         if default is NO_DEFAULT:
             default = avro.props.get("connect.default", NO_DEFAULT)
         elif self._keeps_types and "connect.default" not in avro.props:
             draft.parameters[names.FIELD_DEFAULT] = "true"
-        self._set_name(avro, draft)
         return draft.built(description, self._default(draft.built(), avro, default))
 
     @property
@@ -141,6 +110,17 @@ class _ToConnect:
     def _error(self, problem: str) -> DataError:
         where = ".".join(self._path)
         return DataError(f"Field {where} of the Avro schema: {problem}" if where else f"The Avro schema: {problem}")
+
+    def _attributes(self, avro: AvroSchema, draft: Draft, doc: str | None, version: int | None) -> str | None:
+        """Add what attributes say. Returns the doc."""
+        try:
+            set_version(avro, draft, version)
+            description = doc_of(avro, draft, doc, self._settings)
+            add_parameters(avro, draft, self._settings)
+            set_name(avro, draft)
+        except DataError as error:
+            raise self._error(str(error)) from error
+        return description
 
     def _check_size(self) -> None:
         self._count += 1
@@ -162,7 +142,7 @@ class _ToConnect:
         single = len(union.branches) == 1 and self._settings.flatten_singleton_unions
         return union.branches[0] if single else others[0] if nullable else None
 
-    def _draft(self, avro: AvroSchema) -> _Draft:
+    def _draft(self, avro: AvroSchema) -> Draft:
         match avro.type:
             case AvroType.RECORD:
                 return self._record(avro)
@@ -181,12 +161,9 @@ class _ToConnect:
                 )
         return self._primitive(avro)
 
-    def _primitive(self, avro: AvroSchema) -> _Draft:
+    def _primitive(self, avro: AvroSchema) -> Draft:
         logical = _LOGICAL.get((avro.type, avro.logical_type or ""))
-        if logical is None:
-            draft = _Draft(self._plain_type(avro))
-        else:
-            draft = _Draft(_PLAIN[avro.type], name=logical, version=1)
+        draft = Draft(self._plain_type(avro)) if logical is None else Draft(_PLAIN[avro.type], name=logical, version=1)
         if logical == DECIMAL:
             self._set_decimal(avro, draft)
         if avro.type is AvroType.FIXED:
@@ -201,17 +178,17 @@ class _ToConnect:
             raise self._error(f"Connect type annotation for Avro int field is {annotation}, expected int8 or int16")
         return _SMALL_INTEGERS[annotation]
 
-    def _set_decimal(self, avro: AvroSchema, draft: _Draft) -> None:
+    def _set_decimal(self, avro: AvroSchema, draft: Draft) -> None:
         scale, precision = avro.props.get("scale"), avro.props.get("precision")
-        draft.parameters["scale"] = str(int(scale)) if _is_number(scale) else "0"
-        if precision is not None and not _is_number(precision):
+        draft.parameters["scale"] = str(int(scale)) if is_number(scale) else "0"
+        if precision is not None and not is_number(precision):
             raise self._error("precision property must be a JSON Integer")
         if precision is not None and int(precision) != names.DEFAULT_PRECISION:
             draft.parameters[names.PRECISION] = str(int(precision))
         decimal_scale(draft.built())
 
-    def _record(self, avro: AvroSchema) -> _Draft:
-        draft = _Draft(SchemaType.STRUCT)
+    def _record(self, avro: AvroSchema) -> Draft:
+        draft = Draft(SchemaType.STRUCT)
         if self._keeps_types and avro.doc is not None:
             draft.parameters[names.RECORD_DOC] = avro.doc
         fields = []
@@ -231,8 +208,8 @@ class _ToConnect:
         given = {name: str(value) for name, value in own.items()}
         return ConnectSchema(**{**vars(schema), "parameters": {**(schema.parameters or {}), **given} or None})
 
-    def _enum(self, avro: AvroSchema) -> _Draft:
-        draft, simple = _Draft(SchemaType.STRING), names.split_name(avro.name or "")[1]
+    def _enum(self, avro: AvroSchema) -> Draft:
+        draft, simple = Draft(SchemaType.STRING), names.split_name(avro.name or "")[1]
         discard = self._settings.discard_type_doc_default
         if self._settings.connect_meta_data and avro.doc is not None:
             draft.parameters[names.TYPE_ENUM_DOC if discard else names.ENUM_DOC + simple] = avro.doc
@@ -245,8 +222,8 @@ class _ToConnect:
             draft.parameters[f"{parameter}.{symbol}"] = str(index) if generalized else symbol
         return draft
 
-    def _union(self, avro: AvroSchema) -> _Draft:
-        draft = _Draft(SchemaType.STRUCT, name=names.UNION)
+    def _union(self, avro: AvroSchema) -> Draft:
+        draft = Draft(SchemaType.STRUCT, name=names.UNION)
         if self._settings.generalized_sum_type_support:
             draft.name = f"{names.GENERALIZED_UNION_NAME}{self._unions}"
             draft.parameters[names.GENERALIZED_UNION] = draft.name
@@ -267,16 +244,16 @@ class _ToConnect:
         draft.fields = tuple(Field(name, schema) for name, schema in members.items())
         return draft
 
-    def _collection(self, avro: AvroSchema) -> _Draft:
+    def _collection(self, avro: AvroSchema) -> Draft:
         if avro.type is AvroType.ARRAY and is_map_entry(avro.item_schema):
             return self._entries(avro.item_schema)
         with self._within("[]"):
             values = self.schema(avro.item_schema)
         if avro.type is AvroType.ARRAY:
-            return _Draft(SchemaType.ARRAY, value_schema=values)
-        return _Draft(SchemaType.MAP, key_schema=ConnectSchema(SchemaType.STRING), value_schema=values)
+            return Draft(SchemaType.ARRAY, value_schema=values)
+        return Draft(SchemaType.MAP, key_schema=ConnectSchema(SchemaType.STRING), value_schema=values)
 
-    def _entries(self, entry: AvroSchema) -> _Draft:
+    def _entries(self, entry: AvroSchema) -> Draft:
         members = {member.name: member.schema for member in entry.fields}
         if members.keys() != {"key", "value"}:
             raise self._error(
@@ -286,49 +263,7 @@ class _ToConnect:
             keys, values = self.schema(members["key"]), self.schema(members["value"])
         if _has_map(keys):
             raise self._error("Maps as keys of a map are not supported")
-        return _Draft(SchemaType.MAP, key_schema=keys, value_schema=values)
-
-    def _doc(self, avro: AvroSchema, draft: _Draft, field_doc: str | None) -> str | None:
-        own = avro.props.get("connect.doc")
-        own = own if isinstance(own, str) else None
-        if not self._settings.discard_type_doc_default:
-            return own if self._settings.connect_meta_data else None
-        if self._settings.connect_meta_data and avro.doc is not None:
-            draft.parameters[names.TYPE_RECORD_DOC] = avro.doc
-        return next((doc for doc in (field_doc, avro.doc, own) if doc is not None), None)
-
-    def _set_version(self, avro: AvroSchema, draft: _Draft, registered: int | None) -> None:
-        own = avro.props.get("connect.version")
-        if own is not None and not _is_number(own):
-            raise self._error(f"Invalid Connect version found: {own}")
-        if own is not None and draft.version is not None and int(own) != draft.version:
-            raise self._error(f"Mismatched versions: {draft.name} has version {draft.version}, not {own}")
-        version = int(own) if _is_number(own) else registered
-        if draft.version is None and version is not None and version >= 0:
-            draft.version = version
-
-    def _add_parameters(self, avro: AvroSchema, draft: _Draft) -> None:
-        given = avro.props.get("connect.parameters")
-        if self._settings.connect_meta_data and given is not None:
-            if not isinstance(given, dict):
-                raise self._error("`connect.parameters` is not a JSON object")
-            if not all(isinstance(value, str) for value in given.values()):
-                raise self._error("a value in `connect.parameters` is not a string")
-            draft.parameters.update(given)
-        draft.parameters.update({name: str(value) for name, value in avro.props.items() if name.startswith("avro")})
-
-    def _set_name(self, avro: AvroSchema, draft: _Draft) -> None:
-        name = avro.props.get("connect.name")
-        if name is None:
-            is_decimal = avro.type is AvroType.FIXED and draft.name == DECIMAL
-            name = None if is_decimal else avro.name
-        elif not isinstance(name, str):
-            raise self._error(f"Invalid schema name: {name}")
-        if name is None or name.startswith(f"{names.NAMESPACE}.{names.DEFAULT_NAME}"):
-            return
-        if draft.name not in (None, name):
-            raise self._error(f"Mismatched names: the type is {draft.name}, `connect.name` is {name}")
-        draft.name = name
+        return Draft(SchemaType.MAP, key_schema=keys, value_schema=values)
 
     def _default(self, schema: ConnectSchema, avro: AvroSchema, default: Any) -> Any:
         if default is NO_DEFAULT or default is None:
@@ -338,10 +273,6 @@ class _ToConnect:
         except InvalidDefault as error:
             _LOG.warning("Ignoring invalid default of field %s: %s", ".".join(self._path), error)
             return None
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _has_map(schema: ConnectSchema) -> bool:

@@ -8,7 +8,16 @@ from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
 from airflow_kconnect.converters.avro import numbers
 from airflow_kconnect.converters.avro.plans import Choice, Items, Leaf, Member, Node, Nullable, Pairs, Raw, Record
 from airflow_kconnect.converters.avro.schema import AvroType
-from airflow_kconnect.converters.avro.slices import binary, bytes_of, check_size, of_offsets, offsets_of
+from airflow_kconnect.converters.avro.slices import (
+    bytes_of,
+    joined,
+    lengths_of,
+    of_offsets,
+    offsets_of,
+    repeated,
+    spread,
+    without,
+)
 from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE
 from airflow_kconnect.converters.types import arrow_type, logical_name
 
@@ -45,7 +54,7 @@ class ColumnWriter:
             return self._values(node, column, rows)
         given = _is_given(column)
         self._fail(rows[~given], node, _why_not_null(node))
-        return _spread(self._values(node, column.drop_null(), rows[given]), given)
+        return spread(self._values(node, column.drop_null(), rows[given]), given)
 
     def _fail(self, rows: Integers, node: Node, problem: str) -> None:
         text = f"Field {node.path}: {problem}" if node.path else problem
@@ -85,7 +94,7 @@ class ColumnWriter:
             case AvroType.FIXED:
                 return [self._fixed(node, column, rows)]
         data = self._bytes(node, column)
-        return [numbers.varint_column(numbers.lengths_of(data)), data]
+        return [numbers.varint_column(lengths_of(data)), data]
 
     def _integers(self, node: Leaf, column: pa.Array, rows: Integers) -> Integers:
         import numpy as np
@@ -128,7 +137,7 @@ class ColumnWriter:
             data, odd = numbers.fixed_decimal_column(column, node.size)
             self._fail(rows[odd], node, f"the Decimal does not fit into {node.size} bytes")
             return data
-        odd = numbers.lengths_of(column) != node.size
+        odd = lengths_of(column) != node.size
         self._fail(rows[odd], node, f"the value does not have the {node.size} bytes of the fixed type")
         return column
 
@@ -144,7 +153,7 @@ class ColumnWriter:
         tag = numbers.varint_column(branches.astype(np.int64))
         if given.all():
             return [tag, *self.write(node.inner, column, rows)]
-        return [tag, *_spread(self.write(node.inner, column.drop_null(), rows[given]), given)]
+        return [tag, *spread(self.write(node.inner, column.drop_null(), rows[given]), given)]
 
     def _record(self, node: Record, column: pa.Array, rows: Integers) -> list[pa.Array]:
         columns = column.flatten()
@@ -162,14 +171,14 @@ class ColumnWriter:
         import pyarrow as pa
 
         if column is None or member.node is None:
-            return [_repeated(member.constant, len(rows))]
+            return [repeated(member.constant, len(rows))]
         if member.default is None or not column.null_count:
             return self.write(member.node, column, rows)
         given = _is_given(column)
-        parts = _spread(self.write(member.node, column.drop_null(), rows[given]), given)
+        parts = spread(self.write(member.node, column.drop_null(), rows[given]), given)
         default = pa.array([member.default], arrow_type(member.node.schema))
         constant = joined(self.write(member.node, default, rows[~given][:1]), 1)[0].as_py()
-        return [*parts, _spread([_repeated(constant, int(np.count_nonzero(~given)))], ~given)[0]]
+        return [*parts, spread([repeated(constant, int(np.count_nonzero(~given)))], ~given)[0]]
 
     def _choice(self, node: Choice, column: pa.Array, rows: Integers) -> list[pa.Array]:
         import numpy as np
@@ -182,7 +191,7 @@ class ColumnWriter:
             chosen = given & (branches < 0) & _is_given(members[index])
             branches[chosen] = branch
             values = members[index].filter(_mask(chosen))
-            parts += _spread(self.write(member, values, rows[chosen]), chosen)
+            parts += spread(self.write(member, values, rows[chosen]), chosen)
         nothing = branches < 0
         if node.null_index is None or not node.schema.optional:
             self._fail(rows[nothing], node, NULL_VALUE)
@@ -201,8 +210,8 @@ class ColumnWriter:
         items = joined(write(values, np.repeat(rows, counts)), len(values))
         starts = offsets_of(items)[offsets - offsets[0]]
         blocks = of_offsets(starts - starts[0], bytes_of(items)[starts[0] :])
-        sizes = _without(numbers.varint_column(counts), counts == 0)
-        return [sizes, blocks, _repeated(b"\0", len(column))]
+        sizes = without(numbers.varint_column(counts), counts == 0)
+        return [sizes, blocks, repeated(b"\0", len(column))]
 
     def _pairs(self, node: Pairs, column: pa.Array, rows: Integers) -> list[pa.Array]:
         def entries(values: pa.Array, of: Integers) -> list[pa.Array]:
@@ -212,21 +221,6 @@ class ColumnWriter:
             return [*first, *second]
 
         return self._items(column, rows, entries)
-
-
-def joined(parts: list[pa.Array], count: int) -> pa.Array:
-    """The bytes of each row, one part after the other.
-
-    :param count: number of rows.
-    :raises DataError: they take more than 2 GiB.
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not parts or not count:
-        return _repeated(b"", count)
-    check_size(sum(int(offsets_of(part)[-1]) - int(offsets_of(part)[0]) for part in parts))
-    return pc.binary_join_element_wise(*parts, pa.scalar(b"")) if len(parts) > 1 else parts[0]
 
 
 def _why_not_null(node: Node) -> str:
@@ -247,27 +241,3 @@ def _mask(chosen: NDArray[np.bool_]) -> pa.Array:
 def _numpy(column: pa.Array) -> NDArray[Any]:
     found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
     return found
-
-
-def _spread(parts: list[pa.Array], given: NDArray[np.bool_]) -> list[pa.Array]:
-    """The parts of the given rows as those of all rows: the others have no bytes."""
-    import numpy as np
-
-    found = []
-    for part in parts:
-        lengths = np.zeros(len(given), np.int64)
-        lengths[given] = numbers.lengths_of(part)
-        offsets = offsets_of(part)
-        found.append(binary(lengths, bytes_of(part)[offsets[0] : offsets[-1]]))
-    return found
-
-
-def _without(part: pa.Array, where: NDArray[np.bool_]) -> pa.Array:
-    """A part without bytes in some rows."""
-    return part if not where.any() else _spread([part.filter(_mask(~where))], ~where)[0]
-
-
-def _repeated(data: bytes, count: int) -> pa.Array:
-    import numpy as np
-
-    return binary(np.full(count, len(data)), np.frombuffer(data * count, np.uint8))

@@ -116,6 +116,7 @@ def test_a_message_that_ends_early_is_an_error_of_its_row(case: Case) -> None:
     data, errors = decoder.decode(pa.array([*parts, whole], pa.binary()))
     if not parts:
         return
+    assert errors is not None
     assert all(errors[index].as_py() for index in range(len(parts)))
     assert data[: len(parts)].null_count == len(parts)
     assert errors[len(parts)].as_py() is None
