@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Objects of one Spark version that another one cannot read.
 _OTHER_VERSION = re.compile(r"InvalidClassException|local class incompatible|NoSuchMethodError|NoClassDefFoundError")
+# A traceback of Python: its last line begins with the class of the error, whatever its name.
+_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t]+.*\n)+([\w.]+: .*)")
 _SMALL_RECORD_BYTES = 4096
 _BATCH_ROWS = 5000
 _BATCH_BYTES = 64 * 1024 * 1024
@@ -94,7 +96,9 @@ def _cause(text: str) -> str:
     if (words := _last_words(text)) is not None:
         return words
     lines = [line.strip().removeprefix(": ").removeprefix("Caused by: ") for line in text.splitlines() if line.strip()]
-    errors = list(dict.fromkeys(line for line in lines if re.match(r"[\w.]*(Error|Exception)\b.*: ", line)))
+    in_python = set(_TRACEBACK.findall(text))
+    named = (line for line in lines if line in in_python or re.match(r"[\w.]*(Error|Exception)\b.*: ", line))
+    errors = list(dict.fromkeys(named))
     others = [line for line in errors if not line.startswith(("org.apache.spark.", "pyspark.", "py4j."))]
     if len(others) > 1 and errors[-1] == others[-1]:
         return f"{others[-2]} ({others[-1]})"

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
+_LONGEST = 2**31 - 1  # pyarrow fails without an end
+
+
 @dataclass(frozen=True)
 class ShapeParser:
     """Decodes the messages of one shape in a batch; pickled into the tasks.
@@ -52,7 +55,7 @@ class ShapeParser:
             if not count:
                 continue
             chosen = messages if count == len(messages) else messages.filter(here)
-            found, wrong = decoder.decode(pc.binary_slice(chosen, PREFIX_BYTES))
+            found, wrong = decoder.decode(pc.binary_slice(chosen, PREFIX_BYTES, _LONGEST))
             if count == len(messages):
                 return found, wrong
             rows.append(pc.indices_nonzero(here))

@@ -44,3 +44,12 @@ class TestCause:
         text = "An error occurred while calling None.SparkSession.\n: java.lang.IllegalStateException: Stopped.\n\tat x"
 
         assert cause_of(text, "4.3.0") == "java.lang.IllegalStateException: Stopped."
+
+    def test_an_error_in_python_is_found_whatever_its_class_is_called(self) -> None:
+        text = (
+            "org.apache.spark.api.python.PythonException: [PYTHON_EXCEPTION] An exception was thrown from the Python"
+            ' worker: Traceback (most recent call last):\n  File "/a.py", line 98, in read\n    yield from read()\n'
+            "pyarrow.lib.ArrowInvalid: Negative buffer resize\n SQLSTATE: 38000\n\tat org.apache.spark.Some(A.scala:1)"
+        )
+
+        assert cause_of(text, "4.3.0") == "pyarrow.lib.ArrowInvalid: Negative buffer resize"

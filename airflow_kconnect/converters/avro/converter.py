@@ -1,0 +1,12 @@
+"""AvroConverter: Avro with a schema registry."""
+
+from __future__ import annotations
+
+from airflow_kconnect.converters.avro.format import AvroFormat
+from airflow_kconnect.converters.registered.converter import RegisteredConverter
+
+
+class AvroConverter(RegisteredConverter):
+    """``io.confluent.connect.avro.AvroConverter``."""
+
+    form = AvroFormat
