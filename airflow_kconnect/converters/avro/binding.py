@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.avro import names
 from airflow_kconnect.converters.avro.config import AvroSettings
@@ -35,6 +35,11 @@ _WIRES: dict[SchemaType, tuple[AvroType, ...]] = {
     SchemaType.FLOAT64: _NUMBERS[3:],
     SchemaType.STRING: (AvroType.STRING, AvroType.ENUM, AvroType.BYTES),
     SchemaType.BYTES: (AvroType.BYTES, AvroType.FIXED),
+}
+_COLLECTIONS: dict[SchemaType, tuple[AvroType, ...]] = {
+    SchemaType.STRUCT: (AvroType.RECORD,),
+    SchemaType.ARRAY: (AvroType.ARRAY,),
+    SchemaType.MAP: (AvroType.MAP, AvroType.ARRAY),
 }
 _DECIMAL_WIRES = (AvroType.BYTES, AvroType.FIXED)
 _INTEGERS = (AvroType.INT, AvroType.LONG)
@@ -192,20 +197,25 @@ class _Binder:
         """How far a branch is from the type that AvroData would choose; 0 for a type of the same name."""
         if schema.name is not None and schema.name == branch.name:
             return 0
-        wires = _WIRES.get(schema.type, ())
-        return 1 + (wires.index(branch.type) if branch.type in wires else len(wires))
+        types = (_WIRES | _COLLECTIONS)[schema.type]
+        return 1 + (types.index(branch.type) if branch.type in types else len(types))
 
     def _choice(
         self, schema: ConnectSchema, branches: list[tuple[int, AvroSchema]], null_index: int | None, path: str
     ) -> Choice:
-        by_name = {member_name(branch, index, self._settings): (index, branch) for index, branch in branches}
         found = []
         for position, member in enumerate(schema.fields):
-            where = _join(path, member.name)
-            same_place = branches[position : position + 1] if len(branches) == len(schema.fields) else []
-            candidates = [by_name[member.name]] if member.name in by_name else [*same_place, *branches]
-            found.append((*self._first(member.schema, candidates, where), position))
-        return Choice(schema, path, tuple((index, position, node) for index, node, position in found), null_index)
+            candidates = sorted(
+                enumerate(branches), key=lambda pair: self._rank(member, *pair[1], same_place=pair[0] == position)
+            )
+            index, node = self._first(member.schema, [branch for _, branch in candidates], _join(path, member.name))
+            found.append((index, position, node))
+        return Choice(schema, path, tuple(found), null_index)
+
+    def _rank(self, member: Field, index: int, branch: AvroSchema, *, same_place: bool) -> tuple[int, bool, bool]:
+        """How well a branch suits a member: by type, by name, by place. The lowest is the best."""
+        same_name = member_name(branch, index, self._settings) == member.name
+        return self._distance(member.schema, branch), not same_name, not same_place
 
     def _first(self, schema: ConnectSchema, candidates: list[tuple[int, AvroSchema]], path: str) -> tuple[int, Node]:
         for index, branch in candidates:

@@ -69,7 +69,10 @@ class _FromConnect:
         branches = [self.schema(member, namespace, ignore_optional=True) for member in members]
         kinds = [_kind(branch) for branch in branches]
         if len(set(kinds)) < len(kinds):
-            raise DataError(f"Duplicate in union: two members of {schema.name} have the same Avro type")
+            raise DataError(
+                f"Duplicate in union: two members of {schema.name} have the same Avro type; if one is an enum, set "
+                "`enhanced.avro.schema.support` to true"
+            )
         return ["null", *branches] if schema.optional else branches
 
     def _base(self, schema: ConnectSchema, namespace: str) -> Any:

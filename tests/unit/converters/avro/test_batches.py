@@ -19,7 +19,7 @@ from airflow_kconnect.converters.avro.format import AvroFormat
 from airflow_kconnect.converters.avro.read_records import record_reader
 from airflow_kconnect.converters.types import arrow_type
 from airflow_kconnect.registry.schema import RegisteredSchema
-from tests.unit.converters.avro.corpus import CASES, Case
+from tests.unit.converters.avro.corpus import CASES, COLOUR, INNER, OTHER, Case, fixed
 
 HEADER = 5
 CONTEXT = SerializationContext("topic", MessageField.VALUE)
@@ -89,6 +89,25 @@ def test_data_survive_the_schema_that_is_made_for_them(case: Case) -> None:
     assert format_.schema_of(format_.shape_of(made, b"")) == made
     assert format_.decoder(made, b"").decode(pa.array(payloads, pa.binary()))[0].to_pylist() == case.expected
     fastavro_values(made, payloads)
+
+
+@pytest.mark.parametrize("key", ["enhanced.avro.schema.support", "generalized.sum.type.support"])
+@pytest.mark.parametrize("union", [[COLOUR, "string", fixed(2), "null"], ["long", "int", INNER, OTHER, "null"]])
+def test_members_of_a_union_keep_their_types(key: str, union: list[Any]) -> None:
+    values = ["RED", "RED", b"ab", None] if "string" in union else [1, 2, {"a": 3}, {"b": "x"}, None]
+    format_, registered = AvroFormat({key: True}), RegisteredSchema("AVRO", json.dumps(union))
+    shape = format_.shape_of(registered, b"")
+    assert shape.schema is not None
+    names = [member.name for member in shape.schema.fields]
+    nothing = dict.fromkeys(names)
+    rows = [nothing | {name: value} for name, value in zip(names, values, strict=False)]
+    data = pa.array([*rows, None], arrow_type(shape.schema))
+    made = format_.schema_of(shape)
+    payloads, errors = format_.encoder(made, shape).encode(data)
+    assert errors is None
+    assert [payload[0] // 2 for payload in payloads.to_pylist()] == [1, 2, 3, *([4] if len(union) > 4 else []), 0]
+    again = format_.decoder(made, b"").decode(payloads)[0].to_pylist()
+    assert [row and list(row.values()) for row in again] == [row and list(row.values()) for row in data.to_pylist()]
 
 
 @CORPUS
