@@ -66,12 +66,11 @@ class KnownMessages:
         except DataError:
             self.careful = True
             return None
-        if prefix in self._by_prefix:
-            # Met again only if it could not be decoded where it was read.
-            self.careful = True
-        else:
+        if prefix not in self._by_prefix:
             self._by_prefix[prefix] = self._asked(prefix, number, payload)
-        return self._by_prefix[prefix]
+        known = self._by_prefix[prefix]
+        self.careful = self.careful or not _decodes(known, payload)
+        return known
 
     def _asked(self, prefix: bytes, number: int, payload: bytes) -> KnownSchema:
         try:
@@ -82,3 +81,13 @@ class KnownMessages:
             return KnownSchema(prefix, shape, self._format.decoder(schema, payload))
         except DataError as error:
             return KnownSchema(prefix, None, None, f"Error retrieving the schema of id {number}: {error}")
+
+
+def _decodes(known: KnownSchema, payload: bytes) -> bool:
+    """Whether a payload becomes data where it is read; null data look there as if they were not decoded."""
+    import pyarrow as pa
+
+    if known.decoder is None:
+        return True
+    data, errors = known.decoder.decode(pa.array([payload], pa.binary()))
+    return errors is None and bool(data.is_valid()[0].as_py())

@@ -111,10 +111,11 @@ def decode(raw: Column, shapes: Sequence[Shape], known: KnownMessages, let: Let,
             problems.append(decoded[index]["error"])
         values.append(F.coalesce(*found) if found else F.lit(None).cast(spark_type(shape.schema)))
     tag, wrong = _tag(raw, shapes, known), _wrong(raw, known)
-    for index in () if again else made:
-        tag = F.when(here[index].isNotNull(), F.lit(index)).otherwise(
-            F.when(tag == index, F.lit(UNKNOWN_SHAPE)).otherwise(tag)
-        )
+    if not again:
+        # Not decoded where it was read, for a reason that only an Arrow function tells.
+        tag = F.when(tag.isin(list(made)), F.lit(UNKNOWN_SHAPE)).otherwise(tag)
+    for index, column in here.items():
+        tag = F.when(column.isNotNull(), F.lit(index)).otherwise(tag)
     return Decoded(tag, tuple(values), F.coalesce(wrong, *problems) if problems else wrong)
 
 

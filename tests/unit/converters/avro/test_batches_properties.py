@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from itertools import count
 from typing import Any
 
@@ -147,8 +148,12 @@ def test_damaged_messages_are_errors_of_their_rows(batch: tuple[RegisteredSchema
     assert_same(AvroFormat({}).decoder(schema, b""), payloads)
 
 
+# Python has no dates after the year 9999.
+WITHOUT_DATES = [case for case in CASES.values() if not re.search("date|timestamp-millis", case.registered.text)]
+
+
 @settings(deadline=None, max_examples=150)
-@given(st.sampled_from([*CASES.values()]), st.lists(st.binary(max_size=40), min_size=1, max_size=5))
+@given(st.sampled_from(WITHOUT_DATES), st.lists(st.binary(max_size=40), min_size=1, max_size=5))
 def test_random_bytes_are_read_or_refused(case: Any, payloads: list[bytes]) -> None:
     assert_same(AvroFormat({}).decoder(case.registered, b""), payloads)
 

@@ -15,6 +15,7 @@ import pytest
 
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape, struct
 from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.converters.avro.constants import varint
 from airflow_kconnect.converters.avro.format import AvroFormat
 from airflow_kconnect.converters.avro.slices import binary, joined
 from airflow_kconnect.registry.schema import RegisteredSchema
@@ -144,6 +145,20 @@ def test_a_message_can_be_a_decimal() -> None:
     data, errors = format_.decoder(schema, b"").decode(pa.array([b"\x80", b"", b"\x7f" * 17]))
     assert data.to_pylist() == [Decimal("-1.28"), None, None]
     assert texts(errors) == [None, "Zero length BigInteger", "Decimal has more than 38 digits"]
+
+
+@pytest.mark.parametrize(("logical", "number"), [("date", 2**31 - 1), ("timestamp-millis", 2**63 // 1000)])
+def test_instants_can_be_later_than_those_of_python(logical: str, number: int) -> None:
+    type_ = "int" if logical == "date" else "long"
+    payload = varint(number)
+    data, errors = (
+        AvroFormat({})
+        .decoder(registered({"type": type_, "logicalType": logical}), b"")
+        .decode(pa.array([payload, b""]))
+    )
+    assert texts(errors)[0] is None
+    factor = 1 if logical == "date" else 1000
+    assert data.cast(pa.int32() if logical == "date" else pa.int64()).to_pylist() == [number * factor, None]
 
 
 def test_bytes_after_the_value_are_ignored() -> None:
