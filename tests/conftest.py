@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
+from airflow_kconnect.local.registry import LocalRegistry
 from airflow_kconnect.machine.spark_home import use_whole_pyspark
 from tests.support import mariadb as mariadb_support
 from tests.support import unique
@@ -44,6 +45,14 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
 def bootstrap(broker: EmbeddedBroker) -> str:
     """`host:port` of the broker."""
     return broker.bootstrap
+
+
+@pytest.fixture(scope="session")
+def registry_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """`schema.registry.url` of a schema registry of its own for this test run."""
+    registry = LocalRegistry(tmp_path_factory.mktemp("registry"))
+    yield str(registry.start(timeout_s=120).url)
+    registry.stop()
 
 
 @pytest.fixture
