@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -180,5 +181,8 @@ def arrow_function(run: Callable[..., pa.Array], result: object) -> Callable[...
         )
     from pyspark.sql.pandas.functions import ArrowUDFType
 
-    made: Callable[..., Column] = F.arrow_udf(run, result, ArrowUDFType.SCALAR)
+    with warnings.catch_warnings():
+        # It prefers type hints, which would have to be imported with this module.
+        warnings.simplefilter("ignore", UserWarning)
+        made: Callable[..., Column] = F.arrow_udf(run, result, ArrowUDFType.SCALAR)
     return made

@@ -109,8 +109,10 @@ def encoded(writer: MessageWriter, column: Column, topic: Column | str) -> Encod
     """The messages of a column and their errors, by an Arrow function."""
     import pyarrow as pa
 
+    constant = topic if isinstance(topic, str) else ""
+
     def run(data: pa.Array, *topics: pa.Array) -> pa.Array:
-        written, errors = writer.messages(data, topics[0] if topics else str(topic))
+        written, errors = writer.messages(data, topics[0] if topics else constant)
         return pa.StructArray.from_arrays([written, errors], ["message", "error"])
 
     made = arrow_function(run, "message binary, error string")
