@@ -18,6 +18,7 @@ from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.converters.base import Converter, Role, new_converter
+from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.machine.spark_home import use_whole_pyspark
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame
@@ -98,10 +99,16 @@ class _Plan:
         props, errors = _inspected(config)
         self._input = self._converters(props, _WORKER, "", errors)
         own = {key.removeprefix(_OUTPUT): value for key, value in props.items() if key.startswith(_OUTPUT)}
-        self._output = self._input | self._converters(own, {}, _OUTPUT, errors)
+        self._output = self._readable(self._input | self._converters(own, {}, _OUTPUT, errors))
         if errors:
             raise ConfigError(errors, connector=props.get("name"))
         self._chain = Chain.from_props(props)
+
+    @staticmethod
+    def _readable(converters: Mapping[Role, Converter]) -> dict[Role, Converter]:
+        """Plain JSON in place of formats for which a schema would have to be registered: a preview changes nothing."""
+        plain = {role: JsonConverter({"schemas.enable": "false"}, is_key=role == "key") for role in _ROLES}
+        return {role: plain[role] if found.writes_by_topic else found for role, found in converters.items()}
 
     @staticmethod
     def _converters(

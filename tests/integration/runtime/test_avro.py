@@ -13,9 +13,11 @@ import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerializer
 from confluent_kafka.serialization import MessageField, SerializationContext
+from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.local.ports import free_port
+from airflow_kconnect.runtime.preview import preview
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.test_directory_pipeline import lines
 from tests.support import unique
@@ -277,6 +279,18 @@ class TestSource:
     ) -> None:
         with pytest.raises(DataError, match="does not have a schema of subject"):
             run_here(table("orders") | _avro(registry_url, auto_register_schemas="false"))
+
+
+def test_a_preview_shows_avro_as_json(
+    spark: SparkSession, messages: Callable[..., list[bytes]], sink: Callable[..., Config]
+) -> None:
+    name = unique("topic")
+    [message] = messages(name, ORDER, _order(1, note="x"))
+
+    [answer] = preview(sink(name), [{"value": message.decode("utf-8", "surrogateescape")}])
+
+    shown = {"id": 1, "note": "x", "tags": ["a", "b"], "at": 1_700_000_000_001}
+    assert json.loads(answer["value"]) == shown
 
 
 def _schema(schema: dict[str, Any]) -> Any:
