@@ -38,13 +38,12 @@ _PEM_FIELDS = {
     "ssl_certificate": ("ssl.certificate.location", "ssl.keystore.certificate.chain"),
     "ssl_private_key": ("ssl.key.location", "ssl.keystore.key"),
 }
-FIELDS = (*_FIELDS, *_PEM_FIELDS)
+_REGISTRY_FIELDS = ("schema_registry_url", "schema_registry_username", "schema_registry_password")
+FIELDS = (*_FIELDS, *_PEM_FIELDS, *_REGISTRY_FIELDS)
 """Names of the form's fields, besides Airflow's own: host, login, password."""
 
 # Fields that the form once had; they are ignored.
-_WITHOUT_EFFECT = (
-    *("status_storage_topic", "schema_registry_url", "schema_registry_username", "schema_registry_password"),
-)
+_WITHOUT_EFFECT = ("status_storage_topic",)
 
 log = logging.getLogger(__name__)
 
@@ -86,6 +85,7 @@ def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
         **login_of(connection),
         **{_FIELDS[name]: value for name, value in fields.items() if name in _FIELDS},
         **_ssl(fields),
+        **_registry(connection, fields),
         **{key: text_of(value) for key, value in extra.items()},
     }
     _refuse_unused_login(connection, keys)
@@ -114,6 +114,21 @@ def _ssl(fields: Mapping[str, str]) -> dict[str, str]:
         # With its line breaks restored it differs from the text that was registered.
         register_secrets({"ssl_private_key": private_key})
     return keys
+
+
+def _registry(connection: Connection, fields: Mapping[str, str]) -> dict[str, str]:
+    """Keys of the worker's converters, for connectors that name no converter of their own.
+
+    :raises ConfigError: a login without the URL, or a part of a login.
+    """
+    url, user, password = (fields.get(name) for name in _REGISTRY_FIELDS)
+    if bool(user) != bool(password) or (user and not url):
+        what = "has a part of what a schema registry needs: set schema_registry_url, and user and password both or none"
+        raise wrong(connection.conn_id, what)
+    keys = {"schema.registry.url": url} if url else {}
+    if user:
+        keys |= {"basic.auth.credentials.source": "USER_INFO", "basic.auth.user.info": f"{user}:{password}"}
+    return {f"{role}.converter.{key}": value for role in ("key", "value") for key, value in keys.items()}
 
 
 def _lines(pem: str) -> str:

@@ -155,7 +155,7 @@ class LocalRegistry:
 
 
 def unpacked(folder: Path, progress: Callable[[str], None]) -> Path:
-    """The program in a downloaded archive, unpacked beside it; a folder that exists is complete."""
+    """The program in a downloaded archive, unpacked next to it; a folder that exists is complete."""
     [archive] = folder.glob("*.tar.gz")
     target = folder / "unpacked"
     if not target.is_dir():

@@ -30,7 +30,7 @@ class Answer:
     """What an instance of the registry has answered.
 
     :param url: without credentials.
-    :param body: the parsed JSON; None if it is no JSON.
+    :param body: the parsed JSON; None if it is not JSON.
     """
 
     url: str

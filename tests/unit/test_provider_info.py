@@ -143,7 +143,7 @@ class TestConnectionForm:
             if widget.is_sensitive and "kconnect" in widget.hook_class_name
         }
 
-        assert sensitive == {"ssl_private_key", "ssl_key_password"}
+        assert sensitive == {"ssl_private_key", "ssl_key_password", "schema_registry_password"}
 
 
 def test_no_module_of_a_dag_file_or_of_a_triggerer_loads_data_libraries() -> None:

@@ -15,14 +15,14 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "but sees no deletes",
     ),
     (
-        r"(io\.confluent\.connect\.avro|com\.amazonaws\..*|io\.apicurio\..*)\..*Converter|.*Avro\w*Converter",
-        "Avro and schema registries are not supported yet: use JsonConverter for these topics, or keep the "
-        "connector on a Connect cluster",
+        r"(com\.amazonaws\..*|io\.apicurio\..*)\..*Converter|.*\bAWS\w*AvroConverter",
+        "this registry's own converters are not supported: io.confluent.connect.avro.AvroConverter reads and writes "
+        "Avro with registries that speak Confluent's REST API, as Apicurio does",
     ),
     (
         r".*\.(ProtobufConverter|JsonSchemaConverter)|(Protobuf|JsonSchema)(Converter)?",
-        "schema registries are not supported yet: org.apache.kafka.connect.json.JsonConverter reads and writes JSON "
-        "with the schema in each record, or without one",
+        "of the formats with a schema registry only Avro is supported: io.confluent.connect.avro.AvroConverter. "
+        "org.apache.kafka.connect.json.JsonConverter reads and writes JSON with the schema in each record, or without",
     ),
     (
         r"org\.apache\.kafka\.connect\.mirror\..*|io\.confluent\.connect\.replicator\..*",

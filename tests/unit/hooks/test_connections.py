@@ -77,10 +77,39 @@ class TestWorkerConfig:
         self, worker_config: Any, caplog: pytest.LogCaptureFixture
     ) -> None:
         with caplog.at_level(logging.WARNING):
-            found = worker_config({"schema_registry_url": "http://r", "schema_registry_password": "registry-pass-1"})
+            found = worker_config({"status_storage_topic": "status"})
 
         assert found == {"bootstrap.servers": "a:9092"}
-        assert "fields without effect; remove them: schema_registry_url, schema_registry_password" in caplog.text
+        assert "fields without effect; remove them: status_storage_topic" in caplog.text
+
+    def test_the_schema_registry_is_that_of_both_converters(self, worker_config: Any) -> None:
+        extra = {
+            "schema_registry_url": "https://registry",
+            "schema_registry_username": "ann",
+            "schema_registry_password": "registry-pass-1",
+        }
+
+        assert worker_config(extra) == {
+            "bootstrap.servers": "a:9092",
+            **{
+                f"{role}.converter.{key}": value
+                for role in ("key", "value")
+                for key, value in {
+                    "schema.registry.url": "https://registry",
+                    "basic.auth.credentials.source": "USER_INFO",
+                    "basic.auth.user.info": "ann:registry-pass-1",
+                }.items()
+            },
+        }
+
+    @pytest.mark.parametrize(
+        "given",
+        [{"schema_registry_username": "ann"}, {"schema_registry_username": "ann", "schema_registry_password": "p"}],
+        ids=["no password", "no URL"],
+    )
+    def test_a_part_of_a_registry_is_an_error(self, worker_config: Any, given: dict[str, str]) -> None:
+        with pytest.raises(ConfigError, match="has a part of what a schema registry needs"):
+            worker_config(given)
 
     def test_other_keys_of_the_extra_are_worker_keys(self, worker_config: Any) -> None:
         extra = {"offset.storage.replication.factor": 1, "topic.creation.enable": False, "producer.linger.ms": "5"}
@@ -147,6 +176,8 @@ class TestSecrets:
             "security_protocol": "SASL_SSL",
             "sasl_mechanism": "PLAIN",
             "ssl_key_password": "key-pass-21",
+            "schema_registry_url": "https://registry",
+            "schema_registry_username": "ann",
             "schema_registry_password": "registry-pass-22",
             "producer.sasl.jaas.config": "jaas-entry-23",
         }
@@ -167,7 +198,7 @@ class TestSecrets:
             name for name, field in declared["conn-fields"].items() if field["schema"].get("format") == "password"
         }
 
-        assert hidden == {"ssl_private_key", "ssl_key_password"}
+        assert hidden == {"ssl_private_key", "ssl_key_password", "schema_registry_password"}
 
     def test_airflow_hides_them_by_their_names(self) -> None:
         extra = {"ssl_private_key": "abc-1", "ssl_key_password": "abc-2"}

@@ -16,9 +16,8 @@ KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TR
     [
         ("io.debezium.connector.postgresql.PostgresConnector", "JdbcSource reads the same tables"),
         ("io.debezium.connector.mysql.MySqlConnector", "keep it on a Connect cluster"),
-        ("io.confluent.connect.avro.AvroConverter", "use JsonConverter"),
-        ("com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter", "schema registries"),
-        ("AvroConverter", "use JsonConverter"),
+        ("com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter", "Confluent's REST API"),
+        ("io.apicurio.registry.utils.converter.AvroConverter", "Confluent's REST API"),
         ("io.confluent.connect.protobuf.ProtobufConverter", "JsonConverter reads and writes"),
         ("io.confluent.connect.json.JsonSchemaConverter", "JsonConverter reads and writes"),
         ("org.apache.kafka.connect.mirror.MirrorSourceConnector", "connect-mirror-maker"),
@@ -78,7 +77,7 @@ def test_the_closest_names_are_found(group: str, name: str, wanted: list[str]) -
     ("key", "config"),
     [
         ("connector.class", {"connector.class": "io.debezium.connector.mysql.MySqlConnector"}),
-        ("value.converter", {"connector.class": "FileStreamSource", "value.converter": "AvroConverter"}),
+        ("value.converter", {"connector.class": "FileStreamSource", "value.converter": "ProtobufConverter"}),
         (
             "transforms.a.type",
             {"connector.class": "FileStreamSource", "transforms": "a", "transforms.a.type": "io.debezium.transforms.X"},
