@@ -24,6 +24,7 @@ from airflow_kconnect.machine.spark_home import use_whole_pyspark
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame
 from airflow_kconnect.runtime.conversion.encoding import encoded
 from airflow_kconnect.runtime.conversion.header_stage import Cell, HeaderStage
+from airflow_kconnect.runtime.process.lookups import remember_lookups
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 
@@ -236,6 +237,7 @@ def _session() -> SparkSession:
         }.items():
             builder = builder.config(key, value)
         active = builder.getOrCreate()
+    remember_lookups(active)
     session = active.newSession()
     for key, value in (SESSION_CONF | _INTERPRETED).items():
         session.conf.set(key, value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.converters.types import SESSION_CONF
+from airflow_kconnect.runtime.process.lookups import remember_lookups
 from airflow_kconnect.runtime.process.progress import emit
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class LazySession:
         spark = self._given or _started(builder)
         if self._given is None and (url := spark.sparkContext.uiWebUrl):
             emit("spark_ui", url=url)
+        remember_lookups(spark)
         for key, value in (SESSION_CONF | _SPEED_CONF).items():
             spark.conf.set(key, value)
         if str(spark.conf.get("spark.speculation", "false")).lower() == "true":
