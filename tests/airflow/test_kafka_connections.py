@@ -44,7 +44,13 @@ def add(conn_id: str, *options: str, blocked: bool) -> str:
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(("blocked", "stored"), [(False, "kafka"), (True, "generic")], ids=["with", "without"])
+@pytest.mark.parametrize(
+    ("blocked", "stored"),
+    [
+        pytest.param(False, "kafka", id="with", marks=pytest.mark.exhaustive),
+        pytest.param(True, "generic", id="without"),
+    ],
+)
 def test_are_read_whether_the_provider_is_installed_or_not(
     airflow_database: Path, monkeypatch: pytest.MonkeyPatch, blocked: bool, stored: str
 ) -> None:

@@ -126,6 +126,7 @@ def _left_of(processes: list[psutil.Process], within_s: float = 0.0) -> list[psu
 
 
 class TestOnKill:
+    @pytest.mark.exhaustive  # as standalone/test_task_lifecycle.py, with a failpoint
     def test_leaves_no_process_and_no_file(self, connections: None, load: Load) -> None:
         """The job is stopped while a Python worker of Spark is in the middle of its transaction."""
         task = _Task(KafkaSourceOperator(**load.parameters, env_vars=load.failpoint))

@@ -69,6 +69,7 @@ class TestExampleDag:
 
     @pytest.mark.spark_submit
     @pytest.mark.timeout(600)
+    @pytest.mark.exhaustive  # `make demo` runs it, too
     def test_moves_a_file_through_kafka_and_the_second_run_only_what_is_new(
         self, example_dag: Any, connections: None, consumer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

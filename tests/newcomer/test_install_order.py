@@ -96,6 +96,7 @@ def test_a_connector_runs_after_the_client_was_installed_last(
     assert values == [b'{"line":"one"}', b'{"line":"two"}']
 
 
+@pytest.mark.exhaustive  # like the connector above
 def test_a_preview_works_after_the_client_was_installed_last(overwritten: Path, tmp_path: Path) -> None:
     _connector(tmp_path)
     (tmp_path / "records.jsonl").write_text('{"topic": "t", "value": "1"}\n')
