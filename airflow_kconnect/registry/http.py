@@ -131,8 +131,8 @@ class RegistryHttp:
         if values["basic.auth.credentials.source"] != USER_INFO:
             user, colon, password = self._in_url.partition(":")
             return (unquote(user), unquote(password)) if colon else None
-        given = values["basic.auth.user.info"] or values["schema.registry.basic.auth.user.info"]
-        user, colon, password = (given.value if given else "").partition(":")
+        given = values["basic.auth.user.info"].value or values["schema.registry.basic.auth.user.info"].value
+        user, colon, password = given.partition(":")
         if not colon:
             key = f"{self._prefix}basic.auth.user.info"
             raise ConfigError({key: ["must be `user:password` with `basic.auth.credentials.source=USER_INFO`"]})

@@ -1,0 +1,89 @@
+"""Messages of a batch: each topic has its id, null data are tombstones, rejected ones are errors."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from airflow_kconnect.connect.data import INT64_SCHEMA, ConnectSchema, Shape, struct
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.avro.format import AvroFormat
+from airflow_kconnect.converters.registered.desk import Desk
+from airflow_kconnect.converters.registered.writing import MessageWriter
+from airflow_kconnect.registry.schema import RegisteredSchema
+
+FORM = AvroFormat(AvroFormat.config().parse({}))
+RECORD = struct(("id", INT64_SCHEMA), name="R")
+IDS = {"a": 1, "b": 2}
+ASKED: list[str] = []
+
+
+def _resolve(shape: int, topic: str) -> tuple[int, RegisteredSchema]:
+    ASKED.append(topic)
+    if topic not in IDS:
+        raise DataError(f"{topic} is rejected")
+    return IDS[topic], FORM.schema_of(Shape(RECORD))
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    ASKED.clear()
+    made = Desk("127.0.0.1", _resolve)
+    yield made
+    made.close()
+
+
+def _writer(desk: Desk, schema: ConnectSchema = RECORD) -> MessageWriter:
+    shape = Shape(schema)
+    own = FORM.schema_of(shape)
+    writer = MessageWriter(desk.address, 0, shape, FORM, (own, FORM.encoder(own, shape)))
+    found: MessageWriter = pickle.loads(pickle.dumps(writer))  # noqa: S301
+    return found
+
+
+def _data(*ids: int | None) -> pa.Array:
+    rows = [None if number is None else {"id": number} for number in ids]
+    return pa.array(rows, pa.struct([("id", pa.int64())]))
+
+
+def test_each_record_has_the_id_of_its_topic(desk: Desk) -> None:
+    messages, errors = _writer(desk).messages(_data(1, 2, 3), pa.array(["a", "b", "a"]))
+
+    assert messages.to_pylist() == [b"\0\0\0\0\1\2", b"\0\0\0\0\2\4", b"\0\0\0\0\1\6"]
+    assert errors.null_count == 3
+
+
+def test_a_topic_is_asked_for_once(desk: Desk) -> None:
+    writer = _writer(desk)
+    for _ in range(3):
+        writer.messages(_data(1, 2), "a")
+
+    assert ASKED == ["a"]
+
+
+def test_without_data_nothing_is_asked(desk: Desk) -> None:
+    _writer(desk).messages(_data(None, None), pa.array(["a", "b"]))
+
+    assert ASKED == []
+
+
+def test_null_data_of_an_optional_schema_are_tombstones(desk: Desk) -> None:
+    messages, errors = _writer(desk, RECORD.as_optional()).messages(_data(1, None), "a")
+
+    assert (messages.to_pylist()[1], errors.to_pylist()[1]) == (None, None)
+
+
+def test_null_data_of_another_schema_are_errors(desk: Desk) -> None:
+    _, errors = _writer(desk).messages(_data(1, None), pa.array(["a", "a"]))
+
+    assert errors.to_pylist() == [None, "Invalid value: null used for required value"]
+
+
+def test_records_of_a_rejected_topic_are_errors_and_others_are_not(desk: Desk) -> None:
+    messages, errors = _writer(desk).messages(_data(1, 2, 3), pa.array(["a", "no", "a"]))
+
+    assert errors.to_pylist() == [None, "no is rejected", None]
+    assert messages.to_pylist()[1] is None

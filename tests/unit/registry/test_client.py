@@ -1,0 +1,182 @@
+"""The client of schema registries: what it asks, how often, and what an answer means."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.local.ports import free_port
+from airflow_kconnect.registry.client import UnknownSchemaError
+from airflow_kconnect.registry.http import ANSWER_MAX_BYTES
+from airflow_kconnect.registry.schema import RegisteredSchema
+from tests.unit.registry.conftest import Client, Server
+
+TEXT = '{"type":"string"}'
+STRING = RegisteredSchema("AVRO", TEXT)
+
+
+class TestQuestions:
+    def test_a_schema_is_asked_for_once(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"schema": TEXT})]
+        registry = client()
+
+        assert [registry.schema_by_id(3), registry.schema_by_id(3)] == [STRING, STRING]
+        assert server.paths == ["/schemas/ids/3"]
+
+    def test_references_are_looked_up_with_theirs(self, server: Server, client: Client) -> None:
+        def refers(name: str) -> dict[str, object]:
+            return {"schema": name, "references": [{"name": f"of {name}", "subject": "a/b", "version": 2}]}
+
+        server.answers = [(200, refers("outer")), (200, refers("inner")), (200, {"schema": TEXT, "version": 2})]
+
+        inner = RegisteredSchema("AVRO", "inner", (("of inner", RegisteredSchema("AVRO", TEXT, version=2)),))
+        assert client().schema_by_id(1) == RegisteredSchema("AVRO", "outer", (("of outer", inner),))
+        assert server.paths[1:] == ["/subjects/a%2Fb/versions/2"] * 2
+
+    def test_schemas_that_refer_to_each_other_without_end_are_an_error(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"schema": "x", "references": [{"name": "x", "subject": "x", "version": 1}]})]
+
+        with pytest.raises(DataError, match="refer to each other in more than"):
+            client().schema_by_id(1)
+
+    def test_a_schema_is_registered_once(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"id": 5})]
+        registry = client()
+
+        assert [registry.register("t-value", STRING), registry.register("t-value", STRING)] == [5, 5]
+        assert [(method, path) for method, path, _ in server.asked] == [("POST", "/subjects/t-value/versions")]
+
+    def test_normalize_is_asked_for(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"id": 5})]
+
+        client(normalize_schemas="true").lookup("t", STRING)
+
+        assert server.paths == ["/subjects/t?normalize=true"]
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("status", [429, 500, 503])
+    def test_an_overloaded_registry_is_asked_again(self, server: Server, client: Client, status: int) -> None:
+        server.answers = [(status, {}), (200, {"schema": TEXT})]
+
+        assert client().schema_by_id(1) == STRING
+
+    def test_an_unavailable_one_can_be_retried_and_is_named(self, client: Client) -> None:
+        url = f"http://127.0.0.1:{free_port()}"
+
+        with pytest.raises(RetriableError, match=f"unavailable.*{url}.*`value.converter.schema.registry.url`"):
+            client(url, max_retries="1").schema_by_id(1)
+
+    def test_the_next_url_is_asked(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"schema": TEXT})]
+
+        assert client(f"http://127.0.0.1:{free_port()},{server.url}", max_retries="0").schema_by_id(1) == STRING
+
+    @pytest.mark.parametrize("status", [401, 403])
+    def test_wrong_credentials_are_an_error_of_the_configuration(
+        self, server: Server, client: Client, status: int
+    ) -> None:
+        server.answers = [(status, {"message": "who are you"})]
+
+        with pytest.raises(ConfigError, match=r"`value\.converter\.basic\.auth\.user\.info`.*who are you"):
+            client().schema_by_id(1)
+
+    def test_an_unknown_schema_is_one(self, server: Server, client: Client) -> None:
+        server.answers = [(404, {"error_code": 40403, "message": "Schema not found"})]
+
+        with pytest.raises(UnknownSchemaError, match="does not have schema 1: Schema not found"):
+            client().schema_by_id(1)
+
+    @pytest.mark.parametrize("status", [409, 422])
+    def test_a_rejected_schema_names_subject_and_reason(self, server: Server, client: Client, status: int) -> None:
+        server.answers = [(status, {"message": "incompatible\nwith 3"})]
+
+        with pytest.raises(DataError, match=f"rejects a schema of subject t-value: {status} incompatible with 3"):
+            client().register("t-value", STRING)
+
+    @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"id": "x"}', b"[" * 100_000], ids=str.__call__)
+    def test_something_else_at_the_url_is_an_error(self, server: Server, client: Client, body: bytes) -> None:
+        server.answers = [(200, body)]
+
+        with pytest.raises(DataError):
+            client().register("t", STRING)
+
+
+class TestSafety:
+    def test_a_redirect_is_not_followed(self, server: Server, client: Client) -> None:
+        server.answers, server.headers = [(302, {})], {"Location": f"{server.url}/elsewhere"}
+
+        with pytest.raises(DataError, match="302"):
+            client().schema_by_id(1)
+        assert server.paths == ["/schemas/ids/1"]
+
+    def test_an_answer_without_end_is_cut_off(self, server: Server, client: Client) -> None:
+        server.answers = [(200, b" " * (ANSWER_MAX_BYTES + 1))]
+
+        with pytest.raises(ConfigError, match="answers with more than"):
+            client().schema_by_id(1)
+
+    @pytest.mark.parametrize("address", ["169.254.169.254", "fe80::1", "::ffff:169.254.169.254"])
+    def test_nothing_is_sent_to_a_link_local_address(self, client: Client, address: str) -> None:
+        class Stream:
+            def get_extra_info(self, name: str) -> tuple[str, int]:
+                return address, 80
+
+        with pytest.raises(ConfigError, match="is a link-local address"):
+            client()._http._check_peer("connection.connect_tcp.complete", {"return_value": Stream()})
+
+
+class TestCredentials:
+    def _authorization(self, server: Server) -> str:
+        return server.asked[0][2]["Authorization"]
+
+    @pytest.mark.parametrize(
+        "keys",
+        [
+            {"basic_auth_credentials_source": "USER_INFO", "basic_auth_user_info": "ann:p@ss"},
+            {"basic_auth_credentials_source": "USER_INFO", "schema_registry_basic_auth_user_info": "ann:p@ss"},
+        ],
+        ids=["key", "older key"],
+    )
+    def test_user_and_password(self, server: Server, client: Client, keys: dict[str, str]) -> None:
+        server.answers = [(200, {"schema": TEXT})]
+
+        client(**keys).schema_by_id(1)
+
+        assert self._authorization(server) == "Basic " + base64.b64encode(b"ann:p@ss").decode()
+
+    def test_those_of_the_url(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"schema": TEXT})]
+
+        client(server.url.replace("//", "//ann:p%40ss@")).schema_by_id(1)
+
+        assert self._authorization(server) == "Basic " + base64.b64encode(b"ann:p@ss").decode()
+
+    def test_a_token(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"schema": TEXT})]
+
+        client(bearer_auth_token="t0ken").schema_by_id(1)
+
+        assert self._authorization(server) == "Bearer t0ken"
+
+    def test_user_info_without_a_password_is_an_error(self, client: Client) -> None:
+        with pytest.raises(ConfigError, match="must be `user:password`"):
+            client(basic_auth_credentials_source="USER_INFO", basic_auth_user_info="ann").schema_by_id(1)
+
+    @pytest.mark.parametrize("status", [401, 404, 409, 500])
+    def test_no_error_shows_them(self, server: Server, client: Client, status: int) -> None:
+        server.answers = [(status, {"message": "no"})]
+        registry = client(server.url.replace("//", "//ann:s3cret-pass@"), max_retries="0")
+
+        with pytest.raises((ConfigError, DataError, RetriableError)) as caught:
+            registry.register("t", STRING)
+
+        assert "s3cret-pass" not in str(caught.value)
+
+    def test_a_certificate_that_is_not_there_is_named(self, client: Client) -> None:
+        keys = {"schema_registry_ssl_truststore_location": "/no/ca.pem"}
+
+        with pytest.raises(ConfigError, match=r"schema\.registry\.ssl\.truststore\.location`: /no/ca\.pem"):
+            client("https://127.0.0.1:1", **keys).schema_by_id(1)
