@@ -77,4 +77,4 @@ def kept(new: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 if __name__ == "__main__":
     found = kept(map(json.loads, RESULTS.read_text().splitlines() if RESULTS.exists() else ()))
     KEPT.write_text("".join(f"{json.dumps(outcome)}\n" for outcome in found))
-    PAGE.write_text(filled(PAGE.read_text(), {"torture": table(found), "torture faults": faults(found)}))
+    PAGE.write_text(filled(PAGE.read_text(), {"torture": table(found), "torture-faults": faults(found)}))
