@@ -6,6 +6,7 @@ import json
 import logging
 import shutil
 import tarfile
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -160,11 +161,14 @@ def unpacked(folder: Path, progress: Callable[[str], None]) -> Path:
     target = folder / "unpacked"
     if not target.is_dir():
         progress("Unpacking the schema registry")
-        part = folder / "unpacked.part"
-        shutil.rmtree(part, ignore_errors=True)
-        with tarfile.open(archive) as tar:
-            tar.extractall(part, filter="data")
-        part.rename(target)
+        part = Path(tempfile.mkdtemp(prefix="unpacking-", dir=folder))
+        try:
+            with tarfile.open(archive) as tar:
+                tar.extractall(part, filter="data")
+            with suppress(OSError):  # another process was faster
+                part.rename(target)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
     [program] = target.glob("*-runner.jar")
     return program
 
