@@ -7,20 +7,20 @@ from typing import Annotated
 import typer
 
 from airflow_kconnect import __version__
-from airflow_kconnect.cli.broker import app as broker
-from airflow_kconnect.cli.demo import demo
-from airflow_kconnect.cli.dlq import app as dlq
 from airflow_kconnect.cli.doctor import doctor
-from airflow_kconnect.cli.offsets import app as offsets
+from airflow_kconnect.cli.local.broker import app as broker
+from airflow_kconnect.cli.local.demo import demo
+from airflow_kconnect.cli.local.registry import app as registry
+from airflow_kconnect.cli.local.spark import app as spark
+from airflow_kconnect.cli.operations.dlq import app as dlq
+from airflow_kconnect.cli.operations.offsets import app as offsets
+from airflow_kconnect.cli.operations.states import pause, resume, stop
+from airflow_kconnect.cli.operations.status import status
+from airflow_kconnect.cli.operations.topic import app as topic
 from airflow_kconnect.cli.plugins import plugins
 from airflow_kconnect.cli.preview import preview
 from airflow_kconnect.cli.reference import reference
-from airflow_kconnect.cli.registry import app as registry
 from airflow_kconnect.cli.run import run
-from airflow_kconnect.cli.spark import app as spark
-from airflow_kconnect.cli.states import pause, resume, stop
-from airflow_kconnect.cli.status import status
-from airflow_kconnect.cli.topic import app as topic
 from airflow_kconnect.cli.validate import validate
 
 app = typer.Typer(

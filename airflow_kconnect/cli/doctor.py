@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from airflow_kconnect.cli.broker import default_data
+from airflow_kconnect.cli.local.broker import default_data
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from airflow_kconnect.cli.broker import default_data
+from airflow_kconnect.cli.local.broker import default_data
 from airflow_kconnect.connect.config import properties
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.variables.resolver import ConfigResolver

@@ -17,7 +17,7 @@ from confluent_kafka import KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 from typer.testing import CliRunner
 
-from airflow_kconnect.cli.broker import app
+from airflow_kconnect.cli.local.broker import app
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.local import broker as broker_module
 from airflow_kconnect.local.broker import EmbeddedBroker
@@ -211,7 +211,7 @@ class TestCommand:
 
     def test_broker_outlives_the_command(self, own: EmbeddedBroker) -> None:
         data = str(own.status().data)
-        python = "from airflow_kconnect.cli.broker import app; app()"
+        python = "from airflow_kconnect.cli.local.broker import app; app()"
         started = subprocess.run(
             [sys.executable, "-c", python, "start", "--data", data, "--port", str(free_port())],
             capture_output=True,

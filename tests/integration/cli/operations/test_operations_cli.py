@@ -18,7 +18,7 @@ from tests.support.kafka import produce
 
 Kconnect = Callable[..., Result]
 
-REPOSITORY = Path(__file__).parents[3]
+REPOSITORY = Path(__file__).parents[4]
 OFFSETS = {"offsets": [{"partition": {"filename": "/data/in"}, "offset": {"position": 7}}]}
 
 

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from airflow_kconnect.cli.broker import home_folder
 from airflow_kconnect.cli.errors import errors_in_one_line
+from airflow_kconnect.cli.local.broker import home_folder
 from airflow_kconnect.local.registry import DEFAULT_PORT, LocalRegistry, RegistryStatus
 from airflow_kconnect.machine.progress import ProgressLine
 

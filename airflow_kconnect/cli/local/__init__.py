@@ -1,0 +1,1 @@
+"""Commands about what runs on this machine: broker, registry, demo, Spark."""

@@ -1,0 +1,1 @@
+"""Commands about connectors that are in use: states, offsets, dead letters, topics."""
