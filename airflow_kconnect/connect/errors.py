@@ -67,6 +67,12 @@ class InternalError(ConnectError):
     exit_code = 5
 
 
+def first_line(error: object) -> str:
+    """The first line of an error's text; the name of its class if it has none."""
+    lines = str(error).strip().splitlines()
+    return lines[0].strip() if lines else type(error).__name__
+
+
 def in_one_line(error: BaseException) -> str:
     """Class and first line of the text of an error that is not ours."""
     return f"{type(error).__name__}: {error}".splitlines()[0]

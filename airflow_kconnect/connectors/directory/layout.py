@@ -35,7 +35,7 @@ class VisibleFile:
 
 
 @dataclass(frozen=True)
-class Layout:
+class FolderLayout:
     """``<directory>/<topic>/partition=<n>/<topic>+<n>+<offset of the first record>.<extension>``.
 
     :param directory: absolute.

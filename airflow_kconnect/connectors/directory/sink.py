@@ -32,7 +32,7 @@ from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.sink_connector import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connectors.directory.layout import Layout, VisibleFile
+from airflow_kconnect.connectors.directory.layout import FolderLayout, VisibleFile
 from airflow_kconnect.connectors.file.output import named_errors, sync_folder
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class DirectorySinkConnector(NativeSinkConnector):
 
         If the folder is not accessible here, nothing is known about its files.
         """
-        layout = Layout(cls.config().parse(props)["directory"], "")
+        layout = FolderLayout(cls.config().parse(props)["directory"], "")
         found = ((place, start, _parted(layout, place, start, committed.get(place))) for place, start in starts.items())
         return [
             f"{place}: offset {start} may be in the middle of {path.name}, whose records from there on would be stored"
@@ -144,9 +144,9 @@ class DirectorySinkConnector(NativeSinkConnector):
         return self.config_values["compression"] or _COMPRESSIONS[self._format][0]
 
     @property
-    def _layout(self) -> Layout:
+    def _layout(self) -> FolderLayout:
         zipped = self._format == "json" and self._compression == "gzip"
-        return Layout(self.config_values["directory"], "json.gz" if zipped else self._format)
+        return FolderLayout(self.config_values["directory"], "json.gz" if zipped else self._format)
 
     def check(self) -> None:
         directory = Path(self._layout.directory)
@@ -215,7 +215,9 @@ class DirectorySinkConnector(NativeSinkConnector):
         return removed
 
 
-def _parted(layout: Layout, place: TopicPartition, start: int, committed: int | None) -> tuple[Path, int, int] | None:
+def _parted(
+    layout: FolderLayout, place: TopicPartition, start: int, committed: int | None
+) -> tuple[Path, int, int] | None:
     """The file that may have records before and after an offset, where it begins, and where the next one does."""
     with named_errors(layout.folder(place)):
         files = layout.visible(place)

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
-from airflow_kconnect.connectors.directory.layout import Layout
+from airflow_kconnect.connectors.directory.layout import FolderLayout
 from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
 
 _ROW_GROUP_BYTES = 64 * 1024 * 1024
@@ -99,7 +99,7 @@ class DirectoryWriter(SplitWriter):
     :param flush_size: records per file, counted from the start of the split.
     """
 
-    def __init__(self, layout: Layout, *, format: str, compression: str, flush_size: int) -> None:
+    def __init__(self, layout: FolderLayout, *, format: str, compression: str, flush_size: int) -> None:
         self._layout = layout
         self._format = format
         self._compression = compression

@@ -33,7 +33,7 @@ from airflow_kconnect.connectors.jdbc.sink.config import (
     rule_errors,
     settings_of,
 )
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import shown
 from airflow_kconnect.connectors.jdbc.sink.offsets_table import OffsetsTable
 
@@ -56,7 +56,7 @@ class JdbcSinkConnector(NativeSinkConnector):
         self._target = target_of(self._settings)
         self._offsets = self._offsets_of(self._settings.connector)
         self._run = uuid.uuid4().hex
-        self._layouts: tuple[Layout, ...] = ()
+        self._layouts: tuple[RowLayout, ...] = ()
         self._tables: set[str] = set()
         self.exactly_once = self._offsets is not None
         self.needs = frozenset({"key"} if self._settings.pk_mode == RECORD_KEY else ())

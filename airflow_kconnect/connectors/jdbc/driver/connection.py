@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError, first_line
 from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_state
@@ -111,7 +111,7 @@ def _text(found: Any, index: int, is_timestamp: bool) -> str | None:
 
 def database_error(place: str, what: str, exception: Any, subprotocol: str) -> ConnectError:
     """The error for a Java exception: a wrong password is the user's, an unavailable database no one's fault."""
-    message = _first_line(exception)
+    message = first_line(exception.getMessage() or exception.getClass().getName())
     found = _sql_exception(exception)
     if found is None:
         return DataError(f"{place}: {what} failed: {message}")
@@ -171,8 +171,3 @@ def _is_sql(exception: Any) -> bool:
             return True
         cls = cls.getSuperclass()
     return False
-
-
-def _first_line(exception: Any) -> str:
-    text = str(exception.getMessage() or exception.getClass().getName())
-    return text.strip().splitlines()[0]

@@ -43,7 +43,7 @@ class TableColumn:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """The columns of records whose keys and values have certain shapes.
 
     :param problem: why such records cannot be written; there are no columns then.
@@ -78,7 +78,7 @@ class _Problem(Exception):
     """Why records of a shape cannot be written."""
 
 
-def layout_of(settings: SinkSettings, key: Shape | None, value: Shape | None) -> Layout:
+def layout_of(settings: SinkSettings, key: Shape | None, value: Shape | None) -> RowLayout:
     """The layout of records.
 
     :param key: None: there is no key, or it is not needed. :param value: None: there is none, the record deletes.
@@ -86,10 +86,10 @@ def layout_of(settings: SinkSettings, key: Shape | None, value: Shape | None) ->
     try:
         if value is None:
             columns = tuple(_record_key(settings, key))
-            return Layout(_named(settings, columns), delete=True)
-        return Layout(_named(settings, _ordered(settings, key, value)))
+            return RowLayout(_named(settings, columns), delete=True)
+        return RowLayout(_named(settings, _ordered(settings, key, value)))
     except _Problem as problem:
-        return Layout(problem=str(problem))
+        return RowLayout(problem=str(problem))
 
 
 def _ordered(settings: SinkSettings, key: Shape | None, value: Shape) -> tuple[TableColumn, ...]:

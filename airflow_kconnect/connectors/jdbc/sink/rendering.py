@@ -17,7 +17,7 @@ from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix, with_exc
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connectors.jdbc.sink.cells import Cell, CellRule
 from airflow_kconnect.connectors.jdbc.sink.config import RECORD_KEY, SinkSettings
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout, TableColumn, layout_of
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, TableColumn, layout_of
 from airflow_kconnect.converters.base import choose
 
 _ERROR = stage_prefix("TASK_PUT", "io.confluent.connect.jdbc.JdbcSinkConnector") + with_exception(
@@ -34,11 +34,11 @@ class _Case:
     """
 
     number: int
-    layout: Layout
+    layout: RowLayout
     columns: Mapping[str, Column]
 
 
-Parts = tuple[Layout, ...]
+Parts = tuple[RowLayout, ...]
 """What the writer needs to know: a layout for each value of the column ``part``."""
 
 
@@ -106,8 +106,8 @@ def _cases(frame: RecordFrame, settings: SinkSettings) -> tuple[RecordFrame, lis
     return frame.with_df(frame.df.withColumn("case", number)), cases
 
 
-def _layout(settings: SinkSettings, key: Shape | None, value: Shape | None) -> Layout:
-    return Layout(problem=DROPPED) if value is None and not settings.deletes else layout_of(settings, key, value)
+def _layout(settings: SinkSettings, key: Shape | None, value: Shape | None) -> RowLayout:
+    return RowLayout(problem=DROPPED) if value is None and not settings.deletes else layout_of(settings, key, value)
 
 
 def _alternatives(union: Union) -> Iterator[tuple[Shape | None, Column]]:
@@ -130,7 +130,7 @@ def _parts(cases: list[_Case], *, share: bool) -> tuple[Parts, dict[int, int]]:
     """
     writable = [case for case in cases if case.layout.problem is None]
     layouts = list(dict.fromkeys(case.layout for case in writable))
-    shared: dict[Layout, Layout] = {}
+    shared: dict[RowLayout, RowLayout] = {}
     for layout in layouts if share else ():
         hosts = [host for host in layouts if not host.delete and host.key_columns == layout.key_columns]
         if layout.delete and len(hosts) == 1:

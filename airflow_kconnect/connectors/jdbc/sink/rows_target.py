@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connectors.jdbc.sink.config import INSERT, UPDATE
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Target
 
@@ -22,7 +22,7 @@ class RowsLoader(Loader):
 
     _target: RowsTarget
 
-    def add(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
+    def add(self, table: Table, part: int, layout: RowLayout, rows: pa.RecordBatch) -> None:
         columns = {name: rows.column(f"cell_{part}_{n}") for n, name in enumerate(layout.names)}
         statement, names = self._target.statement(table, layout)
         values = list(zip(*(columns[name].to_pylist() for name in names), strict=True))
@@ -47,19 +47,19 @@ class StatementsTarget(Target):
     Of a statement there are its text and the columns whose values it takes, in order.
     """
 
-    def insert(self, table: Table, layout: Layout) -> Statement:
+    def insert(self, table: Table, layout: RowLayout) -> Statement:
         marks = ", ".join([self.placeholder] * len(layout.names))
         into = f"{self.escaped(self.quoted(table))} ({self.escaped(self.listed(layout.names))})"
         return f"INSERT INTO {into} VALUES ({marks})", layout.names
 
-    def update(self, table: Table, layout: Layout) -> Statement:
+    def update(self, table: Table, layout: RowLayout) -> Statement:
         # Where all columns are the key's there is nothing to change.
         others = layout.others or layout.keys
         where = self._equal(layout.keys, " AND ")
         update = f"UPDATE {self.escaped(self.quoted(table))} SET {self._equal(others, ', ')} WHERE {where}"
         return update, [*others, *layout.keys]
 
-    def delete(self, table: Table, layout: Layout) -> Statement:
+    def delete(self, table: Table, layout: RowLayout) -> Statement:
         where = self._equal(layout.keys, " AND ")
         return f"DELETE FROM {self.escaped(self.quoted(table))} WHERE {where}", layout.keys
 
@@ -77,7 +77,7 @@ class RowsTarget(StatementsTarget):
     def loader(self, connection: Connection) -> Loader:
         return RowsLoader(self, connection)
 
-    def statement(self, table: Table, layout: Layout) -> Statement:
+    def statement(self, table: Table, layout: RowLayout) -> Statement:
         """What is done with a row."""
         if layout.delete:
             return self.delete(table, layout)
@@ -89,11 +89,5 @@ class RowsTarget(StatementsTarget):
         return f"{insert} {self.escaped(self.on_conflict(layout))}", names
 
     @abstractmethod
-    def on_conflict(self, layout: Layout) -> str:
+    def on_conflict(self, layout: RowLayout) -> str:
         """What an insert does where the key is there already."""
-
-
-def first_line(error: Any) -> str:
-    """The first line of an error's text."""
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Target
 
 
-class Tables:
+class KnownTables:
     """What is known of the tables of a split."""
 
     def __init__(self, target: Target) -> None:
         self._target = target
         self._known: dict[Table, set[str]] = {}
 
-    def knows(self, table: Table, layout: Layout) -> bool:
+    def knows(self, table: Table, layout: RowLayout) -> bool:
         """Whether a table is known to have the columns."""
         return table in self._known and not self._missing(self._known[table], layout)
 
-    def changes(self, connection: Connection, table: Table, layout: Layout) -> list[str]:
+    def changes(self, connection: Connection, table: Table, layout: RowLayout) -> list[str]:
         """The statements that make the table fit; none if it does, which is then remembered.
 
         :raises DataError: it does not fit and must not be changed, or a name is too long.
@@ -36,7 +36,7 @@ class Tables:
         self._known[table] = columns if not missing else columns | {self._target.same_name(name) for name in missing}
         return statements
 
-    def change(self, table: Table, layout: Layout) -> None:
+    def change(self, table: Table, layout: RowLayout) -> None:
         """Make the table fit, on a connection of its own, unless another session has done so by now."""
         statements: list[str] = []
         with self._target.session() as connection:
@@ -55,10 +55,10 @@ class Tables:
                         raise
                     connection.rollback()
 
-    def _missing(self, columns: set[str], layout: Layout) -> list[str]:
+    def _missing(self, columns: set[str], layout: RowLayout) -> list[str]:
         return [name for name in layout.names if self._target.same_name(name) not in columns]
 
-    def _create(self, table: Table, layout: Layout) -> str:
+    def _create(self, table: Table, layout: RowLayout) -> str:
         settings = self._target.settings
         if not settings.auto_create:
             raise DataError(
@@ -68,7 +68,7 @@ class Tables:
         self._known[table] = set(map(self._target.same_name, layout.names))
         return self._target.create_statement(table, layout)
 
-    def _add(self, table: Table, layout: Layout, missing: list[str]) -> list[str]:
+    def _add(self, table: Table, layout: RowLayout, missing: list[str]) -> list[str]:
         settings = self._target.settings
         names = ", ".join(f"`{name}`" for name in missing)
         if not settings.auto_evolve:

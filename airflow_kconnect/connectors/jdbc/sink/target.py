@@ -14,7 +14,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.sink_connector import BatchRenderer
 from airflow_kconnect.connectors.jdbc.driver.identifiers import quote
 from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout, TableColumn
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, TableColumn
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, quoted, shown
 from airflow_kconnect.converters.types import decimal_scale
 
@@ -35,7 +35,7 @@ class Loader(ABC):
         self._target, self._connection = target, connection
 
     @abstractmethod
-    def add(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
+    def add(self, table: Table, part: int, layout: RowLayout, rows: pa.RecordBatch) -> None:
         """Take rows of one table and layout; those of a table come in order. `flush` makes sure of them.
 
         :param part: number of the layout.
@@ -111,12 +111,12 @@ class Target(ABC):
         self.settings = settings
 
     @abstractmethod
-    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
+    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[RowLayout, ...]]:
         """Rows as `loader` takes them, and the layouts that they have."""
 
     def plain_rows(
         self, keys: Sequence[Shape], values: Sequence[Shape]
-    ) -> tuple[BatchRenderer, tuple[Layout, ...]] | None:
+    ) -> tuple[BatchRenderer, tuple[RowLayout, ...]] | None:
         """Who makes such rows of parsed payloads without Spark, and their layouts; None: that is not possible."""
         return None
 
@@ -216,7 +216,7 @@ class Target(ABC):
         """What is equal for names that the database takes for one column."""
         return name
 
-    def create_statement(self, table: Table, layout: Layout) -> str:
+    def create_statement(self, table: Table, layout: RowLayout) -> str:
         """The table that Connect makes for such records."""
         parts = [self.column_definition(column) for column in layout.columns]
         if layout.keys:
@@ -261,7 +261,7 @@ class Target(ABC):
     def text_literal(self, text: str) -> str:
         return "'" + text.replace("'", "''") + "'"
 
-    def check_names(self, table: Table, layout: Layout) -> None:
+    def check_names(self, table: Table, layout: RowLayout) -> None:
         """:raises DataError: a name is longer than the database's names, which it would cut, or has too many parts."""
         if len(table) > self.max_parts:
             raise DataError(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connect.sink_connector import Refused, SinkSplit, SplitWriter
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.offsets_table import OffsetsTable
-from airflow_kconnect.connectors.jdbc.sink.tables import Tables
+from airflow_kconnect.connectors.jdbc.sink.tables import KnownTables
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ class JdbcWriter(SplitWriter):
     :param run: which run this is; the owner of the stored offsets.
     """
 
-    def __init__(self, target: Target, parts: tuple[Layout, ...], offsets: OffsetsTable | None, run: str) -> None:
+    def __init__(self, target: Target, parts: tuple[RowLayout, ...], offsets: OffsetsTable | None, run: str) -> None:
         self._target, self._parts, self._offsets, self._run = target, parts, offsets, run
         self._connection: Connection = None
         self._refused: Refused | None = None
@@ -40,7 +40,7 @@ class JdbcWriter(SplitWriter):
 
     def open(self, split: SinkSplit) -> None:
         self._split = split
-        self._tables = Tables(self._target)
+        self._tables = KnownTables(self._target)
         self._names: dict[str, Table] = {}
         self._target.check_driver()
         self._connection = self._target.connect(self._run)

@@ -26,7 +26,7 @@ _SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True)
-class Scope:
+class TableFilter:
     """Where tables are looked for; None is anywhere. Schemas by a pattern of LIKE, as JDBC has it."""
 
     catalog: str | None
@@ -84,7 +84,7 @@ class Dialect:
         """Name of the database that is part of table names in some versions of Connect's offsets."""
         return None
 
-    def tables(self, db: Database, scope: Scope) -> list[TableName]:
+    def tables(self, db: Database, scope: TableFilter) -> list[TableName]:
         """Tables, by name."""
 
         def ask(connection: Any) -> list[TableName]:

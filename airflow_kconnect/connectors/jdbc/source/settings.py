@@ -11,7 +11,7 @@ from airflow_kconnect.connectors.jdbc.driver.drivers import driver_properties
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.source.columns import GRANULARITIES, Granularity
 from airflow_kconnect.connectors.jdbc.source.config import Mode
-from airflow_kconnect.connectors.jdbc.source.dialect import Scope
+from airflow_kconnect.connectors.jdbc.source.dialect import TableFilter
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,15 @@ class SourceSettings:
         return f"connector {self.name}: {self.url.shown}"
 
     @property
-    def scope(self) -> Scope:
+    def scope(self) -> TableFilter:
         """Where tables are looked for."""
         values = self.values
-        return Scope(values["catalog.pattern"], values["schema.pattern"], tuple(values["table.types"]))
+        return TableFilter(values["catalog.pattern"], values["schema.pattern"], tuple(values["table.types"]))
 
     @property
-    def everything(self) -> Scope:
+    def everything(self) -> TableFilter:
         """All tables."""
-        return Scope(None, None, tuple(self.values["table.types"]))
+        return TableFilter(None, None, tuple(self.values["table.types"]))
 
     @property
     def zone(self) -> ZoneInfo | None:

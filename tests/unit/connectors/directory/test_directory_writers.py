@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connectors.directory import writers
-from airflow_kconnect.connectors.directory.layout import Layout
+from airflow_kconnect.connectors.directory.layout import FolderLayout
 from airflow_kconnect.connectors.directory.writers import DirectoryWriter, json_strings
 
 SPLIT = SinkSplit("t", 3, 10, 100)
 
 
 def json_writer(folder: Path, flush_size: int = 1000, compression: str = "none") -> DirectoryWriter:
-    layout = Layout(str(folder), "json.gz" if compression == "gzip" else "json")
+    layout = FolderLayout(str(folder), "json.gz" if compression == "gzip" else "json")
     writer = DirectoryWriter(layout, format="json", compression=compression, flush_size=flush_size)
     # The driver makes it, an executor uses it.
     copy: DirectoryWriter = pickle.loads(pickle.dumps(writer))  # noqa: S301
@@ -100,7 +100,9 @@ class TestJson:
 
 class TestParquet:
     def written(self, folder: Path, *batches: pa.RecordBatch) -> pq.ParquetFile:
-        writer = DirectoryWriter(Layout(str(folder), "parquet"), format="parquet", compression="zstd", flush_size=500)
+        writer = DirectoryWriter(
+            FolderLayout(str(folder), "parquet"), format="parquet", compression="zstd", flush_size=500
+        )
         writer.open(SPLIT)
         for batch in batches:
             writer.write(batch)

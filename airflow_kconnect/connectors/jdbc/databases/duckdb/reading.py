@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import MAX_PRECISION, Kind
-from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, Scope, iso
+from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, TableFilter, iso
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
 _KINDS = {
@@ -41,7 +41,7 @@ class DuckDb(MicrosecondDialect):
     # A wrong path would create a file, and several processes may read one.
     properties = {"duckdb.read_only": "true"}
 
-    def tables(self, db: Database, scope: Scope) -> list[TableName]:
+    def tables(self, db: Database, scope: TableFilter) -> list[TableName]:
         kinds = {"TABLE": "BASE TABLE", "VIEW": "VIEW"}
         wanted = ",".join(kinds.get(type_.upper(), "-") for type_ in scope.types)
         rows = db.rows(

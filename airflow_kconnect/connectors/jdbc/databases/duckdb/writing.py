@@ -8,12 +8,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connect.errors import (
+    ConfigError,
+    ConnectError,
+    DataError,
+    RefusedError,
+    RetriableError,
+    first_line,
+)
 from airflow_kconnect.connectors.jdbc.databases.duckdb.conditions import by_kind, is_locked
 from airflow_kconnect.connectors.jdbc.sink.config import INSERT, UPDATE
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
-from airflow_kconnect.connectors.jdbc.sink.rows_target import first_line
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Target
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
@@ -74,9 +80,9 @@ class DuckDbLoader(Loader):
 
     def __init__(self, target: Target, connection: Connection) -> None:
         super().__init__(target, connection)
-        self._added: list[tuple[Table, int, Layout, pa.RecordBatch]] | None = None  # by attempts
+        self._added: list[tuple[Table, int, RowLayout, pa.RecordBatch]] | None = None  # by attempts
 
-    def add(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
+    def add(self, table: Table, part: int, layout: RowLayout, rows: pa.RecordBatch) -> None:
         self._write(table, part, layout, rows)
         if self._added is not None:
             self._added.append((table, part, layout, rows))
@@ -96,7 +102,7 @@ class DuckDbLoader(Loader):
                 self._write(*piece)
             raise
 
-    def _write(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
+    def _write(self, table: Table, part: int, layout: RowLayout, rows: pa.RecordBatch) -> None:
         import pyarrow as pa
 
         numbers = range(len(layout.names))
@@ -137,7 +143,7 @@ class DuckDbTarget(Target):
     key_text = "VARCHAR"
     extra = "duckdb"
 
-    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
+    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[RowLayout, ...]]:
         from airflow_kconnect.connectors.jdbc.databases.duckdb.cells import duckdb_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
@@ -176,7 +182,7 @@ class DuckDbTarget(Target):
     def same_name(self, name: str) -> str:
         return name.lower()
 
-    def statement(self, table: Table, layout: Layout) -> str:
+    def statement(self, table: Table, layout: RowLayout) -> str:
         """What is done with the rows that the connection was given."""
         into, given = self.quoted(table), {name: f"r.{_given(n)}" for n, name in enumerate(layout.names)}
         equal = " AND ".join(f"{into}.{self.quote(name)} = {given[name]}" for name in layout.keys)

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import MAX_PRECISION, Kind, kind_of
-from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, Scope, iso
+from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, TableFilter, iso
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
 _SYSTEM = "('mysql', 'information_schema', 'performance_schema', 'sys')"
@@ -66,7 +66,7 @@ class MySql(MicrosecondDialect):
     def prepare(self, db: Database) -> None:
         db.execute(self.session_start())
 
-    def tables(self, db: Database, scope: Scope) -> list[TableName]:
+    def tables(self, db: Database, scope: TableFilter) -> list[TableName]:
         kinds = {"TABLE": "BASE TABLE", "VIEW": "VIEW"}
         wanted = ",".join(kinds.get(type_.upper(), "-") for type_ in scope.types)
         # Without a pattern MariaDB's driver shows the current database, MySQL's all of them.

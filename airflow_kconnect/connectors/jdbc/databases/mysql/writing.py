@@ -9,14 +9,21 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connect.errors import (
+    ConfigError,
+    ConnectError,
+    DataError,
+    RefusedError,
+    RetriableError,
+    first_line,
+)
 from airflow_kconnect.connectors.jdbc.databases.mysql.conditions import DUPLICATE, MISFIT, NULL, by_number
 from airflow_kconnect.connectors.jdbc.databases.mysql.facts import MYSQL
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.sink.config import UTC
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
-from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsLoader, RowsTarget, first_line
+from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsLoader, RowsTarget
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
@@ -83,7 +90,7 @@ class MySqlTarget(RowsTarget):
         TIMESTAMP: "DATETIME(3)",
     }
 
-    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
+    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[RowLayout, ...]]:
         from airflow_kconnect.connectors.jdbc.sink.cells import driver_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
@@ -180,7 +187,7 @@ class MySqlTarget(RowsTarget):
     def same_name(self, name: str) -> str:
         return name.lower()
 
-    def on_conflict(self, layout: Layout) -> str:
+    def on_conflict(self, layout: RowLayout) -> str:
         names = layout.others or layout.keys[:1]
         return "ON DUPLICATE KEY UPDATE " + ", ".join(f"{q} = VALUES({q})" for q in map(self.quote, names))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
 from airflow_kconnect.connectors.jdbc.databases.plain.writing import PlainTarget
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table
 from airflow_kconnect.connectors.jdbc.sink.rows_target import Statement
 
@@ -23,7 +23,7 @@ class H2Target(PlainTarget):
         TIME: "TIME(3)",
     }
 
-    def merge(self, table: Table, layout: Layout) -> Statement:
+    def merge(self, table: Table, layout: RowLayout) -> Statement:
         marks = ", ".join("?" * len(layout.names))
         into = f"{self.quoted(table)} ({self.listed(layout.names)})"
         return f"MERGE INTO {into} KEY ({self.listed(layout.keys)}) VALUES ({marks})", layout.names

@@ -14,7 +14,7 @@ from airflow_kconnect.connect.errors import DataError, RefusedError
 from airflow_kconnect.connectors.jdbc.databases.plain.binding import Bind
 from airflow_kconnect.connectors.jdbc.databases.plain.connection import JdbcConnection
 from airflow_kconnect.connectors.jdbc.sink.config import INSERT, UPDATE
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.rows_target import Statement
 from airflow_kconnect.connectors.jdbc.sink.target import Loader
@@ -37,7 +37,7 @@ class _Rows:
     """
 
     def __init__(
-        self, connection: JdbcConnection, layout: Layout, binds: Mapping[str, Bind], doing: str, row_bytes: int
+        self, connection: JdbcConnection, layout: RowLayout, binds: Mapping[str, Bind], doing: str, row_bytes: int
     ) -> None:
         self._connection, self._binds, self.doing = connection, binds, doing
         self._batch_rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, row_bytes)))
@@ -70,7 +70,7 @@ class PlainLoader(Loader):
         self._binds: dict[tuple[Table, int], Mapping[str, Bind]] = {}
         self._merged: set[tuple[Table, tuple[str, ...]]] = set()
 
-    def add(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
+    def add(self, table: Table, part: int, layout: RowLayout, rows: pa.RecordBatch) -> None:
         values = list(
             zip(*(rows.column(f"cell_{part}_{n}").to_pylist() for n in range(len(layout.names))), strict=True)
         )
@@ -88,7 +88,7 @@ class PlainLoader(Loader):
                 self._check_key(table, layout)
                 self._upsert(table, layout, to, values)
 
-    def _binders(self, table: Table, part: int, layout: Layout) -> Mapping[str, Bind]:
+    def _binders(self, table: Table, part: int, layout: RowLayout) -> Mapping[str, Bind]:
         if (table, part) not in self._binds:
             self._binds[table, part] = self._target.binders(self._connection, table, layout)
         return self._binds[table, part]
@@ -110,7 +110,7 @@ class PlainLoader(Loader):
         with contextlib.suppress(Exception):
             self._connection.java.releaseSavepoint(savepoint)
 
-    def _check_key(self, table: Table, layout: Layout) -> None:
+    def _check_key(self, table: Table, layout: RowLayout) -> None:
         """:raises DataError: nothing keeps two sessions from adding the same key."""
         if (table, layout.keys) in self._merged:
             return
@@ -121,7 +121,7 @@ class PlainLoader(Loader):
             )
         self._merged.add((table, layout.keys))
 
-    def _upsert(self, table: Table, layout: Layout, to: _Rows, rows: Sequence[Row]) -> None:
+    def _upsert(self, table: Table, layout: RowLayout, to: _Rows, rows: Sequence[Row]) -> None:
         merge = self._target.merge(table, layout)
         if merge is not None:
             to.run(merge, rows)
@@ -140,7 +140,7 @@ class PlainLoader(Loader):
         for row in rows:
             self._upsert_one(table, layout, to, row)
 
-    def _upsert_one(self, table: Table, layout: Layout, to: _Rows, row: Row) -> None:
+    def _upsert_one(self, table: Table, layout: RowLayout, to: _Rows, row: Row) -> None:
         update = self._target.update(table, layout)
         if to.run_once(update, row):
             return

@@ -7,16 +7,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connect.errors import (
+    ConfigError,
+    ConnectError,
+    DataError,
+    RefusedError,
+    RetriableError,
+    first_line,
+)
 from airflow_kconnect.connectors.jdbc.databases.plain.binding import Bind, binder
 from airflow_kconnect.connectors.jdbc.databases.plain.connection import JdbcConnection
 from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, PATH, Driver, driver_jars
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table
-from airflow_kconnect.connectors.jdbc.sink.rows_target import Statement, StatementsTarget, first_line
+from airflow_kconnect.connectors.jdbc.sink.rows_target import Statement, StatementsTarget
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_state
 
@@ -64,7 +71,7 @@ class PlainTarget(StatementsTarget):
         self._driver: Driver = settings.driver
         self._jars: tuple[Path, ...] | None = None
 
-    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
+    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[RowLayout, ...]]:
         from airflow_kconnect.connectors.jdbc.sink.cells import driver_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
@@ -131,7 +138,7 @@ class PlainTarget(StatementsTarget):
 
         return PlainLoader(self, connection)
 
-    def binders(self, connection: JdbcConnection, table: Table, layout: Layout) -> dict[str, Bind]:
+    def binders(self, connection: JdbcConnection, table: Table, layout: RowLayout) -> dict[str, Bind]:
         """What sets parameters for the columns of a layout, by their names."""
         from airflow_kconnect.connectors.jdbc.sink.cells import kind_of
 
@@ -145,7 +152,7 @@ class PlainTarget(StatementsTarget):
             for column in layout.columns
         }
 
-    def merge(self, table: Table, layout: Layout) -> Statement | None:
+    def merge(self, table: Table, layout: RowLayout) -> Statement | None:
         """An upsert of one row as a statement; None: the database has none, or none that is known here."""
         return None
 

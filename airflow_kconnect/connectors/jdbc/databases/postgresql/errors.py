@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connect.errors import (
+    ConfigError,
+    ConnectError,
+    DataError,
+    RefusedError,
+    RetriableError,
+    first_line,
+)
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_state
@@ -22,7 +29,7 @@ def translated(error: Exception, settings: SinkSettings) -> ConnectError | None:
 
     if not isinstance(error, psycopg.Error):
         return None
-    code, text = error.sqlstate or "", _first_line(error)
+    code, text = error.sqlstate or "", first_line(error)
     match by_state(code) if code else _without_state(error, text):
         case Condition.LOGIN:
             refused = f"user {settings.user} was refused by {settings.url.shown}: {text}"
@@ -84,13 +91,8 @@ def _what(error: psycopg.Error, code: str) -> str:
             # The text quotes the value, which may be a secret.
             return re.sub(r':\s*".*', "", diag.message_primary or "", flags=re.DOTALL) or "a value does not fit"
         case _:
-            return diag.message_primary or _first_line(error)
+            return diag.message_primary or first_line(error)
 
 
 def _refused_login(text: str) -> bool:
     return any(word in text for word in ("password authentication failed", "no password supplied", "pg_hba.conf"))
-
-
-def _first_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__

@@ -22,7 +22,7 @@ from airflow_kconnect.connectors.jdbc.databases.postgresql.merges import (
     stage_statement,
 )
 from airflow_kconnect.connectors.jdbc.sink.config import UPSERT
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader
 
@@ -47,7 +47,7 @@ class _Rows:
 
     table: Table
     part: int
-    layout: Layout
+    layout: RowLayout
 
 
 @dataclass
@@ -59,11 +59,11 @@ class _Stage:
     """
 
     name: str
-    layout: Layout
+    layout: RowLayout
     rows: int = 0
     first: int | None = None
 
-    def takes(self, layout: Layout) -> bool:
+    def takes(self, layout: RowLayout) -> bool:
         """Whether rows of a layout go along with those that are here: the same columns, or deletions."""
         if layout.delete:
             return layout.keys == self.layout.keys
@@ -101,7 +101,7 @@ class PostgresLoader(Loader):
         self._merged: set[Table] = set()
         self._open: _Open | None = None
 
-    def add(self, table: Table, part: int, layout: Layout, rows: pa.RecordBatch) -> None:
+    def add(self, table: Table, part: int, layout: RowLayout, rows: pa.RecordBatch) -> None:
         self._write(_Rows(table, part, layout), Lines.of(rows, part, len(layout.names)))
 
     def flush(self) -> None:
@@ -207,7 +207,7 @@ class PostgresLoader(Loader):
         with self._target.errors(f"table {shown(table)}"):
             self._connection.execute(statement)
 
-    def _stage(self, table: Table, layout: Layout) -> _Stage:
+    def _stage(self, table: Table, layout: RowLayout) -> _Stage:
         stage = self._stages.get(table)
         if stage is not None and (stage.rows >= PIECE or not stage.takes(layout)):
             self._merge(table, stage)

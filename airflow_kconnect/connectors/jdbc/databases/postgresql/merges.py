@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connectors.jdbc.sink.config import INSERT, UPSERT
-from airflow_kconnect.connectors.jdbc.sink.layouts import DELETED, UPSERTED, Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import DELETED, UPSERTED, RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Parameters are the quoted table, the sorted columns of the key, and all columns 
 """
 
 
-def stage_statement(target: Target, table: Table, stage: str, layout: Layout) -> str:
+def stage_statement(target: Target, table: Table, stage: str, layout: RowLayout) -> str:
     """A temporary table for rows of a layout, without the table's constraints: a deletion has nothing but the key."""
     return (
         f"CREATE TEMPORARY TABLE {target.quote(stage)} ON COMMIT DROP AS "
@@ -45,7 +45,7 @@ def stage_statement(target: Target, table: Table, stage: str, layout: Layout) ->
     )
 
 
-def merge_statements(target: Target, table: Table, stage: str, layout: Layout) -> list[str]:
+def merge_statements(target: Target, table: Table, stage: str, layout: RowLayout) -> list[str]:
     """From the temporary table into the table: deletions, then what is left of each key."""
     settings = target.settings
     into, source = target.quoted(table), target.quote(stage)

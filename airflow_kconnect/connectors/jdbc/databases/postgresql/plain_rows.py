@@ -15,7 +15,7 @@ from airflow_kconnect.connect.sink_connector import BatchRenderer, ParsedPart
 from airflow_kconnect.connectors.file.output import text_buffer
 from airflow_kconnect.connectors.jdbc.databases.postgresql.lines import PLAIN_SCALE
 from airflow_kconnect.connectors.jdbc.sink.config import UTC, SinkSettings
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout, TableColumn, layout_of
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, TableColumn, layout_of
 from airflow_kconnect.converters.types import decimal_scale, logical_name
 
 if TYPE_CHECKING:
@@ -88,13 +88,13 @@ class PlainRows(BatchRenderer):
 
 def plain_rows(
     settings: SinkSettings, keys: Sequence[Shape], values: Sequence[Shape]
-) -> tuple[PlainRows, tuple[Layout, ...]] | None:
+) -> tuple[PlainRows, tuple[RowLayout, ...]] | None:
     """Who makes the rows, and the layouts that they have; None if Catalyst has to make them all.
 
     :param keys: shapes that keys may have; none if keys are not read.
     """
     parts: dict[tuple[int, int], _Part] = {}
-    layouts: list[Layout] = []
+    layouts: list[RowLayout] = []
     for k, key in enumerate(keys or (None,)):
         for v, value in enumerate(values):
             layout = layout_of(settings, key, value)
@@ -116,7 +116,7 @@ def _place(column: TableColumn, key: Shape | None, value: Shape) -> int:
     return [field.name for field in shape.schema.fields].index(column.field or "")
 
 
-def _is_plain(settings: SinkSettings, layout: Layout, key: Shape | None, value: Shape) -> bool:
+def _is_plain(settings: SinkSettings, layout: RowLayout, key: Shape | None, value: Shape) -> bool:
     """Whether all columns are fields of structs that need nothing but Arrow."""
     if layout.problem is not None or settings.time_zone not in UTC or settings.date_zone not in UTC:
         return False

@@ -11,7 +11,7 @@ from airflow_kconnect.connectors.jdbc.databases.postgresql.late_commits import R
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import Kind, numeric_kind
-from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, Scope, iso
+from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, TableFilter, iso
 from airflow_kconnect.connectors.jdbc.source.late_commits import LateCommits
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
@@ -153,7 +153,7 @@ class PostgreSql(MicrosecondDialect):
     def catalog(self, db: Database) -> str | None:
         return db.row("SELECT current_database()")[0]
 
-    def tables(self, db: Database, scope: Scope) -> list[TableName]:
+    def tables(self, db: Database, scope: TableFilter) -> list[TableName]:
         kinds = "".join(_RELATIONS.get(type_.upper(), "") for type_ in scope.types)
         rows = db.rows(
             "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
@@ -203,7 +203,10 @@ class PostgreSql(MicrosecondDialect):
                 return f"{name}::text", None
             case Kind.BOOLEAN if column.type_name == "bit":
                 return f"{name} = B'1'", None
-            case Kind.INT8 | Kind.INT16 | Kind.INT32 | Kind.INT64 if column.type_name in ("numeric", "oid"):
+            case Kind.INT8 | Kind.INT16 | Kind.INT32 | Kind.INT64 if column.type_name in (
+                "numeric",
+                "oid",
+            ):
                 return f"{name}::bigint", None
             case Kind.FLOAT64 if column.type_name == "numeric":
                 return f"{name}::float8", None

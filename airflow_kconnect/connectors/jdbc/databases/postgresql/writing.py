@@ -13,7 +13,7 @@ from airflow_kconnect.connectors.jdbc.databases.postgresql.errors import transla
 from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
 from airflow_kconnect.connectors.jdbc.databases.postgresql.loader import LOCK_TIMEOUT, PostgresLoader
 from airflow_kconnect.connectors.jdbc.databases.postgresql.plain_rows import plain_rows
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Target
 
@@ -58,7 +58,7 @@ class PostgresTarget(Target):
         TIMESTAMP: "TIMESTAMP",
     }
 
-    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
+    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[RowLayout, ...]]:
         from airflow_kconnect.connectors.jdbc.databases.postgresql.cells import copy_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
@@ -66,7 +66,7 @@ class PostgresTarget(Target):
 
     def plain_rows(
         self, keys: Sequence[Shape], values: Sequence[Shape]
-    ) -> tuple[BatchRenderer, tuple[Layout, ...]] | None:
+    ) -> tuple[BatchRenderer, tuple[RowLayout, ...]] | None:
         return plain_rows(self.settings, keys, values)
 
     def connect_once(self, run: str) -> Connection:

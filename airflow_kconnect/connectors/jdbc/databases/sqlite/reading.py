@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import Kind, numeric_kind
-from airflow_kconnect.connectors.jdbc.source.dialect import Dialect, Scope, coalesced
+from airflow_kconnect.connectors.jdbc.source.dialect import Dialect, TableFilter, coalesced
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
 # The first that a declared type contains, as SQLite's own rules of affinity work.
@@ -46,7 +46,7 @@ class Sqlite(Dialect):
     # Reading and writing, but no creation: a wrong path would leave an empty file behind.
     properties = {"open_mode": "2"}
 
-    def tables(self, db: Database, scope: Scope) -> list[TableName]:
+    def tables(self, db: Database, scope: TableFilter) -> list[TableName]:
         kinds = {"TABLE": "table", "VIEW": "view"}
         wanted = ",".join(kinds.get(type_.upper(), "") for type_ in scope.types)
         rows = db.rows(

@@ -6,11 +6,18 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
+from airflow_kconnect.connect.errors import (
+    ConfigError,
+    ConnectError,
+    DataError,
+    RefusedError,
+    RetriableError,
+    first_line,
+)
 from airflow_kconnect.connectors.jdbc.databases.sqlite.conditions import by_result
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table
-from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsTarget, first_line
+from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsTarget
 from airflow_kconnect.connectors.jdbc.sink.target import Connection
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 
@@ -37,7 +44,7 @@ class SqliteTarget(RowsTarget):
         **dict.fromkeys((DECIMAL, DATE, TIME, TIMESTAMP), "NUMERIC"),
     }
 
-    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[Layout, ...]]:
+    def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[RowLayout, ...]]:
         from airflow_kconnect.connectors.jdbc.databases.sqlite.cells import sqlite_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
@@ -61,7 +68,7 @@ class SqliteTarget(RowsTarget):
     def same_name(self, name: str) -> str:
         return name.lower()
 
-    def on_conflict(self, layout: Layout) -> str:
+    def on_conflict(self, layout: RowLayout) -> str:
         changes = ", ".join(f"{self.quote(name)} = excluded.{self.quote(name)}" for name in layout.others)
         return f"ON CONFLICT ({self.listed(layout.keys)}) DO {f'UPDATE SET {changes}' if changes else 'NOTHING'}"
 

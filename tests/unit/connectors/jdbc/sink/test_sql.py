@@ -11,9 +11,9 @@ import pytest
 from airflow_kconnect.connect.data import DECIMAL, INT32_SCHEMA, STRING_SCHEMA, ConnectSchema, SchemaType, Shape, struct
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.jdbc.databases.postgresql.merges import merge_statements
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout, layout_of
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, layout_of
 from airflow_kconnect.connectors.jdbc.sink.rows_target import RowsTarget
-from airflow_kconnect.connectors.jdbc.sink.tables import Tables
+from airflow_kconnect.connectors.jdbc.sink.tables import KnownTables
 from airflow_kconnect.connectors.jdbc.sink.target import Target
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
 
@@ -28,7 +28,7 @@ def target(database: str, **keys: str) -> Target:
     return ConfluentJdbcSink({"name": "sink", "connection.url": URLS[database], **props})._target
 
 
-def layout(found: Target, key: Shape | None = KEY, value: Shape | None = VALUE) -> Layout:
+def layout(found: Target, key: Shape | None = KEY, value: Shape | None = VALUE) -> RowLayout:
     return layout_of(found.settings, key, value)
 
 
@@ -102,7 +102,7 @@ class TestNames:
 
     def test_too_many_parts(self) -> None:
         with pytest.raises(DataError, match=r"a\.b\.c names a table with 3 parts, and this database allows 2"):
-            target("mysql").check_names(("a", "b", "c"), Layout())
+            target("mysql").check_names(("a", "b", "c"), RowLayout())
 
 
 class TestMerges:
@@ -141,7 +141,7 @@ class TestMerges:
 class TestTables:
     def test_remembers_what_it_has_seen(self) -> None:
         found = target("sqlite", auto_create="true")
-        tables = Tables(found)
+        tables = KnownTables(found)
         with closing(sqlite3.connect(":memory:")) as connection:
             assert not tables.knows(("t",), layout(found, None))
             assert len(tables.changes(connection, ("t",), layout(found, None))) == 1

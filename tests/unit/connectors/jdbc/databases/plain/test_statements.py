@@ -21,7 +21,7 @@ from airflow_kconnect.connect.data import (
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connectors.jdbc.databases.plain.writing import PlainTarget, jar_here
 from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS
-from airflow_kconnect.connectors.jdbc.sink.layouts import Layout, layout_of
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, layout_of
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
 
 URLS = {
@@ -46,7 +46,7 @@ def target(database: str) -> PlainTarget:
     return found
 
 
-def layout(found: PlainTarget) -> Layout:
+def layout(found: PlainTarget) -> RowLayout:
     return layout_of(found.settings, KEY, VALUE)
 
 
