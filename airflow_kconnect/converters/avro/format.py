@@ -8,15 +8,15 @@ from typing import Any
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro import names
-from airflow_kconnect.converters.avro.batches import AvroDecoder, AvroEncoder
-from airflow_kconnect.converters.avro.binding import bind
 from airflow_kconnect.converters.avro.config import AvroSettings, avro_config
-from airflow_kconnect.converters.avro.from_connect import avro_schema_text
-from airflow_kconnect.converters.avro.parsing import parse_schema
-from airflow_kconnect.converters.avro.plans import Node
-from airflow_kconnect.converters.avro.schema import AvroDocument, AvroType
-from airflow_kconnect.converters.avro.to_connect import connect_schema
+from airflow_kconnect.converters.avro.payloads.batches import AvroDecoder, AvroEncoder
+from airflow_kconnect.converters.avro.payloads.binding import bind
+from airflow_kconnect.converters.avro.payloads.plans import Node
+from airflow_kconnect.converters.avro.schemas import names
+from airflow_kconnect.converters.avro.schemas.from_connect import avro_schema_text
+from airflow_kconnect.converters.avro.schemas.parsing import parse_schema
+from airflow_kconnect.converters.avro.schemas.schema import AvroDocument, AvroType
+from airflow_kconnect.converters.avro.schemas.to_connect import connect_schema
 from airflow_kconnect.converters.registered.format import Format
 from airflow_kconnect.registry.schema import RegisteredSchema
 

@@ -16,7 +16,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.converters.avro.format import AvroFormat
-from airflow_kconnect.converters.avro.read_records import record_reader
+from airflow_kconnect.converters.avro.payloads.read_records import record_reader
 from airflow_kconnect.converters.types import arrow_type
 from airflow_kconnect.registry.schema import RegisteredSchema
 from tests.unit.converters.avro.corpus import CASES, COLOUR, INNER, OTHER, Case, fixed

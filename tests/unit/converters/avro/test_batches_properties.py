@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro.batches import AvroDecoder
 from airflow_kconnect.converters.avro.format import AvroFormat
-from airflow_kconnect.converters.avro.read_records import record_reader
+from airflow_kconnect.converters.avro.payloads.batches import AvroDecoder
+from airflow_kconnect.converters.avro.payloads.read_records import record_reader
 from airflow_kconnect.converters.types import arrow_type
 from airflow_kconnect.registry.schema import RegisteredSchema
 from tests.unit.converters.avro.corpus import CASES, nullable

@@ -15,9 +15,9 @@ import pytest
 
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape, struct
 from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.converters.avro.constants import varint
 from airflow_kconnect.converters.avro.format import AvroFormat
-from airflow_kconnect.converters.avro.slices import binary, joined
+from airflow_kconnect.converters.avro.payloads.constants import varint
+from airflow_kconnect.converters.avro.payloads.slices import binary, joined
 from airflow_kconnect.registry.schema import RegisteredSchema
 from tests.unit.converters.avro.corpus import INNER, decimal, record
 

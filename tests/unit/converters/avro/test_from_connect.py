@@ -14,8 +14,8 @@ import pytest
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType, struct
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.avro.config import AvroSettings
-from airflow_kconnect.converters.avro.from_connect import avro_schema_text
-from airflow_kconnect.converters.avro.names import scrubbed
+from airflow_kconnect.converters.avro.schemas.from_connect import avro_schema_text
+from airflow_kconnect.converters.avro.schemas.names import scrubbed
 from tests.unit.converters.avro.corpus import COLOUR, fixed
 from tests.unit.converters.avro.test_to_connect import connect
 

@@ -13,8 +13,8 @@ import pytest
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType, struct
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.avro.config import AvroSettings
-from airflow_kconnect.converters.avro.parsing import parse_schema
-from airflow_kconnect.converters.avro.to_connect import connect_schema
+from airflow_kconnect.converters.avro.schemas.parsing import parse_schema
+from airflow_kconnect.converters.avro.schemas.to_connect import connect_schema
 from airflow_kconnect.registry.schema import RegisteredSchema
 from tests.unit.converters.avro.corpus import COLOUR, INNER, OTHER, decimal, fixed, nullable, record
 

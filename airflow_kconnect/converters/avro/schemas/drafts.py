@@ -7,9 +7,9 @@ from typing import Any, TypeGuard
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro import names
 from airflow_kconnect.converters.avro.config import AvroSettings
-from airflow_kconnect.converters.avro.schema import AvroSchema, AvroType
+from airflow_kconnect.converters.avro.schemas import names
+from airflow_kconnect.converters.avro.schemas.schema import AvroSchema, AvroType
 
 
 @dataclass

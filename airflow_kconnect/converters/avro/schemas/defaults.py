@@ -10,9 +10,9 @@ from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro import names
 from airflow_kconnect.converters.avro.config import AvroSettings
-from airflow_kconnect.converters.avro.schema import AvroSchema, AvroType
+from airflow_kconnect.converters.avro.schemas import names
+from airflow_kconnect.converters.avro.schemas.schema import AvroSchema, AvroType
 from airflow_kconnect.converters.floats import exact_single, single_of
 from airflow_kconnect.converters.json.values import EPOCH
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name

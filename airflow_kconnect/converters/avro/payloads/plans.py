@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.data import ConnectSchema
-from airflow_kconnect.converters.avro.schema import AvroType
+from airflow_kconnect.converters.avro.schemas.schema import AvroType
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from airflow_kconnect.connect.data import DECIMAL, TIME, TIMESTAMP, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro.plans import (
+from airflow_kconnect.converters.avro.payloads.plans import (
     Choice,
     Items,
     Leaf,
@@ -20,8 +20,8 @@ from airflow_kconnect.converters.avro.plans import (
     Record,
     least_size,
 )
-from airflow_kconnect.converters.avro.read_leaves import LAST_MS
-from airflow_kconnect.converters.avro.schema import AvroType
+from airflow_kconnect.converters.avro.payloads.read_leaves import LAST_MS
+from airflow_kconnect.converters.avro.schemas.schema import AvroType
 from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro import names
 from airflow_kconnect.converters.avro.config import AvroSettings
-from airflow_kconnect.converters.avro.constants import constant_bytes
-from airflow_kconnect.converters.avro.plans import (
+from airflow_kconnect.converters.avro.payloads.constants import constant_bytes
+from airflow_kconnect.converters.avro.payloads.plans import (
     Choice,
     Items,
     Leaf,
@@ -19,8 +18,9 @@ from airflow_kconnect.converters.avro.plans import (
     Record,
     least_size,
 )
-from airflow_kconnect.converters.avro.schema import NO_DEFAULT, AvroDocument, AvroField, AvroSchema, AvroType
-from airflow_kconnect.converters.avro.to_connect import is_map_entry, member_name
+from airflow_kconnect.converters.avro.schemas import names
+from airflow_kconnect.converters.avro.schemas.schema import NO_DEFAULT, AvroDocument, AvroField, AvroSchema, AvroType
+from airflow_kconnect.converters.avro.schemas.to_connect import is_map_entry, member_name
 from airflow_kconnect.converters.types import decimal_scale, logical_name
 
 _NUMBERS = (AvroType.INT, AvroType.LONG, AvroType.FLOAT, AvroType.DOUBLE)

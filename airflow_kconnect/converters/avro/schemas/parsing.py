@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro.schema import (
+from airflow_kconnect.converters.avro.schemas.schema import (
     NAMED,
     NO_DEFAULT,
     PRIMITIVES,

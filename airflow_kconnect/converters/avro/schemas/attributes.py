@@ -6,9 +6,9 @@ from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro import names
 from airflow_kconnect.converters.avro.config import AvroSettings
-from airflow_kconnect.converters.avro.defaults import InvalidDefault, default_to_avro
+from airflow_kconnect.converters.avro.schemas import names
+from airflow_kconnect.converters.avro.schemas.defaults import InvalidDefault, default_to_avro
 from airflow_kconnect.converters.types import decimal_scale, logical_name
 
 _LOGICAL = {DATE: "date", TIME: "time-millis", TIMESTAMP: "timestamp-millis"}

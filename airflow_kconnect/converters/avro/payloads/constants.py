@@ -6,7 +6,7 @@ import struct
 from typing import Any
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro.schema import NO_DEFAULT, AvroDocument, AvroSchema, AvroType
+from airflow_kconnect.converters.avro.schemas.schema import NO_DEFAULT, AvroDocument, AvroSchema, AvroType
 
 
 def varint(number: int) -> bytes:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro.plans import Node
+from airflow_kconnect.converters.avro.payloads.plans import Node
 from airflow_kconnect.converters.types import arrow_type
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from airflow_kconnect.converters.avro.cursor import Integers
+    from airflow_kconnect.converters.avro.payloads.cursor import Integers
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class AvroDecoder:
         """See `PayloadDecoder.decode`."""
         import numpy as np
 
-        from airflow_kconnect.converters.avro.cursor import Cursor
-        from airflow_kconnect.converters.avro.read_columns import read_column
+        from airflow_kconnect.converters.avro.payloads.cursor import Cursor
+        from airflow_kconnect.converters.avro.payloads.read_columns import read_column
 
         cursor = Cursor(payloads)
         column = read_column(self.plan, cursor, np.arange(len(payloads)))
@@ -38,7 +38,7 @@ class AvroDecoder:
         import numpy as np
         import pyarrow as pa
 
-        from airflow_kconnect.converters.avro.read_records import record_reader
+        from airflow_kconnect.converters.avro.payloads.read_records import record_reader
 
         read = record_reader(self.plan)
         values: list[Any] = []
@@ -70,8 +70,8 @@ class AvroEncoder:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from airflow_kconnect.converters.avro.slices import joined
-        from airflow_kconnect.converters.avro.write_columns import ColumnWriter
+        from airflow_kconnect.converters.avro.payloads.slices import joined
+        from airflow_kconnect.converters.avro.payloads.write_columns import ColumnWriter
 
         writer = ColumnWriter()
         payloads = joined(writer.write(self.plan, data, np.arange(len(data))), len(data))

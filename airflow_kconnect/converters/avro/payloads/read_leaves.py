@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, SchemaType
-from airflow_kconnect.converters.avro.plans import Leaf, Node
-from airflow_kconnect.converters.avro.schema import AvroType
+from airflow_kconnect.converters.avro.payloads.plans import Leaf, Node
+from airflow_kconnect.converters.avro.schemas.schema import AvroType
 from airflow_kconnect.converters.json.values import DAY_MS
 from airflow_kconnect.converters.types import MAX_PRECISION, arrow_type, decimal_scale, logical_name
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from airflow_kconnect.converters.avro.cursor import Cursor, Integers
+    from airflow_kconnect.converters.avro.payloads.cursor import Cursor, Integers
 
 LAST_MS = (2**63 - 1) // 1000
 _DECIMAL_BYTES = 16

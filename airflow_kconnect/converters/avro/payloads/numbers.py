@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.converters.avro.slices import binary
+from airflow_kconnect.converters.avro.payloads.slices import binary
 
 if TYPE_CHECKING:
     import numpy as np

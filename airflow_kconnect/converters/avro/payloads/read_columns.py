@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.converters.avro.plans import (
+from airflow_kconnect.converters.avro.payloads.plans import (
     Choice,
     Items,
     Leaf,
@@ -19,7 +19,7 @@ from airflow_kconnect.converters.avro.plans import (
     Record,
     least_size,
 )
-from airflow_kconnect.converters.avro.read_leaves import read_bytes, read_leaf
+from airflow_kconnect.converters.avro.payloads.read_leaves import read_bytes, read_leaf
 from airflow_kconnect.converters.types import arrow_type
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from airflow_kconnect.converters.avro.cursor import Cursor, Integers
+    from airflow_kconnect.converters.avro.payloads.cursor import Cursor, Integers
 
 # A step takes as long for few messages as for hundreds: long arrays of few messages are read one by one.
 _STEPS = 32

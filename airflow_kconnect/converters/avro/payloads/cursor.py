@@ -27,7 +27,7 @@ class Cursor:
     def __init__(self, payloads: pa.Array) -> None:
         import numpy as np
 
-        from airflow_kconnect.converters.avro.slices import bytes_of, offsets_of
+        from airflow_kconnect.converters.avro.payloads.slices import bytes_of, offsets_of
 
         offsets = offsets_of(payloads).astype(np.int64)
         start = offsets[0]

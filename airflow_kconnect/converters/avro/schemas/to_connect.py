@@ -9,11 +9,18 @@ from typing import Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.avro import names
 from airflow_kconnect.converters.avro.config import AvroSettings
-from airflow_kconnect.converters.avro.defaults import InvalidDefault, default_of_avro
-from airflow_kconnect.converters.avro.drafts import Draft, add_parameters, doc_of, is_number, set_name, set_version
-from airflow_kconnect.converters.avro.schema import NO_DEFAULT, AvroField, AvroSchema, AvroType
+from airflow_kconnect.converters.avro.schemas import names
+from airflow_kconnect.converters.avro.schemas.defaults import InvalidDefault, default_of_avro
+from airflow_kconnect.converters.avro.schemas.drafts import (
+    Draft,
+    add_parameters,
+    doc_of,
+    is_number,
+    set_name,
+    set_version,
+)
+from airflow_kconnect.converters.avro.schemas.schema import NO_DEFAULT, AvroField, AvroSchema, AvroType
 from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
 from airflow_kconnect.converters.types import decimal_scale
 

@@ -11,10 +11,10 @@ from typing import Any
 from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import canonical_json
-from airflow_kconnect.converters.avro import names
-from airflow_kconnect.converters.avro.attributes import annotated, decimal_properties, parameters
 from airflow_kconnect.converters.avro.config import AvroSettings
-from airflow_kconnect.converters.avro.defaults import InvalidDefault, default_to_avro, writes_avro_map
+from airflow_kconnect.converters.avro.schemas import names
+from airflow_kconnect.converters.avro.schemas.attributes import annotated, decimal_properties, parameters
+from airflow_kconnect.converters.avro.schemas.defaults import InvalidDefault, default_to_avro, writes_avro_map
 
 _PLAIN = {
     SchemaType.INT8: "int",

@@ -1,0 +1,1 @@
+"""Payloads: batches of Avro messages to and from Arrow, column by column."""

@@ -1,0 +1,1 @@
+"""Schemas: Avro's to and from Connect's, as AvroData converts them."""
