@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 import secrets
+import socket
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Client, Connection, Listener
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, in_one_line
@@ -53,32 +56,40 @@ class Desk:
         self._resolve = resolve
         self.failure: ConnectError | None = None
         """Why tasks were told to stop, if they were."""
-        secret = secrets.token_bytes(32)
-        self._listener = Listener((host, 0), authkey=secret)
-        self.address = DeskAddress(host, self._listener.address[1], secret)
+        self._listener = Listener((host, 0))
+        self.address = DeskAddress(host, self._listener.address[1], secrets.token_bytes(32))
         self._closed = False
-        threading.Thread(target=self._serve, name="schema ids", daemon=True).start()
+        self._thread = threading.Thread(target=self._serve, name="schema ids", daemon=True)
+        self._thread.start()
 
     def close(self) -> None:
         """Answer no more."""
         self._closed = True
+        with suppress(OSError):  # it wakes the thread, which waits for a connection
+            socket.create_connection((self.address.host, self.address.port), timeout=1).close()
+        self._thread.join(1)
         self._listener.close()
 
     def _serve(self) -> None:
         while not self._closed:
             try:
                 connection = self._listener.accept()
-            except Exception:  # closed, or somebody without the secret
+            except OSError:
                 continue
+            # Somebody who connects and says nothing must not hold up the others.
             threading.Thread(target=self._answer, args=(connection,), name="schema id", daemon=True).start()
 
     def _answer(self, connection: Connection) -> None:
         with connection:
+            if self._closed:
+                return
             try:
+                deliver_challenge(connection, self.address.secret)
+                answer_challenge(connection, self.address.secret)
                 shape, topic = json.loads(connection.recv_bytes(65_536))
                 connection.send_bytes(json.dumps(self._answered(int(shape), str(topic))).encode())
-            except (OSError, EOFError, ValueError, TypeError):
-                return  # the task has ended, or will ask again
+            except (OSError, EOFError, ValueError, TypeError, AuthenticationError):
+                return  # somebody without the secret, or the task has ended
 
     def _answered(self, shape: int, topic: str) -> dict[str, object]:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -67,6 +68,13 @@ def test_one_without_the_secret_does_not_stop_the_others(opened: Open) -> None:
         ask(replace(desk.address, secret=b"another"), 0, "t")
 
     assert ask(desk.address, 0, "t").schema_id == 1
+
+
+def test_one_that_says_nothing_does_not_hold_up_the_others(opened: Open) -> None:
+    desk = opened(lambda shape, topic: (1, SCHEMA))
+
+    with socket.create_connection((desk.address.host, desk.address.port)):
+        assert ask(desk.address, 0, "t").schema_id == 1
 
 
 def test_a_closed_desk_can_be_retried(opened: Open) -> None:
