@@ -1,0 +1,1 @@
+"""JSON Schema with registered schemas: schemas as Confluent's JsonSchemaData has them, payloads in JSON."""

@@ -1,0 +1,96 @@
+"""Keys of the JSON Schema format, as in ``io.confluent.connect.json.JsonSchemaDataConfig`` and the JSON serializers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
+from airflow_kconnect.converters.json.values import BASE64, NUMERIC
+
+_FLAGS = (
+    (
+        "generalized.sum.type.support",
+        False,
+        Importance.MEDIUM,
+        "Whether enums and unions are represented in Connect as in the Avro and Protobuf formats.",
+    ),
+    (
+        "ignore.default.for.nullables",
+        False,
+        Importance.MEDIUM,
+        "Whether a null in a field with a default is written as null instead of the default.",
+    ),
+    (
+        "object.additional.properties",
+        True,
+        Importance.MEDIUM,
+        "Whether the schemas that are registered allow properties that they do not name.",
+    ),
+    (
+        "use.optional.for.nonrequired",
+        False,
+        Importance.MEDIUM,
+        "Whether properties that the schema does not list as required are optional in Connect.",
+    ),
+    (
+        "flatten.singleton.unions",
+        True,
+        Importance.LOW,
+        "Whether a union of one type is read as that type.",
+    ),
+)
+_FROM_CLASSES = "it is about schemas made from Java classes; Connect's data have a schema"
+_FROM_OBJECTS = "it is about how Java objects are written; Connect's data have a form of their own"
+_INTO_OBJECTS = "it is about the Java class of what is read; a converter always reads Connect's data"
+_WITHOUT_EFFECT = (
+    ("ignore.modern.dialects", Type.BOOLEAN, False, "schemas of all drafts are read by the same rules"),
+    ("schemas.cache.size", Type.INT, 1000, "all schemas of a run are known while it lasts"),
+    ("schemas.cache.config", Type.INT, 1000, "all schemas of a run are known while it lasts"),
+    ("json.schema.spec.version", Type.STRING, "draft_7", _FROM_CLASSES),
+    ("json.oneof.for.nullables", Type.BOOLEAN, True, _FROM_CLASSES),
+    ("json.default.property.inclusion", Type.STRING, None, _FROM_OBJECTS),
+    ("json.fail.unknown.properties", Type.BOOLEAN, True, _INTO_OBJECTS),
+    ("json.write.dates.iso8601", Type.BOOLEAN, False, _FROM_OBJECTS),
+    ("json.indent.output", Type.BOOLEAN, False, "payloads are always compact"),
+    ("json.key.type", Type.STRING, "java.lang.Object", _INTO_OBJECTS),
+    ("json.value.type", Type.STRING, "java.lang.Object", _INTO_OBJECTS),
+    ("type.property", Type.STRING, "javaType", _INTO_OBJECTS),
+)
+
+
+def json_schema_config() -> ConfigDef:
+    """The format's keys, without those of the registry."""
+    definition = ConfigDef()
+    for name, default, importance, documentation in _FLAGS:
+        definition.define(name, Type.BOOLEAN, default, importance, documentation)
+    definition.define(
+        "decimal.format",
+        Type.STRING,
+        BASE64,
+        Importance.LOW,
+        "How Decimal values are written: BASE64 (bytes of the unscaled value) or NUMERIC (a JSON number).",
+        validator=ValidString.in_case_insensitive(BASE64, NUMERIC),
+    )
+    for name, type_, value, why in _WITHOUT_EFFECT:
+        definition.define(name, type_, value, Importance.LOW, "See Confluent's documentation.", without_effect=why)
+    return definition
+
+
+@dataclass(frozen=True)
+class JsonSchemaSettings:
+    """Values of the keys: each field is the key of that name."""
+
+    generalized_sum_type_support: bool = False
+    ignore_default_for_nullables: bool = False
+    object_additional_properties: bool = True
+    use_optional_for_nonrequired: bool = False
+    flatten_singleton_unions: bool = True
+    decimal_format: str = BASE64
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> JsonSchemaSettings:
+        """From parsed values; keys that are missing have their defaults."""
+        given = {name.replace(".", "_"): values[name] for name, *_ in _FLAGS if name in values}
+        return cls(**given, decimal_format=str(values.get("decimal.format", BASE64)).upper())

@@ -1,0 +1,12 @@
+"""JsonSchemaConverter: JSON with a schema registry."""
+
+from __future__ import annotations
+
+from airflow_kconnect.converters.json_schema.format import JsonSchemaFormat
+from airflow_kconnect.converters.registered.converter import RegisteredConverter
+
+
+class JsonSchemaConverter(RegisteredConverter):
+    """``io.confluent.connect.json.JsonSchemaConverter``."""
+
+    form = JsonSchemaFormat

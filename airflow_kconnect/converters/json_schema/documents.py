@@ -1,0 +1,144 @@
+"""JSON Schema documents of a registry, and the schemas in them that ``$ref`` refers to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urldefrag, urljoin
+
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.registry.schema import RegisteredSchema
+
+_DEPTH_MAX = 500
+
+
+@dataclass(frozen=True)
+class Place:
+    """A schema within a document.
+
+    :param node: its JSON.
+    :param base: URI against which its references are resolved.
+    """
+
+    node: Any
+    base: str = ""
+
+    def below(self, node: Any) -> Place:
+        """A schema within this one."""
+        return Place(node, _own_base(node, self.base))
+
+
+def invalid(problem: str) -> DataError:
+    """The error for a schema that cannot be used."""
+    return DataError(f"The JSON schema: {problem}")
+
+
+def shown(node: Any) -> str:
+    """A piece of a schema, for errors."""
+    text = json.dumps(node)
+    return text if len(text) < 100 else text[:100] + "..."
+
+
+class Documents:
+    """A schema and what it refers to.
+
+    :raises DataError: one of the documents is not JSON, or nests too deeply.
+    """
+
+    def __init__(self, schema: RegisteredSchema) -> None:
+        self._places: dict[str, Place] = {}
+        self._seen: set[tuple[str, str]] = set()
+        self.root = self._document(schema, "")
+
+    def referred(self, place: Place, reference: Any) -> Place:
+        """The schema that a ``$ref`` in a schema refers to.
+
+        :raises DataError: there is none.
+        """
+        if not isinstance(reference, str):
+            raise invalid(f"$ref is not a string: {shown(reference)}")
+        for uri in (urljoin(place.base, reference), reference):
+            if uri in self._places:
+                return self._places[uri]
+            document, fragment = urldefrag(uri)
+            known = self._places.get(document)
+            if known is not None and (not fragment or fragment.startswith("/")):
+                return _pointed(known, unquote(fragment), reference)
+        raise invalid(
+            f"it refers to {reference}, which is neither in it nor among its references; schemas of other servers are "
+            "not fetched"
+        )
+
+    def _document(self, schema: RegisteredSchema, name: str) -> Place:
+        for other, referenced in schema.references:
+            if (other, referenced.text) not in self._seen:
+                self._seen.add((other, referenced.text))
+                self._document(referenced, other)
+        node = _parsed(schema.text)
+        base = _own_base(node, name)
+        root = Place(node, base)
+        self._places[name] = self._places[base] = root
+        # A reference may be relative to the identifier of the document that contains it.
+        self._places.update({urljoin(base, other): self._places[other] for other, _ in schema.references})
+        self._index(root, 0)
+        return root
+
+    def _index(self, place: Place, depth: int) -> None:
+        """Note all schemas that have an identifier or an anchor."""
+        if depth > _DEPTH_MAX:
+            raise invalid(f"it nests more than {_DEPTH_MAX} levels")
+        if isinstance(place.node, list):
+            for item in place.node:
+                self._index(place.below(item), depth + 1)
+        elif isinstance(place.node, dict):
+            self._note(place)
+            for name, member in place.node.items():
+                if name not in ("enum", "const", "default", "examples"):
+                    self._index(place.below(member), depth + 1)
+
+    def _note(self, place: Place) -> None:
+        for key in ("$id", "id"):
+            identifier = place.node.get(key)
+            if isinstance(identifier, str):
+                self._places.setdefault(urljoin(place.base, identifier), place)
+        for key in ("$anchor", "$dynamicAnchor"):
+            anchor = place.node.get(key)
+            if isinstance(anchor, str):
+                self._places.setdefault(f"{place.base}#{anchor}", place)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise invalid(f"it is not JSON: {error}") from error
+    except RecursionError as error:
+        raise invalid("it nests too deeply") from error
+
+
+def _own_base(node: Any, base: str) -> str:
+    """The base of a schema: its identifier, if that is not an anchor of its document."""
+    if not isinstance(node, Mapping):
+        return base
+    for key in ("$id", "id"):
+        identifier = node.get(key)
+        if isinstance(identifier, str) and not identifier.startswith("#"):
+            return urldefrag(urljoin(base, identifier))[0]
+    return base
+
+
+def _pointed(document: Place, pointer: str, reference: str) -> Place:
+    """The schema at a JSON pointer."""
+    place = document
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        node = place.node
+        if isinstance(node, dict) and name in node:
+            place = place.below(node[name])
+        elif isinstance(node, list) and name.isascii() and name.isdecimal() and int(name) < len(node):
+            place = place.below(node[int(name)])
+        else:
+            raise invalid(f"it refers to {reference}, which does not exist")
+    return place

@@ -1,0 +1,59 @@
+"""The JSON Schema format of registered schemas: behaves as Confluent's JsonSchemaConverter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.data import ConnectSchema, Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.json_schema.batches import JsonDecoder, JsonEncoder
+from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings, json_schema_config
+from airflow_kconnect.converters.json_schema.documents import Documents
+from airflow_kconnect.converters.json_schema.from_connect import json_schema_text
+from airflow_kconnect.converters.json_schema.to_connect import connect_schema
+from airflow_kconnect.converters.registered.format import Format
+from airflow_kconnect.registry.schema import RegisteredSchema
+
+
+class JsonSchemaFormat(Format):
+    """Schemas as ``io.confluent.connect.json.JsonSchemaData`` converts them, payloads in JSON."""
+
+    schema_type = "JSON"
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
+        self._settings = JsonSchemaSettings.of(values)
+
+    @classmethod
+    def config(cls) -> ConfigDef:
+        return json_schema_config()
+
+    def shape_of(self, schema: RegisteredSchema, payload: bytes) -> Shape:
+        return Shape(self._connect_schema(schema))
+
+    def schema_of(self, shape: Shape) -> RegisteredSchema:
+        return RegisteredSchema(self.schema_type, json_schema_text(_with_schema(shape), self._settings))
+
+    def record_name(self, schema: RegisteredSchema) -> str | None:
+        node = Documents(schema).root.node
+        title = node.get("title") if isinstance(node, dict) else None
+        return title if isinstance(title, str) else None
+
+    def decoder(self, schema: RegisteredSchema, payload: bytes) -> JsonDecoder:
+        return JsonDecoder(self._connect_schema(schema))
+
+    def encoder(self, schema: RegisteredSchema, shape: Shape) -> JsonEncoder:
+        return JsonEncoder(_with_schema(shape), self._settings)
+
+    def _connect_schema(self, schema: RegisteredSchema) -> ConnectSchema:
+        return connect_schema(Documents(schema), self._settings, schema.version)
+
+
+def _with_schema(shape: Shape) -> ConnectSchema:
+    if shape.schema is None:
+        raise DataError(
+            "Data without a schema cannot be converted to JSON Schema: use JsonConverter, or data with a schema"
+        )
+    return shape.schema

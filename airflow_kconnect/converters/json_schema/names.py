@@ -1,0 +1,40 @@
+"""Names that JsonSchemaData gives to types, properties and parameters.
+
+Source: ``io.confluent.connect.json.JsonSchemaData``.
+"""
+
+from __future__ import annotations
+
+from airflow_kconnect.connect.data import ConnectSchema, SchemaType
+
+NAMESPACE = "io.confluent.connect.json"
+ENUM = f"{NAMESPACE}.Enum"
+ONE_OF = f"{NAMESPACE}.OneOf"
+NULL_MARKER = "<NULL>"
+"""Stands for null among the symbols of an enum."""
+
+GENERALIZED_UNION = "org.apache.kafka.connect.data.Union"
+GENERALIZED_ENUM = "org.apache.kafka.connect.data.Enum"
+GENERALIZED_UNION_NAME = "connect_union_"
+GENERALIZED_MEMBER = "connect_union_field_"
+
+TYPE = "connect.type"
+INDEX = "connect.index"
+VERSION = "connect.version"
+PARAMETERS = "connect.parameters"
+MAP = "map"
+BYTES = "bytes"
+KEY, VALUE = "key", "value"
+
+
+def is_union(schema: ConnectSchema) -> bool:
+    """Whether a struct stands for a union: it has an optional member for each branch."""
+    if schema.type is not SchemaType.STRUCT:
+        return False
+    return schema.name == ONE_OF or GENERALIZED_UNION in (schema.parameters or {})
+
+
+def has_string_keys(schema: ConnectSchema) -> bool:
+    """Whether a MAP is a JSON object; other maps are arrays of objects with key and value."""
+    keys = schema.key_schema
+    return keys is not None and keys.type is SchemaType.STRING and not keys.optional

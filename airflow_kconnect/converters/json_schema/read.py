@@ -1,0 +1,316 @@
+"""JSON values to the values of Arrow columns, as JsonSchemaData's ``toConnectData`` converts them.
+
+JSON values are those of `parsed`; values for Arrow have maps as lists of pairs.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.floats import exact_single
+from airflow_kconnect.converters.json.values import DAY_MS, EPOCH, TIME_RANGE
+from airflow_kconnect.converters.json_schema import names
+from airflow_kconnect.converters.json_schema.defaults import as_arrow
+from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
+
+Read = Callable[[Any], Any]
+"""Converts a JSON value. :raises DataError: the schema has no such value."""
+
+_BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
+_DEEP = "it nests too deeply"
+
+
+def parsed(payload: bytes) -> Any:
+    """The JSON of a message. Of equal members the last one wins; fractions are `Decimal`.
+
+    :raises DataError: it is not JSON.
+    """
+    try:
+        return json.loads(payload.decode(), parse_float=Decimal, parse_constant=_no_number)
+    except RecursionError:
+        problem = _DEEP
+    except (ValueError, ArithmeticError) as error:  # also UnicodeDecodeError
+        problem = str(error)
+    raise DataError(f"Error deserializing JSON message: {problem}")
+
+
+def reader(schema: ConnectSchema) -> Read:
+    """Converts the JSON values of a schema."""
+    read = _not_null(schema)
+    default = as_arrow(schema, schema.default)
+
+    def value_of(node: Any) -> Any:
+        if node is not None:
+            return read(node)
+        if default is None and not schema.optional:
+            raise DataError(f"Invalid null value for required {schema.type.name} field")
+        return default
+
+    return value_of
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is not a number in JSON")
+
+
+def _not_null(schema: ConnectSchema) -> Read:
+    name = logical_name(schema)
+    if name is not None:
+        return _logical(name, schema)
+    match schema.type:
+        case SchemaType.STRUCT:
+            return _union(schema) if names.is_union(schema) else _struct(schema)
+        case SchemaType.ARRAY:
+            return _array(schema)
+        case SchemaType.MAP:
+            return _map(schema) if names.has_string_keys(schema) else _entries(schema)
+        case SchemaType.BOOLEAN:
+            return lambda node: node is True
+        case SchemaType.STRING:
+            return lambda node: node if isinstance(node, str) else _not_a_string(schema)
+        case SchemaType.BYTES:
+            return _bytes
+        case SchemaType.FLOAT32:
+            return lambda node: exact_single(_double(node))
+        case SchemaType.FLOAT64:
+            return _double
+    return _integer(_BITS[schema.type])
+
+
+def _integer(bits: int) -> Read:
+    """The lowest bits, as Java's casts leave them. What is not a number is zero, as Jackson has it."""
+    half = 1 << (bits - 1)
+
+    def value_of(node: Any) -> int:
+        number = node if type(node) is int else _whole(node) if isinstance(node, Decimal) else 0
+        return number if -half <= number < half else (number + half) % (2 * half) - half
+
+    return value_of
+
+
+def _whole(number: Decimal) -> int:
+    """The integer part, in its lowest 64 bits."""
+    exponent = number.as_tuple().exponent
+    assert isinstance(exponent, int)
+    # 10**64 is a multiple of 2**64. Python would compute all digits.
+    return 0 if exponent >= 64 or number.adjusted() < 0 else int(number)
+
+
+def _double(node: Any) -> float:
+    """What is not a number is zero, as Jackson has it; as in ``BigDecimal``, there is no negative zero."""
+    if isinstance(node, Decimal):
+        return float(node) + 0.0
+    if type(node) is not int:
+        return 0.0
+    try:
+        return float(node)
+    except OverflowError:
+        return math.copysign(math.inf, node)
+
+
+def _not_a_string(schema: ConnectSchema) -> None:
+    """Jackson has no text of what is not a string."""
+    if not schema.optional:
+        raise DataError("Invalid type for STRING: the value in the JSON is not a string")
+
+
+def _bytes(node: Any) -> bytes:
+    if not isinstance(node, str):
+        raise DataError("Invalid type for BYTES: the value in the JSON is not a base64 string")
+    try:
+        return base64.b64decode(node, validate=True)
+    except ValueError as error:
+        raise DataError("Invalid bytes field: it is not base64") from error
+
+
+def _struct(schema: ConnectSchema) -> Read:
+    members = [(member.name, reader(member.schema)) for member in schema.fields]
+    missing = {member.name: as_arrow(member.schema, member.schema.default) for member in schema.fields}
+
+    def value_of(node: Any) -> dict[str, Any]:
+        if not isinstance(node, dict):
+            raise DataError(f"Structs should be encoded as JSON objects, but found {node_type(node)}")
+        # Connect does not check that required members are there.
+        return {name: read(node[name]) if name in node else missing[name] for name, read in members}
+
+    return value_of
+
+
+def _array(schema: ConnectSchema) -> Read:
+    assert schema.value_schema is not None
+    read = reader(schema.value_schema)
+
+    def value_of(node: Any) -> list[Any]:
+        if not isinstance(node, list):
+            raise DataError(f"Invalid type for ARRAY: the value in the JSON is {node_type(node)}")
+        return [read(item) for item in node]
+
+    return value_of
+
+
+def _map(schema: ConnectSchema) -> Read:
+    assert schema.value_schema is not None
+    read = reader(schema.value_schema)
+
+    def value_of(node: Any) -> list[tuple[str, Any]]:
+        if not isinstance(node, dict):
+            raise DataError(f"Maps with string fields should be encoded as JSON objects, but found {node_type(node)}")
+        return [(name, read(value)) for name, value in node.items()]
+
+    return value_of
+
+
+def _entries(schema: ConnectSchema) -> Read:
+    assert schema.key_schema is not None and schema.value_schema is not None
+    read_key, read_value = reader(schema.key_schema), reader(schema.value_schema)
+
+    def pair(entry: Any) -> tuple[Any, Any]:
+        if not isinstance(entry, dict):
+            raise DataError(f"Found invalid map entry instead of object: {node_type(entry)}")
+        if len(entry) != 2 or not {names.KEY, names.VALUE} == entry.keys():
+            raise DataError("Found invalid map entry: expected an object with key and value")
+        key = read_key(entry[names.KEY])
+        if key is None:
+            raise DataError("Found a map entry whose key is null, which no column of Spark can hold")
+        return key, read_value(entry[names.VALUE])
+
+    def value_of(node: Any) -> list[tuple[Any, Any]]:
+        if not isinstance(node, list):
+            raise DataError(
+                f"Maps with non-string fields should be encoded as JSON array of objects, but found {node_type(node)}"
+            )
+        return list({repr(key): (key, value) for key, value in map(pair, node)}.values())
+
+    return value_of
+
+
+def _union(schema: ConnectSchema) -> Read:
+    """The first member of a fitting type; of structs the one that shares most properties with the object."""
+    members = [(member.name, member.schema, reader(member.schema)) for member in schema.fields]
+    nothing = dict.fromkeys(member.name for member in schema.fields)
+    known = {member.name: {inner.name for inner in member.schema.fields} for member in schema.fields}
+
+    def value_of(node: Any) -> dict[str, Any]:
+        best, most = None, -1
+        for name, member, read in members:
+            if _fits(member, node):
+                return nothing | {name: read(node)}
+            if member.type is SchemaType.STRUCT and isinstance(node, dict) and len(known[name] & node.keys()) > most:
+                best, most = (name, read), len(known[name] & node.keys())
+        if best is None:
+            raise DataError("Did not find matching oneof field for data")
+        return nothing | {best[0]: best[1](node)}
+
+    return value_of
+
+
+def _fits(schema: ConnectSchema, node: Any) -> bool:
+    """Whether a JSON value is of the type of a union's member; structs are compared otherwise."""
+    match schema.type:
+        case SchemaType.INT8 | SchemaType.INT16 | SchemaType.INT32 | SchemaType.INT64:
+            return type(node) is int
+        case SchemaType.FLOAT32 | SchemaType.FLOAT64:
+            return type(node) is int or isinstance(node, Decimal)
+        case SchemaType.BOOLEAN:
+            return isinstance(node, bool)
+        case SchemaType.STRING:
+            return isinstance(node, str)
+        case SchemaType.BYTES:
+            return isinstance(node, Decimal | str)
+        case SchemaType.ARRAY:
+            return isinstance(node, list)
+        case SchemaType.MAP:
+            return isinstance(node, dict | list)
+    return names.is_union(schema) and any(_fits(member.schema, node) for member in schema.fields)
+
+
+def _logical(name: str, schema: ConnectSchema) -> Read:
+    match name:
+        case _ if name == DECIMAL:
+            scale = decimal_scale(schema)
+            return lambda node: _decimal(node, scale)
+        case _ if name == DATE:
+            return _date
+        case _ if name == TIMESTAMP:
+            return _timestamp
+    assert name == TIME
+    return _time
+
+
+def _decimal(node: Any, scale: int) -> Decimal:
+    if isinstance(node, str):
+        try:
+            data = base64.b64decode(node, validate=True)
+        except ValueError as error:
+            raise DataError("Invalid bytes for Decimal field") from error
+        if not data or len(data) > MAX_PRECISION:
+            raise DataError("Invalid bytes for Decimal field")
+        number = Decimal(f"{int.from_bytes(data, 'big', signed=True)}E-{scale}")
+    elif type(node) is int or isinstance(node, Decimal):
+        number = Decimal(node)
+    else:
+        raise DataError(
+            f"Invalid type for Decimal, underlying representation should be numeric or bytes but was {node_type(node)}"
+        )
+    if number.adjusted() + scale >= MAX_PRECISION:
+        raise DataError(f"Decimal has more than {MAX_PRECISION} digits")
+    exponent = number.normalize().as_tuple().exponent
+    if not isinstance(exponent, int) or -exponent > scale:
+        raise DataError(f"Decimal has more digits after the point than its schema's scale, {scale}")
+    return number
+
+
+def _whole_number(node: Any, name: str, bits: int) -> int:
+    if type(node) is not int or not -(1 << (bits - 1)) <= node < 1 << (bits - 1):
+        what = "integer" if bits == 32 else "integral"
+        raise DataError(
+            f"Invalid type for {name}, underlying representation should be {what} but was {node_type(node)}"
+        )
+    return node
+
+
+def _date(node: Any) -> date:
+    days = _whole_number(node, "Date", 32)
+    try:
+        return EPOCH.date() + timedelta(days=days)
+    except OverflowError as error:
+        raise DataError(f"Date is outside of the years 1 to 9999: {days} days since 1970") from error
+
+
+def _time(node: Any) -> int:
+    millis = _whole_number(node, "Time", 32)
+    if not 0 <= millis < DAY_MS:
+        raise DataError(TIME_RANGE)
+    return millis
+
+
+def _timestamp(node: Any) -> datetime:
+    millis = _whole_number(node, "Timestamp", 64)
+    try:
+        return EPOCH + timedelta(milliseconds=millis)
+    except OverflowError as error:
+        raise DataError(f"Timestamp is outside of the years 1 to 9999: {millis} ms since 1970") from error
+
+
+def node_type(node: Any) -> str:
+    """What Jackson calls the type of a JSON value."""
+    match node:
+        case None:
+            return "NULL"
+        case bool():
+            return "BOOLEAN"
+        case str():
+            return "STRING"
+        case list():
+            return "ARRAY"
+        case dict():
+            return "OBJECT"
+    return "NUMBER"
