@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import ConnectSchema
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import DataError, in_one_line
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.read import parsed, reader
 from airflow_kconnect.converters.json_schema.write import payload, writer
@@ -41,7 +41,24 @@ class JsonEncoder:
         import pyarrow as pa
 
         write = writer(self.schema, self.settings)
-        return _each(data.to_pylist(), lambda value: payload(write(value)), pa.binary())
+        return _each(_with_numbers(data).to_pylist(), lambda value: payload(write(value)), pa.binary())
+
+
+def _with_numbers(data: pa.Array) -> pa.Array:
+    """Data with dates and timestamps as numbers: Python's end with year 9999."""
+    import pyarrow as pa
+
+    def type_of(type_: pa.DataType) -> pa.DataType:
+        if pa.types.is_struct(type_):
+            return pa.struct([inner.with_type(type_of(inner.type)) for inner in type_])
+        if pa.types.is_map(type_):
+            return pa.map_(type_of(type_.key_type), type_of(type_.item_type))
+        if pa.types.is_list(type_):
+            return pa.list_(type_of(type_.value_type))
+        return pa.int32() if pa.types.is_date(type_) else pa.int64() if pa.types.is_timestamp(type_) else type_
+
+    wanted = type_of(data.type)
+    return data if wanted == data.type else data.cast(wanted)
 
 
 def _each(rows: Iterable[Any], convert: Callable[[Any], Any], type_: pa.DataType) -> tuple[pa.Array, pa.Array | None]:
@@ -60,5 +77,22 @@ def _each(rows: Iterable[Any], convert: Callable[[Any], Any], type_: pa.DataType
             problem = "The data nest too deeply"
         values.append(value)
         errors.append(problem)
+    column = _column(values, errors, type_)
     failed = any(problem is not None for problem in errors)
-    return pa.array(values, type_), pa.array(errors, pa.string()) if failed else None
+    return column, pa.array(errors, pa.string()) if failed else None
+
+
+def _column(values: list[Any], errors: list[str | None], type_: pa.DataType) -> pa.Array:
+    """The column of values; those that Arrow rejects, such as text that is not Unicode, get an error."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values, type_)
+    except (ValueError, OverflowError):  # also UnicodeError and Arrow's errors
+        pass
+    for row, value in enumerate(values):
+        try:
+            pa.array([value], type_)
+        except (ValueError, OverflowError) as error:
+            values[row], errors[row] = None, f"A value cannot be held in a column: {in_one_line(error)}"
+    return pa.array(values, type_)

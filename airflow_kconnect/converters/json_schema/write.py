@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Context, Decimal
 from typing import Any
 
@@ -37,7 +38,7 @@ def payload(value: Any) -> bytes:
 
 
 def writer(schema: ConnectSchema, settings: JsonSchemaSettings) -> Write:
-    """Converts the values of a schema."""
+    """Converts the values of a schema: those of Arrow columns, with dates as days and timestamps as microseconds."""
     write = _not_null(schema, settings)
     default = None if settings.ignore_default_for_nullables else as_arrow(schema, schema.default)
     null = write(default) if default is not None else None if schema.optional else NOTHING
@@ -118,7 +119,7 @@ def _logical(name: str, schema: ConnectSchema, settings: JsonSchemaSettings) -> 
         scale = decimal_scale(schema)
         return lambda value: _decimal_text(value, scale)
     if name == DATE:
-        return lambda value: (value - EPOCH.date()).days
+        return lambda value: value if type(value) is int else (value - EPOCH.date()).days
     if name == TIMESTAMP:
         return _millis
     return _time
@@ -131,8 +132,8 @@ def _decimal_text(value: Decimal, scale: int) -> str:
 
 
 def _millis(value: Any) -> int:
-    since = value - EPOCH
-    return int(since.days) * DAY_MS + int(since.seconds) * 1000 + int(since.microseconds) // 1000
+    """:param value: microseconds since the epoch, or a default."""
+    return value // 1000 if type(value) is int else (value - EPOCH) // timedelta(milliseconds=1)
 
 
 def _time(value: int) -> int:
