@@ -79,7 +79,7 @@ class PayloadParser(ABC):
         import pyarrow.compute as pc
 
         for pattern in self.patterns:
-            here = _looks_like(messages, pattern, self.brackets)
+            here = looks_like(messages, pattern, self.brackets)
             count = pc.sum(here).as_py() or 0
             if not count:
                 continue
@@ -120,7 +120,7 @@ class StructParser(PayloadParser):
         import pyarrow as pa
 
         try:
-            found = _read(payloads, self.fields, other_members="ignore")
+            found = read_objects(payloads, self.fields, other_members="ignore")
             columns = None if found is None else [self._column(name, found[name]) for name, _ in self.fields]
         except ValueError:  # also Arrow's errors
             return None
@@ -157,15 +157,20 @@ class StringParser(PayloadParser):
         objects = pc.binary_join_element_wise(pa.scalar(b'{"s":'), payloads, pa.scalar(b"}"), pa.scalar(b""))
         try:
             # Other members: it was not a string, but `"a","b":"c"`.
-            found = _read(objects, (("s", "string"),), other_members="error")
+            found = read_objects(objects, (("s", "string"),), other_members="error")
         except ValueError:  # also Arrow's errors
             return None
         return None if found is None else found["s"]
 
 
-def _read(objects: pa.Array, fields: Iterable[tuple[str, str]], *, other_members: str) -> dict[str, pa.Array] | None:
+def read_objects(
+    objects: pa.Array, fields: Iterable[tuple[str, str | pa.DataType]], *, other_members: str
+) -> dict[str, pa.Array] | None:
     """The members of JSON objects; None if one of the texts is not a single object.
 
+    :param objects: BINARY: texts in brackets.
+    :param fields: the members to read: names and types, or aliases of types.
+    :param other_members: ``ignore`` or ``error``.
     :raises ValueError: Arrow rejects one of them.
     """
     import pyarrow as pa
@@ -180,7 +185,7 @@ def _read(objects: pa.Array, fields: Iterable[tuple[str, str]], *, other_members
     text = document.slice(0, size)
     if not _is_text_of(text, len(objects)):
         return None
-    names = pa.schema([(name, pa.type_for_alias(type_)) for name, type_ in fields])
+    names = pa.schema(list(fields))
     table = json.read_json(
         pa.BufferReader(text),
         json.ReadOptions(use_threads=False, block_size=size + 1),
@@ -218,7 +223,7 @@ def _arrow_type(schema: ConnectSchema) -> str | None:
     return _ARROW.get(schema.type)
 
 
-def _looks_like(messages: pa.Array, pattern: Pattern, brackets: tuple[bytes, bytes]) -> pa.Array:
+def looks_like(messages: pa.Array, pattern: Pattern, brackets: tuple[bytes, bytes]) -> pa.Array:
     """Whether messages consist of the pattern around something in these brackets."""
     import pyarrow.compute as pc
 

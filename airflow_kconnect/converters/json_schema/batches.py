@@ -25,6 +25,29 @@ class JsonDecoder:
 
     def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """See `PayloadDecoder.decode`."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        from airflow_kconnect.converters.json_schema.read_columns import read_columns
+
+        found = read_columns(self.schema, payloads)
+        if found is None:
+            return self._one_by_one(payloads)
+        column, sure = found
+        left = pc.indices_nonzero(pc.invert(sure))
+        if not len(left):
+            return column, None
+        again, errors = self._one_by_one(payloads.take(left))
+        places = np.arange(len(payloads))
+        places[left.to_numpy()] = len(payloads) + np.arange(len(left))
+        both = pa.concat_arrays([column, again]).take(pa.array(places))
+        if errors is None:
+            return both, None
+        texts = pa.concat_arrays([pa.nulls(len(payloads), pa.string()), errors])
+        return both, texts.take(pa.array(places))
+
+    def _one_by_one(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         read = reader(self.schema)
         return _each(payloads.to_pylist(), lambda message: read(parsed(message)), arrow_type(self.schema))
 

@@ -14,6 +14,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
 from airflow_kconnect.converters.json_schema.format import JsonSchemaFormat
+from airflow_kconnect.converters.json_schema.read_columns import read_columns
 from airflow_kconnect.converters.types import arrow_type
 from airflow_kconnect.registry.schema import RegisteredSchema
 from tests.unit.converters.json_schema.corpus import (
@@ -276,3 +277,83 @@ def test_a_time_that_is_not_of_the_day_is_an_error() -> None:
     payloads, errors = format_.encoder(case.registered, shape_of(case)).encode(pa.array([86_400_000], pa.int32()))
     assert payloads.to_pylist() == [None]
     assert errors is not None and "Time" in errors[0].as_py()
+
+
+# Batches that Arrow reads
+
+
+def both_ways(schema: Any, payloads: list[bytes]) -> tuple[list[Any], list[Any]]:
+    """Data and errors of a batch, and of its messages one by one."""
+    decoder = JsonSchemaFormat({}).decoder(registered(schema), b"")
+    data, errors = decoder.decode(pa.array(payloads, pa.binary()))
+    again, others = decoder._one_by_one(pa.array(payloads, pa.binary()))
+    data.validate(full=True)
+    assert data.type == again.type
+    return [data.to_pylist(), errors and errors.to_pylist()], [again.to_pylist(), others and others.to_pylist()]
+
+
+EVERYTHING = record(
+    ("id", {"type": "integer"}),
+    ("name", nullable({"type": "string"})),
+    ("f", nullable({"type": "number", "connect.type": "float32"})),
+    ("x", nullable({"type": "number"})),
+    ("d", nullable(logical("org.apache.kafka.connect.data.Date", "int32"))),
+    ("t", nullable(logical("org.apache.kafka.connect.data.Time", "int32"))),
+    ("ts", nullable(logical("org.apache.kafka.connect.data.Timestamp", "int64"))),
+    ("n", nullable(decimal())),
+    ("b", nullable({"type": "string", "connect.type": "bytes"})),
+    ("s", nullable(record(("a", {"type": "integer"}), ("l", nullable({"type": "array", "items": INNER}))))),
+    ("dflt", nullable({"type": "integer", "default": 5})),
+)
+FULL = (
+    b'{"id":1,"name":"\xc3\xa4\\u00e4","f":0.1,"x":-0.0,"d":-719162,"t":0,"ts":-1,"n":"fQ==","b":"AA==",'
+    b'"s":{"a":1,"l":[{"a":1},{"a":2}]},"dflt":1}'
+)
+
+
+def test_arrow_reads_objects_of_all_types_but_maps_and_unions() -> None:
+    schema = JsonSchemaFormat({}).shape_of(registered(EVERYTHING), b"").schema
+    assert schema is not None
+    found = read_columns(schema, pa.array([FULL], pa.binary()))
+    assert found is not None and found[1].to_pylist() == [True]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        b'{"id":2}',
+        b"{}",
+        b'{"id":null}',
+        b' {"id":2}',
+        b'{"id":2}{"id":3}',
+        b"5",
+        b"",
+        b'{"id":2,"id":3}',
+        b'{"id":2.0}',
+        b'{"id":99999999999999999999}',
+        b'{"id":2,"x":NaN}',
+        b'{"id":2,"y":-Infinity}',
+        b'{"id":2,"x":1e999}',
+        b'{"id":2,"name":5}',
+        b'{"id":2,"name":"\\ud800"}',
+        b'{"id":2,"name":"\xff"}',
+        b'{"id":2,"name":"a\nb"}',
+        b'{"id":2,"d":-719163}',
+        b'{"id":2,"t":86400000}',
+        b'{"id":2,"ts":9223372036854775807}',
+        b'{"id":2,"n":1.25}',
+        b'{"id":2,"n":"?"}',
+        b'{"id":2,"b":"?"}',
+        b'{"id":2,"s":{}}',
+        b'{"id":2,"s":{"a":null}}',
+        b'{"id":2,"s":{"a":1,"l":[null]}}',
+        b'{"id":2,"s":{"a":1,"l":[{}]}}',
+        b'{"id":2,"s":[]}',
+        b'{"id":2,"dflt":null}',
+        b'{"id":2,"other":{"deep":[[[{}]]]}}',
+        b'{"id":2,"other":' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001,
+    ],
+)
+def test_a_batch_is_read_as_its_messages(other: bytes) -> None:
+    batch, messages = both_ways(EVERYTHING, [FULL, other, FULL])
+    assert batch == messages
