@@ -20,9 +20,10 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Avro with registries that speak Confluent's REST API, as Apicurio does",
     ),
     (
-        r".*\.(ProtobufConverter|JsonSchemaConverter)|(Protobuf|JsonSchema)(Converter)?",
-        "of the formats with a schema registry only Avro is supported: io.confluent.connect.avro.AvroConverter. "
-        "org.apache.kafka.connect.json.JsonConverter reads and writes JSON with the schema in each record, or without",
+        r".*\.ProtobufConverter|Protobuf(Converter)?",
+        "Protobuf is not supported yet; with a schema registry io.confluent.connect.avro.AvroConverter and "
+        "io.confluent.connect.json.JsonSchemaConverter are. org.apache.kafka.connect.json.JsonConverter reads and writes "
+        "JSON with the schema in each record, or without",
     ),
     (
         r"org\.apache\.kafka\.connect\.mirror\..*|io\.confluent\.connect\.replicator\..*",

@@ -10,6 +10,7 @@ from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.errors import DataError, in_one_line
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.read import parsed, reader
+from airflow_kconnect.converters.json_schema.validation import Validation
 from airflow_kconnect.converters.json_schema.write import payload, writer
 from airflow_kconnect.converters.types import arrow_type
 
@@ -19,9 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JsonDecoder:
-    """Decodes payloads; a `PayloadDecoder`."""
+    """Decodes payloads; a `PayloadDecoder`.
+
+    :param validation: None if they are not validated.
+    """
 
     schema: ConnectSchema
+    validation: Validation | None = None
 
     def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """See `PayloadDecoder.decode`."""
@@ -31,7 +36,7 @@ class JsonDecoder:
 
         from airflow_kconnect.converters.json_schema.read_columns import read_columns
 
-        found = read_columns(self.schema, payloads)
+        found = None if self.validation else read_columns(self.schema, payloads)
         if found is None:
             return self._one_by_one(payloads)
         column, sure = found
@@ -48,23 +53,43 @@ class JsonDecoder:
         return both, texts.take(pa.array(places))
 
     def _one_by_one(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
-        read = reader(self.schema)
-        return _each(payloads.to_pylist(), lambda message: read(parsed(message)), arrow_type(self.schema))
+        read, check = reader(self.schema), _checker(self.validation)
+
+        def value_of(message: bytes) -> Any:
+            node = parsed(message)
+            check(message)
+            return read(node)
+
+        return _each(payloads.to_pylist(), value_of, arrow_type(self.schema))
 
 
 @dataclass(frozen=True)
 class JsonEncoder:
-    """Encodes data of one shape; a `PayloadEncoder`."""
+    """Encodes data of one shape; a `PayloadEncoder`.
+
+    :param validation: None if payloads are not validated.
+    """
 
     schema: ConnectSchema
     settings: JsonSchemaSettings
+    validation: Validation | None = None
 
     def encode(self, data: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """See `PayloadEncoder.encode`."""
         import pyarrow as pa
 
-        write = writer(self.schema, self.settings)
-        return _each(_with_numbers(data).to_pylist(), lambda value: payload(write(value)), pa.binary())
+        write, check = writer(self.schema, self.settings), _checker(self.validation)
+
+        def message_of(value: Any) -> bytes:
+            message = payload(write(value))
+            check(message)
+            return message
+
+        return _each(_with_numbers(data).to_pylist(), message_of, pa.binary())
+
+
+def _checker(validation: Validation | None) -> Callable[[bytes], None]:
+    return (lambda _: None) if validation is None else validation.checker()
 
 
 def _with_numbers(data: pa.Array) -> pa.Array:

@@ -40,6 +40,12 @@ _FLAGS = (
         Importance.LOW,
         "Whether a union of one type is read as that type.",
     ),
+    (
+        "json.fail.invalid.schema",
+        False,
+        Importance.MEDIUM,
+        "Whether payloads that do not match their schema are bad records.",
+    ),
 )
 _FROM_CLASSES = "it is about schemas made from Java classes; Connect's data have a schema"
 _FROM_OBJECTS = "it is about how Java objects are written; Connect's data have a form of their own"
@@ -87,6 +93,7 @@ class JsonSchemaSettings:
     object_additional_properties: bool = True
     use_optional_for_nonrequired: bool = False
     flatten_singleton_unions: bool = True
+    json_fail_invalid_schema: bool = False
     decimal_format: str = BASE64
 
     @classmethod

@@ -49,6 +49,8 @@ class Documents:
 
     def __init__(self, schema: RegisteredSchema) -> None:
         self._places: dict[str, Place] = {}
+        self.whole: dict[str, Any] = {}
+        """Whole documents, by URI."""
         self._seen: set[tuple[str, str]] = set()
         self.root = self._document(schema, "")
 
@@ -82,6 +84,7 @@ class Documents:
         self._places[name] = self._places[base] = root
         # A reference may be relative to the identifier of the document that contains it.
         self._places.update({urljoin(base, other): self._places[other] for other, _ in schema.references})
+        self.whole.update({uri: self._places[uri].node for uri in (name, base)})
         self._index(root, 0)
         return root
 

@@ -13,6 +13,7 @@ from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings, j
 from airflow_kconnect.converters.json_schema.documents import Documents
 from airflow_kconnect.converters.json_schema.from_connect import json_schema_text
 from airflow_kconnect.converters.json_schema.to_connect import connect_schema
+from airflow_kconnect.converters.json_schema.validation import Validation, check_installed
 from airflow_kconnect.converters.registered.format import Format
 from airflow_kconnect.registry.schema import RegisteredSchema
 
@@ -25,12 +26,15 @@ class JsonSchemaFormat(Format):
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(values)
         self._settings = JsonSchemaSettings.of(values)
+        if self._settings.json_fail_invalid_schema:
+            check_installed()
 
     @classmethod
     def config(cls) -> ConfigDef:
         return json_schema_config()
 
     def shape_of(self, schema: RegisteredSchema, payload: bytes) -> Shape:
+        self._validation(schema)
         return Shape(self._connect_schema(schema))
 
     def schema_of(self, shape: Shape) -> RegisteredSchema:
@@ -42,10 +46,18 @@ class JsonSchemaFormat(Format):
         return title if isinstance(title, str) else None
 
     def decoder(self, schema: RegisteredSchema, payload: bytes) -> JsonDecoder:
-        return JsonDecoder(self._connect_schema(schema))
+        return JsonDecoder(self._connect_schema(schema), self._validation(schema))
 
     def encoder(self, schema: RegisteredSchema, shape: Shape) -> JsonEncoder:
-        return JsonEncoder(_with_schema(shape), self._settings)
+        return JsonEncoder(_with_schema(shape), self._settings, self._validation(schema))
+
+    def _validation(self, schema: RegisteredSchema) -> Validation | None:
+        """:raises DataError: the schema is invalid."""
+        if not self._settings.json_fail_invalid_schema:
+            return None
+        validation = Validation(schema)
+        validation.checker()
+        return validation
 
     def _connect_schema(self, schema: RegisteredSchema) -> ConnectSchema:
         return connect_schema(Documents(schema), self._settings, schema.version)

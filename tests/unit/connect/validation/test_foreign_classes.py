@@ -19,7 +19,6 @@ KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TR
         ("com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter", "Confluent's REST API"),
         ("io.apicurio.registry.utils.converter.AvroConverter", "Confluent's REST API"),
         ("io.confluent.connect.protobuf.ProtobufConverter", "JsonConverter reads and writes"),
-        ("io.confluent.connect.json.JsonSchemaConverter", "JsonConverter reads and writes"),
         ("org.apache.kafka.connect.mirror.MirrorSourceConnector", "connect-mirror-maker"),
         ("io.confluent.connect.s3.S3SinkConnector", "object stores"),
         ("io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector", "object stores"),

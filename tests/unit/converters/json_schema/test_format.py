@@ -26,6 +26,7 @@ def test_keys_and_defaults_are_those_of_confluents_converter() -> None:
         "schemas.cache.size": 1000,
         "json.schema.spec.version": "draft_7",
         "json.oneof.for.nullables": True,
+        "json.fail.invalid.schema": False,
         "json.fail.unknown.properties": True,
         "json.write.dates.iso8601": False,
         "json.default.property.inclusion": None,
