@@ -22,8 +22,8 @@ _TABLE: tuple[tuple[str, str], ...] = (
     (
         r".*\.ProtobufConverter|Protobuf(Converter)?",
         "Protobuf is not supported yet; with a schema registry io.confluent.connect.avro.AvroConverter and "
-        "io.confluent.connect.json.JsonSchemaConverter are. org.apache.kafka.connect.json.JsonConverter reads and writes "
-        "JSON with the schema in each record, or without",
+        "io.confluent.connect.json.JsonSchemaConverter are. org.apache.kafka.connect.json.JsonConverter reads and "
+        "writes JSON with the schema in each record, or without",
     ),
     (
         r"org\.apache\.kafka\.connect\.mirror\..*|io\.confluent\.connect\.replicator\..*",
