@@ -61,7 +61,7 @@ class Documents:
         """
         if not isinstance(reference, str):
             raise invalid(f"$ref is not a string: {shown(reference)}")
-        for uri in (urljoin(place.base, reference), reference):
+        for uri in (_joined(place.base, reference), reference):
             if uri in self._places:
                 return self._places[uri]
             document, fragment = urldefrag(uri)
@@ -83,7 +83,7 @@ class Documents:
         root = Place(node, base)
         self._places[name] = self._places[base] = root
         # A reference may be relative to the identifier of the document that contains it.
-        self._places.update({urljoin(base, other): self._places[other] for other, _ in schema.references})
+        self._places.update({_joined(base, other): self._places[other] for other, _ in schema.references})
         self.whole.update({uri: self._places[uri].node for uri in (name, base)})
         self._index(root, 0)
         return root
@@ -105,7 +105,7 @@ class Documents:
         for key in ("$id", "id"):
             identifier = place.node.get(key)
             if isinstance(identifier, str):
-                self._places.setdefault(urljoin(place.base, identifier), place)
+                self._places.setdefault(_joined(place.base, identifier), place)
         for key in ("$anchor", "$dynamicAnchor"):
             anchor = place.node.get(key)
             if isinstance(anchor, str):
@@ -121,6 +121,13 @@ def _parsed(text: str) -> Any:
         raise invalid("it nests too deeply") from error
 
 
+def _joined(base: str, uri: str) -> str:
+    try:
+        return urljoin(base, uri)
+    except ValueError as error:
+        raise invalid(f"{shown(uri)} is not a URI") from error
+
+
 def _own_base(node: Any, base: str) -> str:
     """The base of a schema: its identifier, if that is not an anchor of its document."""
     if not isinstance(node, Mapping):
@@ -128,7 +135,7 @@ def _own_base(node: Any, base: str) -> str:
     for key in ("$id", "id"):
         identifier = node.get(key)
         if isinstance(identifier, str) and not identifier.startswith("#"):
-            return urldefrag(urljoin(base, identifier))[0]
+            return urldefrag(_joined(base, identifier))[0]
     return base
 
 

@@ -73,58 +73,59 @@ def _not_null(schema: ConnectSchema) -> Read:
         case SchemaType.MAP:
             return _map(schema) if names.has_string_keys(schema) else _entries(schema)
         case SchemaType.BOOLEAN:
-            return lambda node: node is True
+            return lambda node: node if isinstance(node, bool) else _refuse("BOOLEAN", node)
         case SchemaType.STRING:
-            return lambda node: node if isinstance(node, str) else _not_a_string(schema)
+            return lambda node: node if isinstance(node, str) else _refuse("STRING", node)
         case SchemaType.BYTES:
             return _bytes
         case SchemaType.FLOAT32:
-            return lambda node: exact_single(_double(node))
+            return lambda node: exact_single(_double(node, "FLOAT32"))
         case SchemaType.FLOAT64:
             return _double
-    return _integer(_BITS[schema.type])
+    return _integer(schema.type)
 
 
-def _integer(bits: int) -> Read:
-    """The lowest bits, as Java's casts leave them. What is not a number is zero, as Jackson has it."""
-    half = 1 << (bits - 1)
+def _refuse(type_: str, node: Any) -> NoReturn:
+    raise DataError(f"Invalid type for {type_}: the value in the JSON is {node_type(node)}")
+
+
+def _integer(type_: SchemaType) -> Read:
+    """Jackson leaves the lowest bits of a number, and makes zero of what is none: that would be silent damage."""
+    half = 1 << (_BITS[type_] - 1)
 
     def value_of(node: Any) -> int:
-        number = node if type(node) is int else _whole(node) if isinstance(node, Decimal) else 0
-        return number if -half <= number < half else (number + half) % (2 * half) - half
+        number = node if type(node) is int else _whole(node)
+        if number is None:
+            _refuse(type_.name, node)
+        if not -half <= number < half:
+            raise DataError(f"Invalid value for {type_.name}: the number in the JSON is out of range")
+        return number
 
     return value_of
 
 
-def _whole(number: Decimal) -> int:
-    """The integer part, in its lowest 64 bits."""
-    exponent = number.as_tuple().exponent
-    assert isinstance(exponent, int)
-    # 10**64 is a multiple of 2**64. Python would compute all digits.
-    return 0 if exponent >= 64 or number.adjusted() < 0 else int(number)
+def _whole(node: Any) -> int | None:
+    """The integer that is written as a fraction, such as 1.0 or 1e3; None if it is none of at most 64 bits."""
+    if not isinstance(node, Decimal) or (node and node.adjusted() > 19):
+        return None
+    return int(node) if node == node.to_integral_value() else None
 
 
-def _double(node: Any) -> float:
-    """What is not a number is zero, as Jackson has it; as in ``BigDecimal``, there is no negative zero."""
+def _double(node: Any, type_: str = "FLOAT64") -> float:
+    """As in ``BigDecimal``, there is no negative zero."""
     if isinstance(node, Decimal):
         return float(node) + 0.0
     if type(node) is not int:
-        return 0.0
+        _refuse(type_, node)
     try:
         return float(node)
     except OverflowError:
-        return math.copysign(math.inf, node)
-
-
-def _not_a_string(schema: ConnectSchema) -> None:
-    """Jackson has no text of what is not a string."""
-    if not schema.optional:
-        raise DataError("Invalid type for STRING: the value in the JSON is not a string")
+        return math.inf if node > 0 else -math.inf
 
 
 def _bytes(node: Any) -> bytes:
     if not isinstance(node, str):
-        raise DataError("Invalid type for BYTES: the value in the JSON is not a base64 string")
+        _refuse("BYTES", node)
     try:
         return base64.b64decode(node, validate=True)
     except ValueError as error:
@@ -150,7 +151,7 @@ def _array(schema: ConnectSchema) -> Read:
 
     def value_of(node: Any) -> list[Any]:
         if not isinstance(node, list):
-            raise DataError(f"Invalid type for ARRAY: the value in the JSON is {node_type(node)}")
+            _refuse("ARRAY", node)
         return [read(item) for item in node]
 
     return value_of
