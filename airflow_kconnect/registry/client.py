@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Mapping
@@ -14,8 +13,9 @@ from airflow_kconnect.registry.http import Answer, RegistryHttp
 from airflow_kconnect.registry.schema import RegisteredSchema
 
 _DEPTH_MAX = 32
-_UNAVAILABLE = frozenset({408, 429, 500, 502, 503, 504})
-_NOT_FOUND = 404
+_UNAVAILABLE = frozenset({408, 429})
+_REJECTED = frozenset({400, 409, 413, 422})
+_OK, _NOT_FOUND = 200, 404
 
 
 class UnknownSchemaError(DataError):
@@ -30,9 +30,9 @@ class SchemaRegistry:
     Each method raises
 
     - `RetriableError` if no instance of the registry answers, or only with errors of its own (5xx, 429);
-    - `ConfigError` if it rejects the credentials, or may not be reached;
+    - `ConfigError` if it rejects the credentials, may not be reached, or does not answer as a schema registry;
     - `UnknownSchemaError` if it has no such schema;
-    - `DataError` if it rejects the schema, or the answer is none of a schema registry.
+    - `DataError` if it rejects the schema.
 
     :param values: parsed values of `registry_config`.
     :param prefix: of the converter's keys in errors, such as ``value.converter.``.
@@ -72,7 +72,7 @@ class SchemaRegistry:
             if subject not in self._latest:
                 path = f"/subjects/{quote(subject, safe='')}/versions/latest"
                 answer = self._ask("GET", path, what=f"the newest schema of subject {subject}")
-                self._latest[subject] = _integer(answer, "id"), self._schema(answer)
+                self._latest[subject] = self._id(answer), self._schema(answer)
             return self._latest[subject]
 
     def _id_of(self, verb: str, path: str, subject: str, schema: RegisteredSchema) -> int:
@@ -85,13 +85,13 @@ class SchemaRegistry:
                 if schema.type != "AVRO":
                     body["schemaType"] = schema.type
                 answer = self._ask("POST", path, body, what=f"a schema of subject {subject}")
-                self._ids[key] = _integer(answer, "id")
+                self._ids[key] = self._id(answer)
             return self._ids[key]
 
     def _schema(self, answer: Mapping[str, Any], depth: int = 0) -> RegisteredSchema:
         text = answer.get("schema")
         if not isinstance(text, str):
-            raise DataError(f"{self._http.shown}: the answer has no `schema`: is this a schema registry?")
+            raise self._no_registry(self._http.shown, "sends no `schema`")
         if depth > _DEPTH_MAX:
             raise DataError(f"{self._http.shown}: schemas refer to each other in more than {_DEPTH_MAX} steps")
         references = tuple(
@@ -119,7 +119,7 @@ class SchemaRegistry:
                 except RetriableError as error:
                     problem = str(error)
                 else:
-                    if answer.status not in _UNAVAILABLE:
+                    if answer.status < 500 and answer.status not in _UNAVAILABLE:
                         return self._checked(answer, what)
                     problem = f"{answer.url} answers {answer.status} {answer.message}".strip()
                 self._url = (self._url + 1) % len(self._http.urls)
@@ -134,21 +134,23 @@ class SchemaRegistry:
             raise ConfigError(
                 {key: [f"The schema registry at {answer.url} refuses {what}: {answer.status} {answer.message}".strip()]}
             )
-        if answer.status == _NOT_FOUND:
+        if answer.status == _NOT_FOUND and answer.has_code:
             raise UnknownSchemaError(f"The schema registry at {answer.url} does not have {what}: {answer.message}")
-        if answer.status != 200:
+        if answer.status in _REJECTED:
             raise DataError(
                 f"The schema registry at {answer.url} rejects {what}: {answer.status} {answer.message}".strip()
             )
-        if not isinstance(answer.body, dict):
-            raise DataError(
-                f"{answer.url} does not answer as a schema registry: check `{self._prefix}schema.registry.url`"
-            )
+        if answer.status != _OK or not isinstance(answer.body, dict):
+            raise self._no_registry(answer.url, f"answers {answer.status} {answer.message}".strip())
         return answer.body
 
+    def _id(self, answer: Mapping[str, Any]) -> int:
+        found = answer.get("id")
+        if not isinstance(found, int):
+            raise self._no_registry(self._http.shown, "sends no `id`")
+        return found
 
-def _integer(answer: Mapping[str, Any], name: str) -> int:
-    found = answer.get(name)
-    if not isinstance(found, int):
-        raise DataError(f"The schema registry's answer has no `{name}`: {json.dumps(answer)[:200]}")
-    return found
+    def _no_registry(self, url: str, problem: str) -> ConfigError:
+        """Records are not to blame for a wrong URL: with ``errors.tolerance=all`` they would become dead letters."""
+        text = f"{url} does not answer as a schema registry, it {problem}: check host and path"
+        return ConfigError({f"{self._prefix}schema.registry.url": [text]})

@@ -23,6 +23,7 @@ ANSWER_MAX_BYTES = 8_000_000
 """The longest answer that is read: a schema of a megabyte, quoted as JSON, and some more."""
 
 _TYPE = "application/vnd.schemaregistry.v1+json"
+_HTTP_CODES = 599
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,12 @@ class Answer:
         """The registry's own explanation of an error, in one line."""
         text = self.body.get("message") if isinstance(self.body, dict) else None
         return " ".join(str(text).split())[:500] if text else ""
+
+    @property
+    def has_code(self) -> bool:
+        """Whether the body has an error code of registries, such as 40403. A wrong path has none, or just 404."""
+        code = self.body.get("error_code") if isinstance(self.body, dict) else None
+        return isinstance(code, int) and code > _HTTP_CODES
 
 
 class RegistryHttp:

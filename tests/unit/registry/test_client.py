@@ -57,7 +57,7 @@ class TestQuestions:
 
 
 class TestAnswers:
-    @pytest.mark.parametrize("status", [429, 500, 503])
+    @pytest.mark.parametrize("status", [429, 500, 501, 503, 520])
     def test_an_overloaded_registry_is_asked_again(self, server: Server, client: Client, status: int) -> None:
         server.answers = [(status, {}), (200, {"schema": TEXT})]
 
@@ -96,19 +96,32 @@ class TestAnswers:
         with pytest.raises(DataError, match=f"rejects a schema of subject t-value: {status} incompatible with 3"):
             client().register("t-value", STRING)
 
-    @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"id": "x"}', b"[" * 100_000], ids=str.__call__)
-    def test_something_else_at_the_url_is_an_error(self, server: Server, client: Client, body: bytes) -> None:
+    @pytest.mark.parametrize("body", [b"<html>", b"[]", b'{"id": "x"}', b"[" * 100_000], ids=lambda body: str(body[:8]))
+    def test_something_else_at_the_url_is_an_error_of_the_configuration(
+        self, server: Server, client: Client, body: bytes
+    ) -> None:
         server.answers = [(200, body)]
 
-        with pytest.raises(DataError):
+        with pytest.raises(ConfigError, match=r"`value\.converter\.schema\.registry\.url`"):
             client().register("t", STRING)
+
+    @pytest.mark.parametrize(
+        "body",
+        [b"<html>", b"", {"error_code": 404, "message": "HTTP 404 Not Found"}, {"detail": "no such path"}],
+        ids=["page", "nothing", "registry", "Apicurio"],
+    )
+    def test_a_wrong_path_is_no_unknown_schema(self, server: Server, client: Client, body: object) -> None:
+        server.answers = [(404, body)]
+
+        with pytest.raises(ConfigError, match="does not answer as a schema registry, it answers 404"):
+            client().schema_by_id(1)
 
 
 class TestSafety:
     def test_a_redirect_is_not_followed(self, server: Server, client: Client) -> None:
         server.answers, server.headers = [(302, {})], {"Location": f"{server.url}/elsewhere"}
 
-        with pytest.raises(DataError, match="302"):
+        with pytest.raises(ConfigError, match="302"):
             client().schema_by_id(1)
         assert server.paths == ["/schemas/ids/1"]
 
