@@ -287,8 +287,8 @@ def test_defaults(node: Any, expected: Any) -> None:
         ({"$ref": "#no"}, "neither in it nor among its references"),
         ({"$ref": "http://x/y.json"}, "schemas of other servers are not fetched"),
         ({"$ref": 5}, "is not a string"),
-        ({"$ref": "http://["}, "is not a URI"),
-        ({"$id": "http://[", "type": "string"}, "is not a URI"),
+        ({"$ref": "http://["}, "neither in it nor among its references"),
+        ({"$id": "x:/y", "properties": {"a": {"$id": "http://["}}}, "is not a URI"),
         ({"$ref": "#"}, "contains itself"),
         (record(("next", nullable({"$ref": "#"}))), r"Field next of the JSON schema: # contains itself"),
         (
