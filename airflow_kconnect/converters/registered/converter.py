@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
-from airflow_kconnect.connect.errors import ConnectError, InternalError
+from airflow_kconnect.connect.errors import InternalError, RetriableError
 from airflow_kconnect.converters.base import (
     NO_HINTS,
     BatchParser,
@@ -43,7 +43,8 @@ class RegisteredConverter(Converter):
     def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
         super().__init__(config, is_key=is_key)
         self._role = "key" if is_key else "value"
-        self._format = self.form(self.config_values)
+        # It is pickled into tasks, which have no use for credentials of the registry.
+        self._format = self.form({key: self.config_values[key] for key in self.form.config().keys})
         self._shapes: list[Shape] = []
         self._desk: Desk | None = None
 
@@ -68,7 +69,7 @@ class RegisteredConverter(Converter):
         self._desk = Desk(host, self._assign)
         try:
             yield
-        except ConnectError as error:
+        except (RetriableError, InternalError) as error:  # how a failed Spark job ends; other errors have other causes
             if self._desk.failure is not None:
                 raise self._desk.failure from error
             raise

@@ -6,18 +6,23 @@ A task asks once for each shape and topic. The connection proves a secret that o
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, in_one_line
+from airflow_kconnect.connect.errors import ConnectError, DataError, InternalError, RetriableError, in_one_line
 from airflow_kconnect.registry.schema import RegisteredSchema
+
+_WAITING_MAX = 128
+"""Tasks that may connect at once: all of a stage begin together."""
+_log = logging.getLogger(__name__)
 
 Resolve = Callable[[int, str], tuple[int, RegisteredSchema]]
 """Called in the driver with the index of a shape and a topic; returns id and schema to write with."""
@@ -29,7 +34,7 @@ class DeskAddress:
 
     host: str
     port: int
-    secret: bytes
+    secret: bytes = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -56,40 +61,43 @@ class Desk:
         self._resolve = resolve
         self.failure: ConnectError | None = None
         """Why tasks were told to stop, if they were."""
-        self._listener = Listener((host, 0))
-        self.address = DeskAddress(host, self._listener.address[1], secrets.token_bytes(32))
+        secret = secrets.token_bytes(32)
+        # Without a key of its own: it would wait for each proof before it accepts the next connection, so that one
+        # that says nothing, such as a port scanner's, would stop all tasks.
+        self._listener = _listener(host)
+        self.address = DeskAddress(host, self._listener.address[1], secret)
         self._closed = False
         self._thread = threading.Thread(target=self._serve, name="schema ids", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Answer no more."""
+        if self._closed:
+            return
         self._closed = True
-        with suppress(OSError):  # it wakes the thread, which waits for a connection
-            socket.create_connection((self.address.host, self.address.port), timeout=1).close()
-        self._thread.join(1)
+        with suppress(OSError):  # wakes the thread, which nothing else does
+            socket.create_connection(self._listener.address, timeout=1).close()
+        self._thread.join(timeout=1)
         self._listener.close()
 
     def _serve(self) -> None:
         while not self._closed:
             try:
                 connection = self._listener.accept()
-            except OSError:
+            except OSError as error:
+                _log.warning("a connection for schema ids was not accepted: %s", in_one_line(error))
                 continue
-            # Somebody who connects and says nothing must not hold up the others.
             threading.Thread(target=self._answer, args=(connection,), name="schema id", daemon=True).start()
 
     def _answer(self, connection: Connection) -> None:
         with connection:
-            if self._closed:
-                return
             try:
                 deliver_challenge(connection, self.address.secret)
                 answer_challenge(connection, self.address.secret)
                 shape, topic = json.loads(connection.recv_bytes(65_536))
                 connection.send_bytes(json.dumps(self._answered(int(shape), str(topic))).encode())
             except (OSError, EOFError, ValueError, TypeError, AuthenticationError):
-                return  # somebody without the secret, or the task has ended
+                return  # the task has ended, or will ask again; or it is none of this run
 
     def _answered(self, shape: int, topic: str) -> dict[str, object]:
         try:
@@ -98,8 +106,21 @@ class Desk:
         except DataError as error:
             return {"problem": str(error)}
         except ConnectError as error:
-            self.failure = self.failure or error
-            return {"failure": str(error)}
+            return self._failed(error)
+        except Exception as error:
+            _log.exception("unexpected error")
+            return self._failed(InternalError(in_one_line(error)))
+
+    def _failed(self, error: ConnectError) -> dict[str, object]:
+        self.failure = self.failure or error
+        return {"failure": str(error)}
+
+
+def _listener(host: str) -> Listener:
+    try:
+        return Listener((host, 0), backlog=_WAITING_MAX)
+    except OSError:  # the address by which executors reach the driver may not be one of this machine (NAT)
+        return Listener(("", 0), backlog=_WAITING_MAX)
 
 
 def ask(address: DeskAddress, shape: int, topic: str) -> Assigned:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
-from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, DataError, InternalError, RetriableError
 from airflow_kconnect.converters.registered.desk import Assigned, Desk, Resolve, ask
 from airflow_kconnect.registry.schema import RegisteredSchema
 
@@ -70,11 +71,54 @@ def test_one_without_the_secret_does_not_stop_the_others(opened: Open) -> None:
     assert ask(desk.address, 0, "t").schema_id == 1
 
 
-def test_one_that_says_nothing_does_not_hold_up_the_others(opened: Open) -> None:
+def test_one_that_says_nothing_does_not_stop_the_others(opened: Open) -> None:
     desk = opened(lambda shape, topic: (1, SCHEMA))
+    answers: list[Assigned] = []
+    task = threading.Thread(target=lambda: answers.append(ask(desk.address, 0, "t")), daemon=True)
 
     with socket.create_connection((desk.address.host, desk.address.port)):
-        assert ask(desk.address, 0, "t").schema_id == 1
+        task.start()
+        task.join(timeout=30)
+        answered = list(answers)
+
+    assert answered == [Assigned(1, SCHEMA)]
+
+
+def test_tasks_of_a_whole_stage_are_answered(opened: Open) -> None:
+    desk = opened(lambda shape, topic: (shape, SCHEMA))
+    answers: list[int | None] = []
+    tasks = [
+        threading.Thread(target=lambda n=n: answers.append(ask(desk.address, n, "t").schema_id)) for n in range(40)
+    ]
+    for task in tasks:
+        task.start()
+    for task in tasks:
+        task.join(timeout=60)
+
+    assert sorted(answer for answer in answers if answer is not None) == list(range(40))
+
+
+def test_the_drivers_address_may_be_none_of_this_machine() -> None:
+    desk = Desk("203.0.113.7", lambda shape, topic: (1, SCHEMA))
+    try:
+        assert desk.address.host == "203.0.113.7"
+        assert ask(replace(desk.address, host="127.0.0.1"), 0, "t") == Assigned(1, SCHEMA)
+    finally:
+        desk.close()
+
+
+def test_an_unexpected_error_is_that_of_the_run(opened: Open) -> None:
+    desk = opened(_failing(KeyError("a bug")))
+
+    with pytest.raises(RetriableError, match="a bug"):
+        ask(desk.address, 0, "t")
+    assert isinstance(desk.failure, InternalError)
+
+
+def test_the_secret_is_not_shown(opened: Open) -> None:
+    desk = opened(lambda shape, topic: (1, SCHEMA))
+
+    assert repr(desk.address.secret) not in repr(desk.address)
 
 
 def test_a_closed_desk_can_be_retried(opened: Open) -> None:
