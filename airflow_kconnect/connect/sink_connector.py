@@ -131,7 +131,10 @@ class SplitWriter(ABC):
 
 
 ParsedPart = tuple[int, "pa.StructArray"]
-"""The index of a shape, and the keys or values of a batch, all of which have that shape and are not null."""
+"""The index of a shape, and the keys or values of a batch, all of which have that shape and are not null.
+
+Dates and timestamps have Arrow's types for them, or are Connect's numbers: days and milliseconds since the epoch.
+"""
 
 
 class BatchRenderer(ABC):

@@ -159,7 +159,8 @@ def _text(values: pa.Array) -> pa.Array | None:
 def _date(values: pa.Array) -> pa.Array | None:
     import pyarrow as pa
 
-    return values.view(pa.date32()) if _are_between(values, _FIRST_DAY, 2**31) else None
+    days = values.view(pa.int32())
+    return days.view(pa.date32()) if _are_between(days, _FIRST_DAY, 2**31) else None
 
 
 def _time(values: pa.Array) -> pa.Array | None:
@@ -172,6 +173,9 @@ def _timestamp(values: pa.Array) -> pa.Array | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if pa.types.is_timestamp(values.type):
+        instants = values.cast(pa.timestamp("us")).view(pa.int64())
+        return instants.view(pa.timestamp("us")) if _are_between(instants, _FIRST_DAY * _DAY_MS * 1000, 2**63) else None
     if not _are_between(values, _FIRST_DAY * _DAY_MS, _LAST_MS):
         return None
     return pc.multiply(values, 1000).view(pa.timestamp("us"))
