@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _NULL = "Invalid value: null used for required value"
+_NO_TOPIC = "The record has no topic, so its schema has no subject"
 
 
 @dataclass
@@ -71,17 +72,19 @@ class MessageWriter:
             return self._of_topic(data, distinct[0])
         rows, parts = [], []
         for topic in distinct:
-            here = pc.equal(topics, topic)
+            here = pc.is_null(topics) if topic is None else pc.fill_null(pc.equal(topics, topic), False)
             rows.append(pc.indices_nonzero(here))
             parts.append(self._of_topic(data.filter(here), topic))
         order = pc.sort_indices(pa.concat_arrays(rows))
         written, errors = (pa.concat_arrays(list(column)) for column in zip(*parts, strict=True))
         return written.take(order), errors.take(order)
 
-    def _of_topic(self, data: pa.Array, topic: str) -> tuple[pa.Array, pa.Array]:
+    def _of_topic(self, data: pa.Array, topic: str | None) -> tuple[pa.Array, pa.Array]:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        if topic is None:
+            return pa.nulls(len(data), pa.binary()), pa.array([_NO_TOPIC] * len(data), pa.string())
         if topic not in self._assigned:
             self._assigned[topic] = ask(self.desk, self.number, topic)
         assigned = self._assigned[topic]

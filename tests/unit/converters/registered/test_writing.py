@@ -82,6 +82,13 @@ def test_null_data_of_another_schema_are_errors(desk: Desk) -> None:
     assert errors.to_pylist() == [None, "Invalid value: null used for required value"]
 
 
+def test_a_record_without_topic_is_an_error_and_registers_nothing(desk: Desk) -> None:
+    messages, errors = _writer(desk).messages(_data(1, 2, 3), pa.array(["a", None, "b"]))
+
+    assert (ASKED, messages.to_pylist()[1]) == (["a", "b"], None)
+    assert [error and error[:23] for error in errors.to_pylist()] == [None, "The record has no topic", None]
+
+
 def test_records_of_a_rejected_topic_are_errors_and_others_are_not(desk: Desk) -> None:
     messages, errors = _writer(desk).messages(_data(1, 2, 3), pa.array(["a", "no", "a"]))
 
