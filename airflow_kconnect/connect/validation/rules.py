@@ -149,6 +149,9 @@ def _check_converter(inspection: Inspection, kind: str) -> None:
     if kind != "header" and getattr(converter, "for_headers_only", False):
         inspection.add(key, f"Invalid value {name} for configuration {key}: it converts only headers")
         return
+    if kind == "header" and getattr(converter, "writes_by_topic", False):
+        inspection.add(key, f"Invalid value {name} for configuration {key}: it does not convert headers")
+        return
     prefix = f"{key}."
     props = inspection.props.items()
     settings = {key.removeprefix(prefix): text for key, text in props if key.startswith(prefix)}

@@ -10,6 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.data import INT64_SCHEMA, STRING_SCHEMA, ConnectSchema, Shape, struct
 from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError, InternalError, RetriableError
+from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.converters.avro.converter import AvroConverter
 from airflow_kconnect.converters.registered.desk import ask
 from airflow_kconnect.registry.schema import RegisteredSchema
@@ -132,3 +133,14 @@ class TestFailures:
     def test_an_error_with_another_cause_stays(self, failed: AvroConverter, error: ConnectError) -> None:
         with pytest.raises(type(error), match=str(error)):
             self._run(failed, error)
+
+
+def test_it_does_not_convert_headers() -> None:
+    keys = {"header.converter": "AvroConverter", "header.converter.schema.registry.url": "http://registry"}
+    config = {"name": "c", "connector.class": "FileStreamSink", "file": "/tmp/out", "topics": "t"}
+
+    assert inspect_connector(config | keys).errors == {
+        "header.converter": [
+            "Invalid value AvroConverter for configuration header.converter: it does not convert headers"
+        ]
+    }
