@@ -178,10 +178,10 @@ def encode_union(frame: RecordFrame, union: Union, converter: Converter) -> Enco
     if union.absent:
         return Encoded(F.lit(None).cast("binary"), None)
     topic = frame.constant_topic or "" if frame.topic is None else frame.df[frame.topic]
-    parts = [
-        converter.encode_for(shape, frame.df[column], topic)
-        for shape, column in zip(union.shapes, union.columns, strict=True)
-    ]
+    columns = [frame.df[column] for column in union.columns]
+    if converter.writes_by_topic and "error" in frame.carried:  # no schema is registered for dropped or bad records
+        columns = [F.when(frame.df["error"].isNull(), column) for column in columns]
+    parts = [converter.encode_for(shape, column, topic) for shape, column in zip(union.shapes, columns, strict=True)]
     if union.tag is None:
         return parts[0]
     tag = frame.df[union.tag]
