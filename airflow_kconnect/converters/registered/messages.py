@@ -12,6 +12,7 @@ from airflow_kconnect.registry.client import SchemaRegistry
 from airflow_kconnect.registry.wire import PREFIX_BYTES, schema_id
 
 UNKNOWN_MAGIC_BYTE = "Unknown magic byte!"
+NEGATIVE_ID = "Error retrieving the schema of a negative id: no registry has one"
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ class KnownMessages:
         self._by_prefix: dict[bytes, KnownSchema] = {}
         self.careful = False
         """Whether there were payloads that could not be decoded: those that come are decoded again, for errors."""
+        self.unselectable = False
+        """Whether there were payloads that select no type: `selection_problem` tells why."""
+
+    @property
+    def form(self) -> Format:
+        return self._format
 
     def __iter__(self) -> Iterator[KnownSchema]:
         return iter(self._by_prefix.values())
@@ -64,7 +71,7 @@ class KnownMessages:
         try:
             prefix = message[:PREFIX_BYTES] + self._format.selector(payload)
         except DataError:
-            self.careful = True
+            self.unselectable = True
             return None
         if prefix not in self._by_prefix:
             self._by_prefix[prefix] = self._asked(prefix, number, payload)
@@ -81,6 +88,17 @@ class KnownMessages:
             return KnownSchema(prefix, shape, self._format.decoder(schema, payload))
         except DataError as error:
             return KnownSchema(prefix, None, None, f"Error retrieving the schema of id {number}: {error}")
+
+
+def selection_problem(form: Format, message: bytes) -> str | None:
+    """Why a message selects no type within its schema; None if it selects one, or has no schema."""
+    if schema_id(message) is None:
+        return None
+    try:
+        form.selector(message[PREFIX_BYTES:])
+    except DataError as error:
+        return str(error)
+    return None
 
 
 def _decodes(known: KnownSchema, payload: bytes) -> bool:

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
-from airflow_kconnect.converters.registered.format import PayloadDecoder
-from airflow_kconnect.converters.registered.messages import UNKNOWN_MAGIC_BYTE, KnownMessages
+from airflow_kconnect.converters.registered.format import Format, PayloadDecoder
+from airflow_kconnect.converters.registered.messages import (
+    NEGATIVE_ID,
+    UNKNOWN_MAGIC_BYTE,
+    KnownMessages,
+    selection_problem,
+)
 from airflow_kconnect.converters.types import arrow_type, spark_type
 from airflow_kconnect.registry.wire import MAGIC, PREFIX_BYTES
 
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 2**31 - 1  # pyarrow fails without an end
+_NEGATIVE = b"\x80"  # the first byte of a negative id, and those after it
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ def decode(raw: Column, shapes: Sequence[Shape], known: KnownMessages, let: Let,
     again = known.careful or any(index not in here for index in made)
     names = [str(index) for index in made]
     decoded = dict(zip(made, let({n: _decoded(raw, made[int(n)], here) for n in names}), strict=True)) if again else {}
-    values, problems = [], []
+    values, problems = [], let({"selection": _selection(raw, known.form)}) if known.unselectable else []
     for index, shape in enumerate(shapes):
         found = [here[index]] if index in here else []
         if index in decoded:
@@ -137,6 +143,7 @@ def _wrong(raw: Column, known: KnownMessages) -> Column:
 
     has_id = _begins(raw, MAGIC) & (F.octet_length(raw) >= PREFIX_BYTES)
     problem: Column = F.when(raw.isNotNull() & ~has_id, F.lit(UNKNOWN_MAGIC_BYTE))
+    problem = problem.when(F.substring(raw, 2, 1) >= F.lit(_NEGATIVE), F.lit(NEGATIVE_ID))
     for schema in known:
         if schema.problem:
             problem = problem.when(_begins(raw, schema.prefix), F.lit(schema.problem))
@@ -165,6 +172,18 @@ def _decoded(raw: Column, parser: ShapeParser, here: Mapping[int, Column]) -> Co
         return pa.StructArray.from_arrays([data, texts], ["data", "error"])
 
     return arrow_function(run, result)(raw)
+
+
+def _selection(raw: Column, form: Format) -> Column:
+    """The problems of messages that select no type within their schema."""
+
+    def run(messages: pa.Array) -> pa.Array:
+        import pyarrow as pa
+
+        found = (None if message is None else selection_problem(form, message) for message in messages.to_pylist())
+        return pa.array(found, pa.string())
+
+    return arrow_function(run, "string")(raw)
 
 
 def arrow_function(run: Callable[..., pa.Array], result: object) -> Callable[..., Column]:
