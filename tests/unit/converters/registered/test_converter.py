@@ -13,6 +13,7 @@ from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError
 from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.converters.avro.converter import AvroConverter
 from airflow_kconnect.converters.registered.desk import ask
+from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.registry.schema import RegisteredSchema
 
 RECORD = struct(("id", INT64_SCHEMA), name="shop.Order")
@@ -133,6 +134,16 @@ class TestFailures:
     def test_an_error_with_another_cause_stays(self, failed: AvroConverter, error: ConnectError) -> None:
         with pytest.raises(type(error), match=str(error)):
             self._run(failed, error)
+
+
+def test_validation_asks_no_registry() -> None:
+    keys = {
+        "value.converter": "AvroConverter",
+        "value.converter.schema.registry.url": f"http://127.0.0.1:{free_port()}",
+    }
+    config = {"name": "c", "connector.class": "FileStreamSink", "file": "/tmp/out", "topics": "t"}
+
+    assert inspect_connector(config | keys).errors == {}
 
 
 def test_it_does_not_convert_headers() -> None:
