@@ -62,6 +62,7 @@ def map_indexes(run_id: str) -> set[str | None]:
         return {found.rendered_map_index for found in session.scalars(select(TaskInstance).where(*of_run))}
 
 
+@pytest.mark.exhaustive  # its parts are tested alone, in tests/unit/operators, too
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
 def test_files_and_mapped_tasks_move_their_records_and_record_events(

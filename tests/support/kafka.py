@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, TopicMetadata
@@ -14,6 +14,7 @@ from tests.support import unique
 
 MARKERS_S = 6.0  # on a slow machine
 Headers = list[tuple[str, bytes | None]]
+T = TypeVar("T")
 
 
 class Record(NamedTuple):
@@ -145,3 +146,14 @@ def _record(message: Message) -> Record:
         message.headers() or [],
         message.timestamp()[1],
     )
+
+
+def eventually(ask: Callable[[], T], wanted: T) -> T:
+    """The answer to a question about something that was just committed, asked until it is the one that is wanted.
+
+    A broker says that a transaction is committed a moment before readers see it.
+    """
+    deadline = time.monotonic() + 5 * MARKERS_S
+    while (answer := ask()) != wanted and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return answer

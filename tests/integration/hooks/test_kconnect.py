@@ -17,7 +17,7 @@ from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableErro
 from airflow_kconnect.local.ports import free_port
 from tests.support import unique
 from tests.support.fake_spark import FakeSpark, printing
-from tests.support.kafka import produce
+from tests.support.kafka import eventually, produce
 from tests.support.positions import commit, commit_source
 
 MakeTopic = Callable[..., str]
@@ -155,14 +155,14 @@ class TestModifiedOffsets:
             "connector": source["name"],
             "message": "The offsets for this connector have been altered successfully",
         }
-        assert hook.offsets(source) == wanted
+        assert eventually(lambda: hook.offsets(source), wanted) == wanted
 
     def test_altered_ones_of_a_sink_change_its_lag(self, hook: KafkaConnectHook, sink: dict[str, str]) -> None:
         hook.stop(sink)
         (entry,) = hook.offsets(sink)
         hook.alter_offsets(sink, {"offsets": [{**entry, "offset": {"kafka_offset": 1}}]})
 
-        assert hook.lag(sink)["records"] == 4
+        assert eventually(lambda: hook.lag(sink)["records"], 4) == 4
 
     @pytest.mark.parametrize("kind", ["source", "sink"])
     def test_reset_ones_are_removed(
@@ -174,7 +174,7 @@ class TestModifiedOffsets:
         hook.stop(connector)
 
         assert "reset successfully" in hook.reset_offsets(connector)["message"]
-        assert hook.offsets(connector) == []
+        assert eventually(lambda: hook.offsets(connector), []) == []
 
     def test_those_of_a_started_connector_stay(self, hook: KafkaConnectHook, sink: dict[str, str]) -> None:
         before = hook.offsets(sink)
