@@ -12,6 +12,7 @@ from typing import Any
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.converters.json.values import NUMERIC
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.defaults import as_arrow
@@ -71,7 +72,8 @@ class _FromConnect:
             case SchemaType.BOOLEAN:
                 return {"type": "boolean"}, None, {}
             case SchemaType.BYTES:
-                return {"type": "number" if schema.name == DECIMAL else "string"}, names.BYTES, {}
+                is_number = schema.name == DECIMAL and self._settings.decimal_format == NUMERIC
+                return {"type": "number" if is_number else "string"}, names.BYTES, {}
             case SchemaType.STRING:
                 symbols = self._symbols(schema)
                 return ({"type": "string"}, None, {}) if symbols is None else ({}, None, {"enum": symbols})

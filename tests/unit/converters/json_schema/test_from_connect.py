@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, ConnectSchema, SchemaType, Shape, struct
@@ -39,7 +40,10 @@ def made(schema: ConnectSchema, **settings: Any) -> Any:
         (ConnectSchema(SchemaType.BYTES), {"type": "string", "connect.type": "bytes"}),
         (STRING.as_optional(), nullable({"type": "string"})),
         (ConnectSchema(SchemaType.INT32, name=DATE, version=1), logical(DATE, "int32")),
-        (ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": "2"}), decimal()),
+        (
+            ConnectSchema(SchemaType.BYTES, name=DECIMAL, version=1, parameters={"scale": "2"}),
+            decimal() | {"type": "string"},
+        ),
         (ConnectSchema(SchemaType.ARRAY, value_schema=STRING), {"type": "array", "items": {"type": "string"}}),
         (
             ConnectSchema(SchemaType.MAP, key_schema=STRING, value_schema=INT32),
@@ -70,6 +74,14 @@ def made(schema: ConnectSchema, **settings: Any) -> Any:
 )
 def test_types(schema: ConnectSchema, expected: Any) -> None:
     assert made(schema) == expected
+
+
+@pytest.mark.parametrize("decimal_format", ["BASE64", "NUMERIC"])
+def test_decimals_match_the_schema_that_is_registered_for_them(decimal_format: str) -> None:
+    format_ = JsonSchemaFormat({"decimal.format": decimal_format, "json.fail.invalid.schema": True})
+    shape = Shape(ConnectSchema(SchemaType.BYTES, name=DECIMAL, parameters={"scale": "2"}))
+    _, errors = format_.encoder(format_.schema_of(shape), shape).encode(pa.array([Decimal("1.25")]))
+    assert errors is None
 
 
 def test_the_default_of_a_decimal_has_its_format() -> None:
