@@ -19,12 +19,15 @@ from airflow_kconnect.converters.floats import exact_single
 from airflow_kconnect.converters.json.values import DAY_MS, EPOCH, TIME_RANGE
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.defaults import as_arrow
+from airflow_kconnect.converters.json_schema.unions import chosen
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name
 
 Read = Callable[[Any], Any]
 """Converts a JSON value. :raises DataError: the schema has no such value."""
 
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
+_EXACT = Context(prec=MAX_PRECISION, traps=[Inexact, InvalidOperation])
+_INT_DIGITS_MAX = 1000
 _DEEP = "it nests too deeply"
 
 
@@ -194,43 +197,18 @@ def _entries(schema: ConnectSchema) -> Read:
 
 
 def _union(schema: ConnectSchema) -> Read:
-    """The first member of a fitting type; of structs the one that shares most properties with the object."""
-    members = [(member.name, member.schema, reader(member.schema)) for member in schema.fields]
+    members = [(member.name, reader(member.schema)) for member in schema.fields]
+    schemas = [member.schema for member in schema.fields]
     nothing = dict.fromkeys(member.name for member in schema.fields)
-    known = {member.name: {inner.name for inner in member.schema.fields} for member in schema.fields}
 
     def value_of(node: Any) -> dict[str, Any]:
-        best, most = None, -1
-        for name, member, read in members:
-            if _fits(member, node):
-                return nothing | {name: read(node)}
-            if member.type is SchemaType.STRUCT and isinstance(node, dict) and len(known[name] & node.keys()) > most:
-                best, most = (name, read), len(known[name] & node.keys())
-        if best is None:
+        index = chosen(schemas, node)
+        if index is None:
             raise DataError("Did not find matching oneof field for data")
-        return nothing | {best[0]: best[1](node)}
+        name, read = members[index]
+        return nothing | {name: read(node)}
 
     return value_of
-
-
-def _fits(schema: ConnectSchema, node: Any) -> bool:
-    """Whether a JSON value is of the type of a union's member; structs are compared otherwise."""
-    match schema.type:
-        case SchemaType.INT8 | SchemaType.INT16 | SchemaType.INT32 | SchemaType.INT64:
-            return type(node) is int
-        case SchemaType.FLOAT32 | SchemaType.FLOAT64:
-            return type(node) is int or isinstance(node, Decimal)
-        case SchemaType.BOOLEAN:
-            return isinstance(node, bool)
-        case SchemaType.STRING:
-            return isinstance(node, str)
-        case SchemaType.BYTES:
-            return isinstance(node, Decimal | str)
-        case SchemaType.ARRAY:
-            return isinstance(node, list)
-        case SchemaType.MAP:
-            return isinstance(node, dict | list)
-    return names.is_union(schema) and any(_fits(member.schema, node) for member in schema.fields)
 
 
 def _logical(name: str, schema: ConnectSchema) -> Read:
