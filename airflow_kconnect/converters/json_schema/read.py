@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact, InvalidOperation
 from typing import Any, NoReturn
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
@@ -37,10 +37,12 @@ def parsed(payload: bytes) -> Any:
     :raises DataError: it is not JSON.
     """
     try:
-        return json.loads(payload.decode(), parse_float=Decimal, parse_constant=_no_number)
+        # Most messages are too short for integers that need care, and Python's own parser of them is faster.
+        parse_int = int if len(payload) <= _INT_DIGITS_MAX else _any_integer
+        return json.loads(payload.decode(), parse_float=_fraction, parse_int=parse_int, parse_constant=_no_number)
     except RecursionError:
         problem = _DEEP
-    except (ValueError, ArithmeticError) as error:  # also UnicodeDecodeError
+    except ValueError as error:  # also UnicodeDecodeError
         problem = str(error)
     raise DataError(f"Error deserializing JSON message: {problem}")
 
@@ -58,6 +60,18 @@ def reader(schema: ConnectSchema) -> Read:
         return default
 
     return value_of
+
+
+def _fraction(text: str) -> Decimal:
+    try:
+        return Decimal(text)
+    except InvalidOperation as error:
+        raise ValueError("the exponent of a number has too many digits") from error
+
+
+def _any_integer(text: str) -> int | Decimal:
+    """Python refuses to convert integers of many digits; no column holds them, and as a float they are infinite."""
+    return int(text) if len(text) <= _INT_DIGITS_MAX else Decimal(text)
 
 
 def _no_number(text: str) -> NoReturn:
@@ -239,12 +253,13 @@ def _decimal(node: Any, scale: int) -> Decimal:
         raise DataError(
             f"Invalid type for Decimal, underlying representation should be numeric or bytes but was {node_type(node)}"
         )
-    if number.adjusted() + scale >= MAX_PRECISION:
+    if number and number.adjusted() + scale >= MAX_PRECISION:
         raise DataError(f"Decimal has more than {MAX_PRECISION} digits")
-    exponent = number.normalize().as_tuple().exponent
-    if not isinstance(exponent, int) or -exponent > scale:
-        raise DataError(f"Decimal has more digits after the point than its schema's scale, {scale}")
-    return number
+    try:
+        # Arrow crashes on exponents such as those of 0e-999999999.
+        return number.quantize(Decimal(1).scaleb(-scale), context=_EXACT)
+    except Inexact as error:
+        raise DataError(f"Decimal has more digits after the point than its schema's scale, {scale}") from error
 
 
 def _whole_number(node: Any, name: str, bits: int) -> int:
