@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
 
 _FLAGS = (
@@ -47,6 +47,7 @@ _FLAGS = (
         "Whether payloads that do not match their schema are bad records.",
     ),
 )
+_DISABLED = "DISABLED"
 _FROM_CLASSES = "it is about schemas made from Java classes; Connect's data have a schema"
 _FROM_OBJECTS = "it is about how Java objects are written; Connect's data have a form of their own"
 _INTO_OBJECTS = "it is about the Java class of what is read; a converter always reads Connect's data"
@@ -63,6 +64,10 @@ _WITHOUT_EFFECT = (
     ("json.key.type", Type.STRING, "java.lang.Object", _INTO_OBJECTS),
     ("json.value.type", Type.STRING, "java.lang.Object", _INTO_OBJECTS),
     ("type.property", Type.STRING, "javaType", _INTO_OBJECTS),
+    ("json.type.allowed.packages", Type.LIST, "*", _INTO_OBJECTS),
+    ("json.schema.scan.packages", Type.LIST, "", _FROM_CLASSES),
+    ("json.envelope.detection", Type.BOOLEAN, True, _FROM_OBJECTS),
+    ("json.validate.before.domain.rules", Type.BOOLEAN, False, "rules of the registry are not executed"),
 )
 
 
@@ -79,9 +84,32 @@ def json_schema_config() -> ConfigDef:
         "How Decimal values are written: BASE64 (bytes of the unscaled value) or NUMERIC (a JSON number).",
         validator=ValidString.in_case_insensitive(BASE64, NUMERIC),
     )
+    definition.define(
+        "preserve.additional.properties",
+        Type.BOOLEAN,
+        False,
+        Importance.MEDIUM,
+        "Whether properties that the schema does not name are kept. Not supported: they are dropped.",
+        validator=_check_dropped,
+    )
+    definition.define(
+        "validation.rules.execution",
+        Type.STRING,
+        _DISABLED,
+        Importance.MEDIUM,
+        "When rules in schemas are executed. Not supported: they are not executed.",
+        validator=ValidString.in_(_DISABLED),
+    )
     for name, type_, value, why in _WITHOUT_EFFECT:
         definition.define(name, type_, value, Importance.LOW, "See Confluent's documentation.", without_effect=why)
     return definition
+
+
+def _check_dropped(name: str, value: Any) -> None:
+    if value:
+        raise invalid(
+            name, value, "properties that the schema does not name cannot be kept; name them in it, or remove this key"
+        )
 
 
 @dataclass(frozen=True)

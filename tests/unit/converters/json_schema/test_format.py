@@ -30,6 +30,12 @@ def test_keys_and_defaults_are_those_of_confluents_converter() -> None:
         "json.fail.unknown.properties": True,
         "json.write.dates.iso8601": False,
         "json.default.property.inclusion": None,
+        "json.validate.before.domain.rules": False,
+        "json.envelope.detection": True,
+        "json.schema.scan.packages": [],
+        "json.type.allowed.packages": ["*"],
+        "preserve.additional.properties": False,
+        "validation.rules.execution": "DISABLED",
     }
     parsed = JsonSchemaFormat.config().parse({})
     assert {name: parsed[name] for name in expected} == expected
@@ -37,6 +43,14 @@ def test_keys_and_defaults_are_those_of_confluents_converter() -> None:
 
 @pytest.mark.parametrize(("key", "value"), [("decimal.format", "TEXT"), ("use.optional.for.nonrequired", "maybe")])
 def test_a_wrong_value_of_a_key_is_refused(key: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=key):
+        JsonSchemaFormat.config().parse({key: value})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("preserve.additional.properties", "true"), ("validation.rules.execution", "AFTER_DOMAIN_RULES")]
+)
+def test_what_would_lose_or_pass_data_unnoticed_is_refused(key: str, value: str) -> None:
     with pytest.raises(ConfigError, match=key):
         JsonSchemaFormat.config().parse({key: value})
 
