@@ -1,0 +1,12 @@
+"""ProtobufConverter: Protobuf with a schema registry."""
+
+from __future__ import annotations
+
+from airflow_kconnect.converters.protobuf.format import ProtobufFormat
+from airflow_kconnect.converters.registered.converter import RegisteredConverter
+
+
+class ProtobufConverter(RegisteredConverter):
+    """``io.confluent.connect.protobuf.ProtobufConverter``."""
+
+    form = ProtobufFormat
