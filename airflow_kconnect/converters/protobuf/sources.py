@@ -17,6 +17,9 @@ from airflow_kconnect.registry.schema import RegisteredSchema
 MAIN_FILE = "registered_schema.proto"
 _OWN = Path(__file__).parent / "protos"
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+=*\s*")
+# Java's serializers register maps of generated classes in this way, which protoc does not accept. Without the option
+# they are repeated messages with the same bytes.
+_MAP_ENTRY = re.compile(r"\boption\s+map_entry\s*=\s*true\s*;")
 _SECONDS_MAX = 60
 _MISSING = "Protobuf schemas need the package grpcio-tools here: pip install 'airflow-kconnect[protobuf]'"
 
@@ -75,7 +78,7 @@ def _protoc(text: str, references: dict[str, str]) -> bytes:
         for name, content in {**references, MAIN_FILE: text}.items():
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content, encoding="utf-8")
+            path.write_text(_MAP_ENTRY.sub("", content), encoding="utf-8")
         out = Path(folder, ".descriptors")
         command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{folder}", f"-I{_OWN}", "--include_imports"]
         command += [f"--descriptor_set_out={out}", MAIN_FILE]
