@@ -22,6 +22,8 @@ from tests.unit.converters.protobuf.corpus import CASES, FIRST, Case, message_of
 
 HEADER = 5
 CONTEXT = SerializationContext("topic", MessageField.VALUE)
+# Without optional.for.nullables a field that is not set cannot be told from its default.
+WITHOUT_LABELS = {name: case for name, case in CASES.items() if "optional" not in name}
 CORPUS = pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 
 
@@ -67,22 +69,18 @@ def test_slices_of_columns_are_encoded(case: Case) -> None:
     assert payloads.to_pylist() == case.payloads()
 
 
-@CORPUS
+@pytest.mark.parametrize("case", WITHOUT_LABELS.values(), ids=WITHOUT_LABELS.keys())
 def test_the_schema_that_is_made_of_a_shape_has_the_same_bytes(case: Case) -> None:
-    format_, schema = ProtobufFormat({}), schema_of(case)
-    own = format_.schema_of(Shape(schema))
-    payloads, errors = encoded(own, schema, case.read)
+    schema = schema_of(case)
+    payloads, errors = encoded(ProtobufFormat({}).schema_of(Shape(schema)), schema, case.read)
+    made = message_of(case.registered, "M")
     assert errors is None
-    made, given = message_of(case.registered, "M"), case.messages()
-    for payload, message, row in zip(payloads, given, case.read, strict=True):
-        assert payload is not None
-        if None not in row.values() or "optional" not in case.body:
-            assert made.FromString(payload[1:]) == message
+    assert [made.FromString((payload or b"")[1:]) for payload in payloads] == case.messages()
 
 
 @CORPUS
 def test_messages_of_confluent_kafka_are_decoded(case: Case) -> None:
-    client = SchemaRegistryClient({"url": "mock://"})
+    client = SchemaRegistryClient.new_client({"url": "mock://"})
     given = case.messages()
     serializer = ProtobufSerializer(type(given[0]), client, {"use.deprecated.format": False})
     payloads = [bytes(serializer(message, CONTEXT) or b"")[HEADER:] for message in given]
