@@ -20,6 +20,7 @@ _BASE64 = re.compile(r"[A-Za-z0-9+/\s]+=*\s*")
 # Java's serializers register maps of generated classes in this way, which protoc does not accept. Without the option
 # they are repeated messages with the same bytes.
 _MAP_ENTRY = re.compile(r"\boption\s+map_entry\s*=\s*true\s*;")
+_WARNING = re.compile(r"warning:|^WARNING:|^[WI][0-9]{4} ")
 _SECONDS_MAX = 60
 _MISSING = "Protobuf schemas need the package grpcio-tools here: pip install 'airflow-kconnect[protobuf]'"
 
@@ -95,7 +96,7 @@ def _protoc(text: str, references: dict[str, str]) -> bytes:
 
 
 def _in_one_line(problem: str) -> str:
-    """The errors without warnings."""
-    lines = [line.removeprefix(MAIN_FILE + ":") for line in problem.splitlines()]
-    errors = [line.strip() for line in lines if line.strip() and "warning:" not in line]
+    """The errors without warnings, which are in lines of their own."""
+    lines = [line.removeprefix(MAIN_FILE + ":").strip() for line in problem.splitlines()]
+    errors = [line for line in lines if line and not _WARNING.search(line)]
     return "; ".join(errors)[:500] or "protoc fails without saying why"
