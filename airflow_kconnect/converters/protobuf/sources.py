@@ -89,7 +89,7 @@ def _protoc(text: str, references: dict[str, str]) -> bytes:
             raise DataError(f"protoc needs more than {_SECONDS_MAX} s for the Protobuf schema") from error
         if done.returncode == 0:
             return out.read_bytes()
-    problem = done.stderr.decode(errors="replace")
+    problem = done.stderr.decode(errors="replace").replace(f"{folder}/", "")
     if "No module named" in problem:
         raise ConfigError({"value.converter": [_MISSING]})
     raise DataError(f"The Protobuf schema is not valid: {_in_one_line(problem)}")
