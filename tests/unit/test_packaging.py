@@ -67,7 +67,7 @@ def _undeclared(folder: str, *extras: str) -> set[str]:
 class TestDependencies:
     def test_what_the_package_imports_is_declared(self) -> None:
         found = _undeclared(
-            *("airflow_kconnect", "spark", "jdbc", "duckdb", "jpype", "avro", "json-schema"),
+            *("airflow_kconnect", "spark", "jdbc", "duckdb", "jpype", "avro", "json-schema", "protobuf"),
             *("kafka", "kubernetes", "openlineage"),
         )
 
