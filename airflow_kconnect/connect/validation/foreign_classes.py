@@ -20,12 +20,6 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "Avro with registries that speak Confluent's REST API, as Apicurio does",
     ),
     (
-        r".*\.ProtobufConverter|Protobuf(Converter)?",
-        "Protobuf is not supported yet; with a schema registry io.confluent.connect.avro.AvroConverter and "
-        "io.confluent.connect.json.JsonSchemaConverter are. org.apache.kafka.connect.json.JsonConverter reads and "
-        "writes JSON with the schema in each record, or without",
-    ),
-    (
         r"org\.apache\.kafka\.connect\.mirror\..*|io\.confluent\.connect\.replicator\..*",
         "replication between clusters does not run here: run connect-mirror-maker next to the brokers",
     ),

@@ -18,7 +18,6 @@ KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TR
         ("io.debezium.connector.mysql.MySqlConnector", "keep it on a Connect cluster"),
         ("com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter", "Confluent's REST API"),
         ("io.apicurio.registry.utils.converter.AvroConverter", "Confluent's REST API"),
-        ("io.confluent.connect.protobuf.ProtobufConverter", "JsonConverter reads and writes"),
         ("org.apache.kafka.connect.mirror.MirrorSourceConnector", "connect-mirror-maker"),
         ("io.confluent.connect.s3.S3SinkConnector", "object stores"),
         ("io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector", "object stores"),
@@ -76,7 +75,7 @@ def test_the_closest_names_are_found(group: str, name: str, wanted: list[str]) -
     ("key", "config"),
     [
         ("connector.class", {"connector.class": "io.debezium.connector.mysql.MySqlConnector"}),
-        ("value.converter", {"connector.class": "FileStreamSource", "value.converter": "ProtobufConverter"}),
+        ("value.converter", {"connector.class": "FileStreamSource", "value.converter": "AWSKafkaAvroConverter"}),
         (
             "transforms.a.type",
             {"connector.class": "FileStreamSource", "transforms": "a", "transforms.a.type": "io.debezium.transforms.X"},
