@@ -13,6 +13,7 @@ from airflow_kconnect.connect.errors import (
     FencedError,
     InternalError,
     RetriableError,
+    first_line,
 )
 from airflow_kconnect.connect.run import (
     EXIT_CONFIG_OR_DATA,
@@ -86,3 +87,17 @@ def test_a_config_error_does_not_change_with_the_lists_that_it_was_made_of() -> 
 )
 def test_exit_code(cls: type[ConnectError], code: int) -> None:
     assert cls.exit_code == code
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ValueError("no table t"), "no table t"),
+        (ValueError("no table t \nHINT: make one"), "no table t"),
+        (ValueError("\n  no table t\nLINE 1"), "no table t"),
+        (ValueError(" \n"), "ValueError"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_first_line_is_the_text_or_the_class(error: Exception, line: str) -> None:
+    assert first_line(error) == line
