@@ -24,7 +24,38 @@ from airflow_kconnect.connect.config import (
     invalid,
     nullable,
 )
-from airflow_kconnect.connect.connector import Connector
+from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.datasets import Dataset, files
+from airflow_kconnect.connect.connector.sink import (
+    BatchRenderer,
+    NativeSinkConnector,
+    ParsedPart,
+    PollSinkConnector,
+    Refused,
+    SinkConnector,
+    SinkSplit,
+    SplitWriter,
+)
+from airflow_kconnect.connect.connector.source import (
+    ExactlyOnceSupport,
+    NativeSourceConnector,
+    Offset,
+    PlanContext,
+    PollSourceConnector,
+    RecordShapes,
+    ResumePoint,
+    SourceConnector,
+    SourcePlan,
+    Split,
+)
+from airflow_kconnect.connect.connector.task import (
+    ErrantRecordReporter,
+    SinkTask,
+    SinkTaskContext,
+    SourceOffset,
+    SourceTask,
+    SourceTaskContext,
+)
 from airflow_kconnect.connect.data import (
     BOOLEAN_SCHEMA,
     BYTES_SCHEMA,
@@ -45,7 +76,6 @@ from airflow_kconnect.connect.data import (
     Shape,
     struct,
 )
-from airflow_kconnect.connect.datasets import Dataset, files
 from airflow_kconnect.connect.error_cells import RecordError, error_cell, with_exception
 from airflow_kconnect.connect.errors import (
     ConfigError,
@@ -60,36 +90,6 @@ from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union, single
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import Headers, SinkRecord, SourceRecord, TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.sink_connector import (
-    BatchRenderer,
-    NativeSinkConnector,
-    ParsedPart,
-    PollSinkConnector,
-    Refused,
-    SinkConnector,
-    SinkSplit,
-    SplitWriter,
-)
-from airflow_kconnect.connect.source_connector import (
-    ExactlyOnceSupport,
-    NativeSourceConnector,
-    Offset,
-    PlanContext,
-    PollSourceConnector,
-    RecordShapes,
-    ResumePoint,
-    SourceConnector,
-    SourcePlan,
-    Split,
-)
-from airflow_kconnect.connect.task import (
-    ErrantRecordReporter,
-    SinkTask,
-    SinkTaskContext,
-    SourceOffset,
-    SourceTask,
-    SourceTaskContext,
-)
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.converters.base import (
     NO_HINTS,

@@ -89,10 +89,10 @@ def record_error(cell: str) -> RecordError | None:
     if not cell.startswith(_STAGE):
         return None
     stage, executing, text = cell[len(_STAGE) :].split(_PART, 2)
-    exception, found, message = text.partition(_EXCEPTION)
+    exception, separator, message = text.partition(_EXCEPTION)
     return (
         RecordError(stage, executing, exception, message)
-        if found
+        if separator
         else RecordError(stage, executing, DATA_EXCEPTION, text)
     )
 
@@ -104,7 +104,7 @@ def error_from_column(cell: str, place: str) -> ConnectError:
     """
     if cell.startswith(_PREFIX):
         return unpack_error(json.loads(cell[len(_PREFIX) :]))
-    found = record_error(cell)
-    if found is None:
+    error = record_error(cell)
+    if error is None:
         return DataError(f"bad record at {place}: {cell}")
-    return DataError(f"bad record at {place}: {found.stage} by {found.executing}: {found.told}")
+    return DataError(f"bad record at {place}: {error.stage} by {error.executing}: {error.told}")

@@ -78,5 +78,5 @@ class RecordFrame:
 
         A single projection, unlike `withColumns` and `drop`: Spark analyses the whole plan again for each.
         """
-        kept = [self.df[f"`{name}`"] for name in self.df.columns if name not in columns and name not in without]
-        return self.with_df(self.df.select(*kept, *(column.alias(name) for name, column in columns.items())))
+        unchanged = [self.df[f"`{name}`"] for name in self.df.columns if name not in columns and name not in without]
+        return self.with_df(self.df.select(*unchanged, *(column.alias(name) for name, column in columns.items())))

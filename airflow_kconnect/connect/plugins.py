@@ -17,7 +17,7 @@ from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.connect.validation.foreign_classes import advice
 
 if TYPE_CHECKING:
-    from airflow_kconnect.connect.connector import Connector
+    from airflow_kconnect.connect.connector.base import Connector
 
 CONNECTORS = "airflow_kconnect.connectors"
 CONVERTERS = "airflow_kconnect.converters"
@@ -65,9 +65,9 @@ class PluginRegistry:
 
     def __init__(self, entry_points: Mapping[str, Iterable[PluginEntryPoint]]) -> None:
         self._groups: dict[str, dict[str, dict[str, PluginEntryPoint]]] = {}
-        for group, found in entry_points.items():
+        for group, entry_points_of_group in entry_points.items():
             names = self._groups.setdefault(group, {})
-            for entry_point in found:
+            for entry_point in entry_points_of_group:
                 # Keyed by target: a package that is on sys.path twice is still one plugin.
                 names.setdefault(entry_point.name, {})[entry_point.value] = entry_point
 
@@ -114,15 +114,19 @@ class PluginRegistry:
         if not candidates:
             raise invalid(key, name, f"Class {name} could not be found.{self._advice(group, name)}")
         if len(candidates) > 1:
-            found = ", ".join(sorted(candidates))
-            raise invalid(key, name, f"More than one class matches; write the full name, one of: {found}")
+            names = ", ".join(sorted(candidates))
+            raise invalid(key, name, f"More than one class matches; write the full name, one of: {names}")
         return candidates[0]
 
     def name_of(self, group: str, plugin: type[Any]) -> str:
         """Full name of an installed class; for any other class its Python name."""
         target = f"{plugin.__module__}:{plugin.__qualname__}"
-        found = (name for name, targets in self._groups.get(group, {}).items() if target in targets)
-        return next(found, f"{plugin.__module__}.{plugin.__qualname__}")
+        names = (name for name, targets in self._groups.get(group, {}).items() if target in targets)
+        return next(names, f"{plugin.__module__}.{plugin.__qualname__}")
+
+    def knows(self, group: str, name: str) -> bool:
+        """Whether a plugin of this group has this name or alias, or several have."""
+        return bool(self._candidates(group, name))
 
     def names(self, group: str) -> list[str]:
         """Full names of all plugins of a group, sorted."""
@@ -138,21 +142,21 @@ class PluginRegistry:
 
     def _info(self, group: str, name: str) -> PluginInfo:
         try:
-            found = self._find(group, name, name)
-            version = found.version() if hasattr(found, "version") else None
+            plugin = self._find(group, name, name)
+            version = plugin.version() if hasattr(plugin, "version") else None
         except Exception as error:
             text = error.errors[name][0] if isinstance(error, ConfigError) else in_one_line(error)
             return PluginInfo(name, error=text)
-        return PluginInfo(name, kind=getattr(found, "kind", None), version=version)
+        return PluginInfo(name, kind=getattr(plugin, "kind", None), version=version)
 
     def _candidates(self, group: str, name: str) -> list[str]:
         known = self._groups.get(group, {})
         if name in known:
             return [name]
-        found = [full for full in known if name in _aliases(group, full)]
+        matches = [full for full in known if name in _aliases(group, full)]
         # The simple name JdbcSource is ambiguous: it refers to the one that we list under a name of our own.
-        own = [full for full in found if full.startswith(_OWN)]
-        return own if len(own) == 1 else found
+        own = [full for full in matches if full.startswith(_OWN)]
+        return own if len(own) == 1 else matches
 
     def _advice(self, group: str, name: str) -> str:
         others = (other for other in self._groups if other != group and self._candidates(other, name))
@@ -163,8 +167,8 @@ class PluginRegistry:
         full_name = self.resolve(group, name, key=key)
         targets = self._groups[group][full_name]
         if len(targets) > 1:
-            found = ", ".join(sorted(targets))
-            text = f"{full_name} is installed more than once: {found}; uninstall all but one."
+            places = ", ".join(sorted(targets))
+            text = f"{full_name} is installed more than once: {places}; uninstall all but one."
             raise ConfigError({key: [text]})
         entry_point = next(iter(targets.values()))
         try:

@@ -62,8 +62,8 @@ class RunSpec:
         try:
             _check_mode(path)
             fields = json.loads(path.read_text(encoding="utf-8"))
-            found = cls(**fields)
-            return replace(found, replay=Replay(**fields["replay"])) if found.replay else found
+            spec = cls(**fields)
+            return replace(spec, replay=Replay(**fields["replay"])) if spec.replay else spec
         except OSError as error:
             raise ConfigError({"--run": [f"cannot read {path}: {error.strerror}"]}) from error
         except (ValueError, TypeError) as error:

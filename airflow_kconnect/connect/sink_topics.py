@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -18,11 +19,11 @@ def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: f
     if pattern := props.get("topics.regex"):
         regex = java_pattern(pattern)
         return sorted(name for name in names - internal if regex.fullmatch(name) and not name.startswith("__"))
-    wanted = named_topics(props)
-    missing = [name for name in wanted if name not in names]
+    topics = named_topics(props)
+    missing = [name for name in topics if name not in names]
     if missing:
         raise ConfigError({"topics": [f"topic {name} does not exist" for name in missing]})
-    return sorted(wanted)
+    return sorted(topics)
 
 
 def named_topics(props: Mapping[str, str]) -> list[str]:
@@ -33,3 +34,11 @@ def named_topics(props: Mapping[str, str]) -> list[str]:
 def sink_group(props: Mapping[str, str]) -> str:
     """The consumer group that holds the sink's offsets."""
     return props.get("consumer.override.group.id") or f"connect-{props['name']}"
+
+
+def dead_letter_group(own: str) -> str:
+    """The group for replays of dead letters; it has the prefix of the connector's own group, for ACLs on prefixes.
+
+    Without the digits it would be that of a sink called ``<name>-dead-letters``, which may well read that topic.
+    """
+    return f"{own}-dead-letters-{hashlib.sha256(own.encode()).hexdigest()[:8]}"

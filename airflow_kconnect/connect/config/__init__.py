@@ -3,6 +3,7 @@
 from airflow_kconnect.connect.config.definition import (
     ConfigDef,
     describe,
+    describe_key,
 )
 from airflow_kconnect.connect.config.types import (
     NO_DEFAULT,
@@ -57,6 +58,7 @@ __all__ = [
     "all_of",
     "coerce",
     "describe",
+    "describe_key",
     "invalid",
     "java_pattern",
     "java_text",

@@ -132,10 +132,10 @@ class ConfigDef:
 
     def _value(self, key: ConfigKey, props: Mapping[str, Any], *, all_errors: bool) -> ConfigValue:
         result = ConfigValue(key.name)
-        given = props.get(key.name)
+        raw = props.get(key.name)
         if key.name in props:
             try:
-                coerced = given if isinstance(given, Password) else coerce(given)
+                coerced = raw if isinstance(raw, Password) else coerce(raw)
                 result.value = parse_type(key.name, coerced, key.type)
             except ValueError as error:
                 result.errors.append(str(error))
@@ -214,7 +214,7 @@ def describe(definition: ConfigDef, values: Iterable[ConfigValue], *, name: str 
     configs: list[dict[str, Any]] = [{"definition": None, "value": _describe_value(v)} for v in undefined]
     for key in definition.keys.values():
         value = by_name.get(key.name)
-        configs.append({"definition": _describe_key(key), "value": value and _describe_value(value)})
+        configs.append({"definition": describe_key(key), "value": value and _describe_value(value)})
     return {
         "name": name,
         "error_count": sum(len(value.errors) for value in by_name.values()),
@@ -223,7 +223,8 @@ def describe(definition: ConfigDef, values: Iterable[ConfigValue], *, name: str 
     }
 
 
-def _describe_key(key: ConfigKey) -> dict[str, Any]:
+def describe_key(key: ConfigKey) -> dict[str, Any]:
+    """Connect's `ConfigKeyInfo` of a key."""
     return {
         "name": key.name,
         "type": key.type.value,

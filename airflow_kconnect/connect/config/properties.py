@@ -68,9 +68,9 @@ def _unescape(number: int, text: str) -> str:
             return chr(int(escape[1:], 16))
         raise ConfigError({"properties": [f"line {number}: malformed \\uXXXX escape, 4 hex digits expected"]})
 
-    plain = re.sub(r"\\(u[0-9A-Fa-f]{4}|.)", replacement, text, flags=re.DOTALL)
+    unescaped = re.sub(r"\\(u[0-9A-Fa-f]{4}|.)", replacement, text, flags=re.DOTALL)
     # Java writes characters beyond 16 bits as two escapes, which form one character only together.
-    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return unescaped.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def _escape(text: str, always: str = "") -> str:

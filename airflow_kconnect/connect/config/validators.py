@@ -107,10 +107,10 @@ class NonEmptyStringWithoutControlChars:
     def __call__(self, name: str, value: Any) -> None:
         if value == "":
             raise invalid(name, value, "String may not be empty")
-        found = [str(ord(char)) for char in value or "" if unicodedata.category(char) == "Cc"]
-        if found:
+        controls = [str(ord(char)) for char in value or "" if unicodedata.category(char) == "Cc"]
+        if controls:
             what = "String may not contain control sequences but had the following ASCII chars: "
-            raise invalid(name, value, what + ", ".join(found))
+            raise invalid(name, value, what + ", ".join(controls))
         unseen = [f"U+{ord(char):04X}" for char in value or "" if unicodedata.category(char) in _UNSEEN]
         if unseen:
             shown = ascii(value)[1:-1]

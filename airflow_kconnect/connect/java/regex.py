@@ -76,10 +76,10 @@ class _Reader:
 
     def root(self) -> Part:
         """The whole expression."""
-        found = self._choice()
+        part = self._choice()
         if self._at < len(self._pattern):
             raise self._error("unmatched ')'")
-        return found
+        return part
 
     def _choice(self) -> Part:
         self._depth += 1
@@ -92,15 +92,15 @@ class _Reader:
         return options[0] if len(options) == 1 else Choice(options)
 
     def _sequence(self) -> Part:
-        found = Sequence()
+        sequence = Sequence()
         while (char := self._peek()) and char not in "|)":
             if flags := _FLAGS.match(self._pattern, self._at):
                 self._at, self._flags = flags.end(), self._with(flags)
             elif self._take(r"\Q"):
-                found.parts += self._quoted()
+                sequence.parts += self._quoted()
             else:
-                found.parts.append(self._quantified(self._atom()))
-        return found
+                sequence.parts.append(self._quantified(self._atom()))
+        return sequence
 
     def _quoted(self) -> list[Part]:
         text, end, _ = self._pattern[self._at :].partition(r"\E")
@@ -112,8 +112,8 @@ class _Reader:
         start, char = self._at, self._peek()
         if char == "(":
             return self._group()
-        if char == "\\" and (found := self._reference() or self._place()):
-            return found
+        if char == "\\" and (part := self._reference() or self._place()):
+            return part
         if char in "[\\":
             test, self._at = class_of(self._pattern, self._at, ignore_case="i" in self._flags)
             return Character(test)
@@ -133,14 +133,14 @@ class _Reader:
 
     def _group(self) -> Part:
         start = self._at
-        for look, (behind, wanted) in _LOOKS.items():
+        for look, (behind, positive) in _LOOKS.items():
             if self._take(look):
-                return Look(self._closed(start), behind, wanted)
+                return Look(self._closed(start), behind, positive)
         if flags := _FLAGS_OF_GROUP.match(self._pattern, start):
             before, self._at, self._flags = self._flags, flags.end(), self._with(flags)
-            found = self._closed(start)
+            part = self._closed(start)
             self._flags = before
-            return found
+            return part
         name = _NAME.match(self._pattern, start)
         if name is None and self._pattern.startswith("(?", start):
             raise self._error(f"{self._pattern[start : start + 3]} is not understood", start)
@@ -149,45 +149,45 @@ class _Reader:
         number = self._groups
         if name and self._names.setdefault(name["name"], number) != number:
             raise self._error(f"group {name['name']} is defined twice", start)
-        found = self._closed(start)
-        return Capture(found, number) if self._captures else found
+        part = self._closed(start)
+        return Capture(part, number) if self._captures else part
 
-    def _with(self, found: re.Match[str]) -> frozenset[str]:
-        return (self._flags | set(found["on"])) - set(found["off"] or "")
+    def _with(self, flags: re.Match[str]) -> frozenset[str]:
+        return (self._flags | set(flags["on"])) - set(flags["off"] or "")
 
     def _closed(self, start: int) -> Part:
-        found = self._choice()
+        part = self._choice()
         if not self._take(")"):
             raise self._error("missing ')'", start)
-        return found
+        return part
 
     def _reference(self) -> Part | None:
-        found = _REFERENCE.match(self._pattern, self._at)
-        if found is None:
+        reference = _REFERENCE.match(self._pattern, self._at)
+        if reference is None:
             return None
-        if found["name"] and found["name"] not in self._names:
-            raise self._error(f"there is no group {found['name']}")
-        self._at = found.end()
-        return BackReference(self._names[found["name"]] if found["name"] else int(found["number"]))
+        if reference["name"] and reference["name"] not in self._names:
+            raise self._error(f"there is no group {reference['name']}")
+        self._at = reference.end()
+        return BackReference(self._names[reference["name"]] if reference["name"] else int(reference["number"]))
 
     def _place(self) -> Part | None:
-        found = _PLACES.get(self._pattern[self._at + 1 : self._at + 2])
-        if found is None:
+        place = _PLACES.get(self._pattern[self._at + 1 : self._at + 2])
+        if place is None:
             return None
         self._at += 2
-        return Place(found)
+        return Place(place)
 
     def _quantified(self, part: Part) -> Part:
         self._peek()
-        found = _QUANTIFIER.match(self._pattern, self._at)
-        if found is None:
+        quantifier = _QUANTIFIER.match(self._pattern, self._at)
+        if quantifier is None:
             return part
-        least, most = _SIGNS.get(found["sign"]) or _counts(found)
+        least, most = _SIGNS.get(quantifier["sign"]) or _counts(quantifier)
         if least > _COUNT_MAX or (most is not None and not least <= most <= _COUNT_MAX):
-            raise self._error(f"{found[0]} is not a valid range")
-        start, self._at = self._at, found.end()
+            raise self._error(f"{quantifier[0]} is not a valid range")
+        start, self._at = self._at, quantifier.end()
         repeat = Repeat(part, least, most)
-        if found["kind"] != "+":
+        if quantifier["kind"] != "+":
             return repeat
         if not isinstance(part, Character):
             raise self._error("possessive repetition of a group is not understood", start)
@@ -195,23 +195,23 @@ class _Reader:
 
     def _peek(self) -> str:
         """The next significant character; empty at the end."""
-        while "x" in self._flags and (found := _COMMENT.match(self._pattern, self._at)):
-            self._at = found.end()
+        while "x" in self._flags and (comment := _COMMENT.match(self._pattern, self._at)):
+            self._at = comment.end()
         return self._pattern[self._at : self._at + 1]
 
     def _take(self, text: str) -> bool:
-        found = self._pattern.startswith(text, self._at)
-        self._at += len(text) * found
-        return found
+        follows = self._pattern.startswith(text, self._at)
+        self._at += len(text) * follows
+        return follows
 
     def _error(self, message: str, at: int | None = None) -> re.error:
         return re.error(message, self._pattern, self._at if at is None else at)
 
 
-def _counts(found: re.Match[str]) -> tuple[int, int | None]:
+def _counts(quantifier: re.Match[str]) -> tuple[int, int | None]:
     """The bounds in ``{2}``, ``{2,}`` and ``{2,3}``."""
-    least = int(found["least"])
-    return least, int(found["most"]) if found["most"] else None if found["comma"] else least
+    least = int(quantifier["least"])
+    return least, int(quantifier["most"]) if quantifier["most"] else None if quantifier["comma"] else least
 
 
 def _is_word(text: str, place: int) -> bool:

@@ -126,10 +126,10 @@ class _Counting:
                 fits = start < len(self._text) and part.test(self._text[start])
                 return Counter({start + 1: 1} if fits else {})
             case Sequence():
-                found = Counter({start: 1})
+                ways = Counter({start: 1})
                 for inner in part.parts:
-                    found = self._after(inner, found)
-                return found
+                    ways = self._after(inner, ways)
+                return ways
             case Choice():
                 return sum((self.ways(option, start) for option in part.options), Counter())
             case Capture():
@@ -142,23 +142,23 @@ class _Counting:
         return Counter({start: 1})
 
     def _after(self, part: Part, starts: Ways) -> Ways:
-        found: Ways = Counter()
+        ends: Ways = Counter()
         for start, count in starts.items():
             for end, ways in self.ways(part, start).items():
-                found[end] += count * ways
-        return found
+                ends[end] += count * ways
+        return ends
 
     def _repeated(self, part: Repeat, start: int) -> Ways:
         now = Counter({start: 1})
         for _ in range(min(part.least, len(self._text))):
             now = self._after(part.part, now)
-        found, count = Counter(now), part.least
+        ends, count = Counter(now), part.least
         while now and (part.most is None or count < part.most):
             # An iteration that consumes no character ends the loop.
             now = sum((self._forward(part.part, place, ways) for place, ways in now.items()), Counter())
-            found += now
+            ends += now
             count += 1
-        return found
+        return ends
 
     def _forward(self, part: Part, start: int, count: int) -> Ways:
         return Counter({end: count * ways for end, ways in self.ways(part, start).items() if end > start})

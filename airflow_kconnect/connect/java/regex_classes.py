@@ -65,8 +65,8 @@ def _brackets(pattern: str, start: int, depth: int, ignore_case: bool) -> tuple[
     parts: list[list[Test]] = [[]]
     while at < len(pattern):
         if pattern[at] == "]" and at > first:
-            found = _intersection(parts)
-            return (_not(found) if negated else found), at + 1
+            intersection = _intersection(parts)
+            return (_not(intersection) if negated else intersection), at + 1
         if pattern.startswith("&&", at):
             parts.append([])
             at += 2
@@ -100,27 +100,27 @@ def _one(pattern: str, at: int) -> tuple[Test, str | None, int]:
 
 def _escaped(pattern: str, start: int) -> tuple[Test, str | None, int]:
     """What a backslash introduces: the test, the character if it is a single one, and the position after it."""
-    found = _ESCAPE.match(pattern, start)
-    if found is None:
+    escape = _ESCAPE.match(pattern, start)
+    if escape is None:
         raise re.error(f"bad escape {pattern[start : start + 2]}", pattern, start)
-    if found["property"]:
-        test = _property(found["long"] or found["short"] or "", pattern, start)
-        return (_not(test) if found["property"] == "P" else test), None, found.end()
-    if found["group"]:
-        test = _GROUPS[found["group"].lower()]
-        return (_not(test) if found["group"].isupper() else test), None, found.end()
-    char = _character(found, pattern)
-    return is_(char), char, found.end()
+    if escape["property"]:
+        test = _property(escape["long"] or escape["short"] or "", pattern, start)
+        return (_not(test) if escape["property"] == "P" else test), None, escape.end()
+    if escape["group"]:
+        test = _GROUPS[escape["group"].lower()]
+        return (_not(test) if escape["group"].isupper() else test), None, escape.end()
+    char = _character(escape, pattern)
+    return is_(char), char, escape.end()
 
 
-def _character(found: re.Match[str], pattern: str) -> str:
-    if found["itself"]:
-        return found["itself"]
-    if found["control"]:
-        return _CONTROLS[found["control"]]
-    code = int(found["octal"], 8) if found["octal"] else int(found["hex"] or found["unit"] or found["point"], 16)
+def _character(escape: re.Match[str], pattern: str) -> str:
+    if escape["itself"]:
+        return escape["itself"]
+    if escape["control"]:
+        return _CONTROLS[escape["control"]]
+    code = int(escape["octal"], 8) if escape["octal"] else int(escape["hex"] or escape["unit"] or escape["point"], 16)
     if code > 0x10FFFF:
-        raise re.error(f"{found[0]} is not a character", pattern, found.start())
+        raise re.error(f"{escape[0]} is not a character", pattern, escape.start())
     return chr(code)
 
 

@@ -34,13 +34,13 @@ class Matching:
 
         :raises DataError: there are too many ways.
         """
-        found = self._known.get((id(part), start))
-        if found is None:
-            found = self._known[id(part), start] = part.ends(self, start)
-            self._effort += len(found)
+        states = self._known.get((id(part), start))
+        if states is None:
+            states = self._known[id(part), start] = part.ends(self, start)
+            self._effort += len(states)
             if self._effort > _EFFORT_MAX:
                 raise DataError(f"a regular expression takes too long to match `{self.text[:250]}`; make it simpler")
-        return found
+        return states
 
     def all_ends(self, part: Part, starts: Iterable[State]) -> States:
         """The positions at which a part can end if it begins at one of these."""
@@ -74,10 +74,10 @@ class Sequence(Part):
     parts: list[Part] = field(default_factory=list)
 
     def ends(self, matching: Matching, start: State) -> States:
-        found = frozenset({start})
+        states = frozenset({start})
         for part in self.parts:
-            found = matching.all_ends(part, found)
-        return found
+            states = matching.all_ends(part, states)
+        return states
 
 
 @dataclass(eq=False)
@@ -104,12 +104,12 @@ class Repeat(Part):
             before, now = now, matching.all_ends(self.part, now)
             if now == before:
                 break
-        found, count = now, self.least
+        states, count = now, self.least
         while now and (self.most is None or count < self.most):
-            now = matching.all_ends(self.part, now) - found
-            found |= now
+            now = matching.all_ends(self.part, now) - states
+            states |= now
             count += 1
-        return found
+        return states
 
 
 @dataclass(eq=False)
@@ -119,8 +119,8 @@ class Longest(Part):
     repeat: Repeat
 
     def ends(self, matching: Matching, start: State) -> States:
-        found = self.repeat.ends(matching, start)
-        return frozenset({max(found)} if found else ())
+        states = self.repeat.ends(matching, start)
+        return frozenset({max(states)} if states else ())
 
 
 @dataclass(eq=False)
@@ -139,15 +139,15 @@ class Look(Part):
 
     part: Part
     behind: bool
-    wanted: bool
+    positive: bool
 
     def ends(self, matching: Matching, start: State) -> States:
         place, captures = start
         if self.behind:
-            found = any(end == place for s in range(place + 1) for end, _ in matching.ends(self.part, (s, captures)))
+            matches = any(end == place for s in range(place + 1) for end, _ in matching.ends(self.part, (s, captures)))
         else:
-            found = bool(matching.ends(self.part, start))
-        return frozenset({start} if found == self.wanted else ())
+            matches = bool(matching.ends(self.part, start))
+        return frozenset({start} if matches == self.positive else ())
 
 
 @dataclass(eq=False)
@@ -158,10 +158,10 @@ class Capture(Part):
     number: int
 
     def ends(self, matching: Matching, start: State) -> States:
-        def kept(place: int, captures: Mapping[int, str]) -> State:
+        def captured(place: int, captures: Mapping[int, str]) -> State:
             return place, tuple(sorted({**captures, self.number: matching.text[start[0] : place]}.items()))
 
-        return frozenset(kept(place, dict(captures)) for place, captures in matching.ends(self.part, start))
+        return frozenset(captured(place, dict(captures)) for place, captures in matching.ends(self.part, start))
 
 
 @dataclass(eq=False)

@@ -73,8 +73,8 @@ def worker_client_errors(worker: Mapping[str, str]) -> dict[str, list[str]]:
     """Key -> messages for the worker's keys that no client supports."""
     errors: dict[str, list[str]] = {}
     for client in CLIENTS:
-        _, found = translated(worker_client_keys(worker, client))
-        for key, messages in found.items():
+        _, problems = translated(worker_client_keys(worker, client))
+        for key, messages in problems.items():
             own = f"{client}.{key}"
             errors[own if own in worker else key] = messages
     return errors

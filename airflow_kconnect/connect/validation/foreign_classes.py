@@ -83,9 +83,9 @@ def closest(name: str, known: Collection[str]) -> list[str]:
     for full in sorted(known):
         by_simple.setdefault(_simple(full), []).append(full)
     # Cast stands for Cast$Key and Cast$Value.
-    found = [key for key in by_simple if simple and key.startswith(f"{simple}$")]
-    found = found or get_close_matches(simple, by_simple, n=_MOST, cutoff=0.75)
-    return [full for key in found for full in by_simple[key]][:_MOST]
+    similar = [key for key in by_simple if simple and key.startswith(f"{simple}$")]
+    similar = similar or get_close_matches(simple, by_simple, n=_MOST, cutoff=0.75)
+    return [full for key in similar for full in by_simple[key]][:_MOST]
 
 
 def _simple(name: str) -> str:

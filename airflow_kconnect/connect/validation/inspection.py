@@ -18,7 +18,7 @@ from airflow_kconnect.connect.validation.stage_keys import enrich
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 if TYPE_CHECKING:
-    from airflow_kconnect.connect.connector import Connector
+    from airflow_kconnect.connect.connector.base import Connector
 
 CONNECTOR_CLASS = "connector.class"
 
@@ -86,8 +86,8 @@ def inspect_keys(config: Mapping[str, Any], *, worker: WorkerConfig | None = Non
     framework = enrich(_BASES[plugin.kind if plugin else None](worker), props)
     own = plugin.config() if plugin else ConfigDef()
     # A value that is not text is kept here: its key then has that error, and not "missing".
-    given = {**config, **props}
-    values = {value.name: value for part in (framework, own) for value in part.validate(given)}
+    raw = {**config, **props}
+    values = {value.name: value for part in (framework, own) for value in part.validate(raw)}
     definition = ConfigDef(framework).extend(own)
     inspection = Inspection(props, worker, name, plugin, framework, own, definition, values)
     inspection.add(CONNECTOR_CLASS, *unknown)
@@ -99,11 +99,11 @@ def inspect_keys(config: Mapping[str, Any], *, worker: WorkerConfig | None = Non
 
 def _find_class(props: Mapping[str, str]) -> tuple[type[Connector] | None, str, list[str]]:
     """The class, its full name, and what is wrong with it; a missing key is an error of the key itself."""
-    given = props.get(CONNECTOR_CLASS)
-    if given is None:
+    class_name = props.get(CONNECTOR_CLASS)
+    if class_name is None:
         return None, "", []
     try:
-        plugin = plugins.registry().connector(given)
-        return plugin, plugins.registry().resolve(plugins.CONNECTORS, given, key=CONNECTOR_CLASS), []
+        plugin = plugins.registry().connector(class_name)
+        return plugin, plugins.registry().resolve(plugins.CONNECTORS, class_name, key=CONNECTOR_CLASS), []
     except ConfigError as error:
-        return None, given, error.errors[CONNECTOR_CLASS]
+        return None, class_name, error.errors[CONNECTOR_CLASS]

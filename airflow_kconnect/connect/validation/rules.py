@@ -11,13 +11,16 @@ from difflib import get_close_matches
 from typing import Any
 
 from airflow_kconnect.connect import plugins
-from airflow_kconnect.connect.connector import Connector
+from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.source_connector import ExactlyOnceSupport, PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.validation import topic_rules
 from airflow_kconnect.connect.validation.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.override_policy import OVERRIDE_PREFIXES, override_errors
+from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
+from airflow_kconnect.connect.validation.spark_keys import PREFIX as SPARK_PREFIX
+from airflow_kconnect.connect.validation.spark_keys import spark_errors
 from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, aliases
 
 _OPERATORS = {"source": "KafkaSourceOperator", "sink": "KafkaSinkOperator"}
@@ -44,6 +47,7 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
     _check_retries(inspection)
     _check_stages(inspection)
     _check_overrides(inspection)
+    _check_spark(inspection)
     for converter in CONVERTER_KINDS:
         _check_converter(inspection, converter)
     if inspection.plugin is None:
@@ -111,12 +115,12 @@ def _check_stages(inspection: Inspection) -> None:
             _check_plugin(inspection, f"{key}.{alias}.", lookup)
     for alias in aliases(inspection.props, "transforms"):
         negate, predicate = f"transforms.{alias}.negate", f"transforms.{alias}.predicate"
-        given = inspection.props.get(predicate)
-        if negate in inspection.props and given is None:
+        predicate_alias = inspection.props.get(predicate)
+        if negate in inspection.props and predicate_alias is None:
             text = f"Config '{negate}' was provided but there is no config '{predicate}' defining a predicate"
             inspection.add(negate, f"{text} to be negated.")
-        if given is not None and given not in known:
-            text = f"'{given}' is not in `predicates`, which has: {', '.join(known) or 'nothing'}"
+        if predicate_alias is not None and predicate_alias not in known:
+            text = f"'{predicate_alias}' is not in `predicates`, which has: {', '.join(known) or 'nothing'}"
             inspection.add(predicate, text)
 
 
@@ -132,6 +136,11 @@ def _check_plugin(inspection: Inspection, prefix: str, lookup: Callable[..., typ
 
 def _check_overrides(inspection: Inspection) -> None:
     for key, messages in override_errors(inspection.props, inspection.worker.props).items():
+        inspection.add(key, *messages)
+
+
+def _check_spark(inspection: Inspection) -> None:
+    for key, messages in spark_errors(inspection.props, inspection.worker.get(SPARK_ALLOWED)).items():
         inspection.add(key, *messages)
 
 
@@ -244,7 +253,7 @@ def _warn_of_other_meaning(inspection: Inspection, plugin: type[Connector]) -> N
 def _warn_of_unknown(inspection: Inspection) -> None:
     """Keys that nothing reads; often a typo."""
     groups = [*aliases(inspection.props, "topic.creation.groups"), "default"]
-    prefixes = [*OVERRIDE_PREFIXES]
+    prefixes = [*OVERRIDE_PREFIXES, SPARK_PREFIX]
     if inspection.kind == "source":
         prefixes += [f"{TOPIC_CREATION_PREFIX}{group}." for group in groups]
     for key in inspection.props:

@@ -40,10 +40,10 @@ def _check_topics(inspection: Inspection) -> None:
     for topic in inspection.value("topics") or ():
         if message := check_topic_name(topic):
             inspection.add("topics", f"Invalid value {topic} for configuration topics: {message}")
-    given = [bool(inspection.props.get(key)) for key in ("topics", "topics.regex")]
-    if all(given):
+    present = [bool(inspection.props.get(key)) for key in ("topics", "topics.regex")]
+    if all(present):
         message = "topics and topics.regex are mutually exclusive options, but both are set."
-    elif not any(given):
+    elif not any(present):
         message = "Must configure one of topics or topics.regex"
     else:
         return

@@ -32,6 +32,8 @@ from airflow_kconnect.connect.validation.override_policy import (
     POLICY,
     unknown_policy,
 )
+from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
+from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, worker_problem
 
 REPLICATION_TEXT = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
@@ -53,8 +55,8 @@ _PASS_THROUGH = re.compile(
 # Known to Connect, without meaning here: there is no worker process.
 _WITHOUT_MEANING = re.compile(
     r"listeners|(listeners|admin\.listeners|rest|access\.control|response\.http|inter\.worker"
-    r"|topic\.tracking|metrics?|plugin|session|heartbeat|rebalance|scheduled\.rebalance|worker)\..+"
-    r"|admin\.listeners|connect\.protocol|ssl\.client\.auth|offset\.storage\.file\.filename"
+    r"|metrics?|plugin|session|heartbeat|rebalance|scheduled\.rebalance|worker)\..+"
+    r"|topic\.tracking\.allow\.reset|admin\.listeners|connect\.protocol|ssl\.client\.auth|offset\.storage\.file\.filename"
     r"|(key|value|header)\.converter\.plugin\.version"
 )
 
@@ -120,8 +122,23 @@ class WorkerConfig:
 
     @property
     def config_topic(self) -> str:
-        """Where target states are kept."""
+        """Where target states are kept; a control plane keeps connectors and their tasks there, too."""
         return str(self.parsed["config.storage.topic"])
+
+    @property
+    def status_topic(self) -> str:
+        """Where the statuses of connectors and tasks are kept; see `writes_statuses`."""
+        return str(self.parsed["status.storage.topic"])
+
+    @property
+    def writes_statuses(self) -> bool:
+        """Whether runs write statuses: only if the worker names a topic for them."""
+        return "status.storage.topic" in self.props
+
+    @property
+    def single_writer(self) -> bool:
+        """Whether the config topic has a single writer, which fences others (KIP-618)."""
+        return str(self.parsed["exactly.once.source.support"]).lower() != "disabled"
 
     @property
     def internal_topics(self) -> frozenset[str]:
@@ -193,10 +210,10 @@ def _define_internal_topics(definition: ConfigDef) -> None:
     for kind, topic, partitions, documentation in (
         ("offset", "connect-offsets", 25, "Compacted topic of the offsets of sources, the same as Connect's."),
         ("config", "connect-configs", None, "Compacted topic of target states, the same as Connect's."),
-        ("status", "connect-status", 5, "Connect's topic of statuses. None is written here; records of sources may "
-         "not go to it."),
+        ("status", "connect-status", 5, "Compacted topic of the statuses of connectors and tasks, the same as "
+         "Connect's. They are written only if this key is set; records of sources may not go to the topic in any "
+         "case."),
     ):  # fmt: skip
-        without_effect = "no status is written" if kind == "status" else ""
         definition.define(
             f"{kind}.storage.topic",
             Type.STRING,
@@ -213,7 +230,6 @@ def _define_internal_topics(definition: ConfigDef) -> None:
                 Importance.LOW,
                 "Partitions of the topic when it is created; -1 is the broker's default.",
                 validator=minus_one_or_positive(PARTITIONS_TEXT),
-                without_effect=without_effect,
             )
         definition.define(
             f"{kind}.storage.replication.factor",
@@ -223,7 +239,6 @@ def _define_internal_topics(definition: ConfigDef) -> None:
             "Replication factor of the topic when it is created; -1 is the broker's default. If it is not set, a "
             "cluster of fewer than 3 brokers uses the broker's default, where Connect would fail.",
             validator=minus_one_or_positive(REPLICATION_TEXT),
-            without_effect=without_effect,
         )
 
 
@@ -243,6 +258,18 @@ def _define_running(definition: ConfigDef) -> None:
         Importance.LOW,
         "Whether missing topics of sources are created, as `topic.creation.*` says or with the broker's defaults. If "
         "not, a missing topic is an error.",
+    ).define(
+        "topic.tracking.enable",
+        Type.BOOLEAN,
+        True,
+        Importance.LOW,
+        "Whether runs record in the status topic which topics a connector uses (KIP-558).",
+    ).define(
+        "topic.tracking.allow.reset",
+        Type.BOOLEAN,
+        True,
+        Importance.LOW,
+        "Whether the REST API may reset which topics a connector has used.",
     ).define(
         POLICY,
         Type.STRING,
@@ -268,6 +295,15 @@ def _define_running(definition: ConfigDef) -> None:
         "coordinates (`group:artifact`, or with a version), jars and folders of jars (absolute paths), or `*` for any. "
         "A driver is code that runs in the job. Drivers in Spark's own jars need no entry.",
         validator=LambdaValidator(_bad_drivers),
+    ).define(
+        SPARK_ALLOWED,
+        Type.LIST,
+        list(DEFAULT_ALLOWED),
+        Importance.MEDIUM,
+        "Which Spark settings connectors may bring along as `kconnect.spark.conf.<setting>`, instead of the default, "
+        "which is memory, cores and numbers of partitions. Settings that load code or name masters, files, addresses "
+        "or logins are refused in any list.",
+        validator=LambdaValidator(worker_problem),
     ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
     for key, default, documentation, without_effect in (
         (
@@ -301,8 +337,7 @@ def minus_one_or_positive(message: str) -> LambdaValidator:
 
 
 def _warnings(props: Mapping[str, str]) -> list[str]:
-    # Every worker file of a Connect cluster sizes the status topic: not worth a warning.
-    warnings = worker_config_def().ignored({k: text for k, text in props.items() if not k.startswith("status.")})
+    warnings = worker_config_def().ignored(props)
     for key in props:
         if key in worker_config_def().keys:
             continue

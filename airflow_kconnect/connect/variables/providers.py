@@ -201,7 +201,7 @@ class TaskConfigProvider(_ByPattern):
 
 
 CLASSES: dict[str, type[Provider]] = {
-    made.__name__: made for made in (FileConfigProvider, DirectoryConfigProvider, EnvVarConfigProvider)
+    provider.__name__: provider for provider in (FileConfigProvider, DirectoryConfigProvider, EnvVarConfigProvider)
 }
 DEFAULTS = {"file": "FileConfigProvider", "dir": "DirectoryConfigProvider", "env": "EnvVarConfigProvider"}
 AIRFLOW_CONNECTION, AIRFLOW_VARIABLE = "airflow", "airflow-var"

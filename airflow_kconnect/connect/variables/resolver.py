@@ -42,7 +42,7 @@ class ConfigResolver:
 
     def __init__(self, providers: Mapping[str, Provider]) -> None:
         self._providers = dict(providers)
-        self._found: dict[tuple[str, str, str], str | ProviderProblem] = {}
+        self._values: dict[tuple[str, str, str], str | ProviderProblem] = {}
         self._variable_of: dict[str, str] = {}
 
     @classmethod
@@ -61,10 +61,10 @@ class ConfigResolver:
         for name, default in _declared(props.get(_PROVIDERS)).items():
             key = f"{_PROVIDERS}.{name}.class"
             try:
-                made = _class_of(props.get(key, default))
-                key = f"{_PROVIDERS}.{name}.param.{made.parameter}"
-                _refuse_unknown(name, made, props, errors)
-                providers[name] = made(props.get(key))
+                provider_class = _class_of(props.get(key, default))
+                key = f"{_PROVIDERS}.{name}.param.{provider_class.parameter}"
+                _refuse_unknown(name, provider_class, props, errors)
+                providers[name] = provider_class(props.get(key))
             except ProviderProblem as problem:
                 errors.setdefault(key, [str(problem)])
         if errors:
@@ -126,20 +126,20 @@ class ConfigResolver:
             raise
 
     def _substitute(self, key: str, text: str, errors: dict[str, list[str]]) -> str:
-        pieces, at, left = [], 0, False
+        pieces, at, unresolved = [], 0, False
         problems: dict[str, None] = {}
         for variable in variables_in(text):
             if variable.provider not in self._providers:
-                left = True
+                unresolved = True
                 continue
-            found = self._value(variable)
-            if isinstance(found, ProviderProblem):
-                problems[f"variable {printable(variable.text)} {found}"] = None
+            value = self._value(variable)
+            if isinstance(value, ProviderProblem):
+                problems[f"variable {printable(variable.text)} {value}"] = None
                 continue
-            pieces += [text[at : variable.start], found]
+            pieces += [text[at : variable.start], value]
             at = variable.end
         pieces.append(text[at:])
-        if left:
+        if unresolved:
             log.warning("`%s` has a variable of a provider that is not configured; it stays as it is", key)
         if at and sum(map(len, pieces)) > MAX_BYTES:
             problems[f"is longer than {MAX_BYTES} characters with its variables resolved"] = None
@@ -150,9 +150,9 @@ class ConfigResolver:
 
     def _value(self, variable: Variable) -> str | ProviderProblem:
         address = (variable.provider, variable.path, variable.key)
-        if address not in self._found:
-            self._found[address] = self._look_up(variable)
-        return self._found[address]
+        if address not in self._values:
+            self._values[address] = self._look_up(variable)
+        return self._values[address]
 
     def _look_up(self, variable: Variable) -> str | ProviderProblem:
         try:
@@ -182,24 +182,24 @@ def task_providers(worker: Mapping[str, Any]) -> dict[str, TaskConfigProvider]:
     :raises ConfigError: with all errors of their keys.
     """
     errors: dict[str, list[str]] = {}
-    found = _of_tasks(_own_texts(worker, {}), errors)
+    providers = _of_tasks(_own_texts(worker, {}), errors)
     if errors:
         raise ConfigError(errors)
-    return found
+    return providers
 
 
 def _of_tasks(
     props: Mapping[str, str], errors: dict[str, list[str]], variables: Mapping[str, str] | None = None
 ) -> dict[str, TaskConfigProvider]:
-    found = {}
+    providers = {}
     for name in _task_providers(props.get(_PROVIDERS)):
         key = f"{_PROVIDERS}.{name}.param.{TaskConfigProvider.parameter}"
         _refuse_unknown(name, TaskConfigProvider, props, errors)
         try:
-            found[name] = TaskConfigProvider(props.get(key), name, variables)
+            providers[name] = TaskConfigProvider(props.get(key), name, variables)
         except ProviderProblem as problem:
             errors.setdefault(key, []).append(str(problem))
-    return found
+    return providers
 
 
 def task_variables(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[tuple[str, Variable]]:

@@ -166,10 +166,14 @@ def test_time_that_connect_waits_for_a_commit_is_a_warning() -> None:
     assert warning.startswith(f"`{key}` has no effect: sources commit every `transaction.boundary.interval.ms`")
 
 
-def test_the_size_of_the_status_topic_is_known_to_have_no_effect_and_passes_in_silence() -> None:
-    key = "status.storage.replication.factor"
-    assert worker_config_def().keys[key].without_effect
-    assert WorkerConfig.from_props({**KAFKA, key: "1"}).warnings == ()
+def test_statuses_are_written_only_to_a_topic_that_is_named() -> None:
+    assert worker(status_storage_topic="s").writes_statuses
+    assert not worker().writes_statuses
+
+
+@pytest.mark.parametrize(("support", "single"), [("enabled", True), ("preparing", True), ("disabled", False)])
+def test_the_config_topic_has_a_single_writer_as_in_connect(support: str, single: bool) -> None:
+    assert worker(exactly_once_source_support=support).single_writer is single
 
 
 def test_unknown_key_is_a_warning() -> None:

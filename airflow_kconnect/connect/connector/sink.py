@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.connector import Connector
+from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.task import SinkTask
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import RefusedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.task import SinkTask
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,7 +157,10 @@ class NativeSinkConnector(SinkConnector):
     """Whether the splits of a partition must be committed in order by one writer; else they run in parallel."""
 
     needs: frozenset[str] = frozenset({"key", "timestamp", "headers"})
-    """Which parts of a record, besides its value, `render` uses; reading each of them has a cost."""
+    """Which parts of a record, besides its value, `render` uses; reading each of them has a cost.
+
+    ``topic`` is one too: the frame then carries the column ``read_from``, the topic before any transformation.
+    """
 
     unwraps_change_events: bool = False
     """Whether Debezium's envelopes reach `render` as plain rows, and their deletes as tombstones."""
@@ -180,6 +183,15 @@ class NativeSinkConnector(SinkConnector):
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Called in the driver before the first round, with the first uncommitted offset of each partition: remove what
         an interrupted run left behind from there on. No newer run had started just before.
+        """
+
+    def wants_first_shapes(self) -> Sequence[str]:
+        """Called before each `render`: topics of which `first_shape` should be called first."""
+        return ()
+
+    def first_shape(self, topic: str, shape: Shape) -> None:
+        """Called with the shape of the value of a topic's first good record, as `render` will get it, if there is any
+        near the beginning of its partitions.
         """
 
     @abstractmethod
@@ -208,3 +220,7 @@ class NativeSinkConnector(SinkConnector):
         :raises FencedError: what the writers wrote is gone: a newer run has removed it.
         """
         return {}
+
+    def run_warnings(self) -> list[str]:
+        """Called in the driver after each `commit`: all that the run's report should warn of so far."""
+        return []

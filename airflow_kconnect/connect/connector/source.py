@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.connector import Connector
+from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.task import SourceTask
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -139,8 +139,8 @@ class SourceConnector(Connector):
         :param problems_of: what is wrong with the offset of a source partition.
         :raises ConfigError: keyed by ``offsets``, with all problems.
         """
-        given = [(partition, offset) for partition, offset in offsets if offset is not None]
-        problems = dict.fromkeys(text for partition, offset in given for text in problems_of(partition, offset))
+        altered = [(partition, offset) for partition, offset in offsets if offset is not None]
+        problems = dict.fromkeys(text for partition, offset in altered for text in problems_of(partition, offset))
         if problems:
             raise ConfigError({"offsets": list(problems)}, props.get("name"))
 

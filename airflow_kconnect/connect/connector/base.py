@@ -8,7 +8,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.datasets import Dataset
+from airflow_kconnect.connect.connector.datasets import Dataset
 
 if TYPE_CHECKING:
     from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
