@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
+from uuid import UUID
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.registry.http import Answer, RegistryHttp
@@ -16,6 +18,9 @@ _DEPTH_MAX = 32
 _UNAVAILABLE = frozenset({408, 429})
 _REJECTED = frozenset({400, 409, 413, 422})
 _OK, _NOT_FOUND = 200, 404
+_CHECK_URL = "check host and path"
+_NO_METADATA = "metadata of schemas need a registry that has them, such as Confluent's from version 7.4 on"
+_NO_GUIDS = "ids in headers need a registry that has GUIDs, such as Confluent's from version 8.0 on"
 
 
 class UnknownSchemaError(DataError):
@@ -47,6 +52,8 @@ class SchemaRegistry:
         self._lock = threading.RLock()
         self._by_id: dict[int, RegisteredSchema] = {}
         self._ids: dict[tuple[str, str, RegisteredSchema], int] = {}
+        self._by_guid: dict[UUID, RegisteredSchema] = {}
+        self._guids: dict[int, UUID] = {}
         self._latest: dict[str, tuple[int, RegisteredSchema]] = {}
         self._url = 0
 
@@ -58,6 +65,23 @@ class SchemaRegistry:
                 self._by_id[schema_id] = self._schema(answer)
             return self._by_id[schema_id]
 
+    def schema_by_guid(self, guid: UUID) -> RegisteredSchema:
+        """The schema of a GUID, with the schemas that it refers to."""
+        with self._lock:
+            if guid not in self._by_guid:
+                answer = self._ask("GET", f"/schemas/guids/{guid}", what=f"schema {guid}", cure=_NO_GUIDS)
+                self._by_guid[guid] = self._schema(answer)
+            return self._by_guid[guid]
+
+    def guid(self, schema_id: int) -> UUID:
+        """The GUID of a schema; `ConfigError` if the registry has none."""
+        with self._lock:
+            if schema_id not in self._guids:
+                self._note_guid(schema_id, self._ask("GET", f"/schemas/ids/{schema_id}", what=f"schema {schema_id}"))
+            if schema_id not in self._guids:
+                raise self._no_registry(self._http.shown, "sends no `guid`", _NO_GUIDS)
+            return self._guids[schema_id]
+
     def register(self, subject: str, schema: RegisteredSchema) -> int:
         """Register a schema under a subject, unless it is there; returns its id."""
         return self._id_of("register", f"/subjects/{quote(subject, safe='')}/versions", subject, schema)
@@ -68,12 +92,23 @@ class SchemaRegistry:
 
     def latest(self, subject: str) -> tuple[int, RegisteredSchema]:
         """Id and text of the newest schema of a subject."""
+        path = f"/subjects/{quote(subject, safe='')}/versions/latest"
+        return self._newest(path, f"the newest schema of subject {subject}", _CHECK_URL)
+
+    def latest_with(self, subject: str, metadata: Mapping[str, str]) -> tuple[int, RegisteredSchema]:
+        """Id and text of the newest schema of a subject whose metadata have these properties."""
+        query = "&".join(urlencode({"key": name, "value": value}) for name, value in metadata.items())
+        shown = ", ".join(f"{name}={value}" for name, value in metadata.items())
+        what = f"a schema of subject {subject} with the metadata {shown}"
+        return self._newest(f"/subjects/{quote(subject, safe='')}/metadata?{query}", what, _NO_METADATA)
+
+    def _newest(self, path: str, what: str, cure: str) -> tuple[int, RegisteredSchema]:
         with self._lock:
-            if subject not in self._latest:
-                path = f"/subjects/{quote(subject, safe='')}/versions/latest"
-                answer = self._ask("GET", path, what=f"the newest schema of subject {subject}")
-                self._latest[subject] = self._id(answer), self._schema(answer)
-            return self._latest[subject]
+            if path not in self._latest:
+                answer = self._ask("GET", path, what=what, cure=cure)
+                self._latest[path] = self._id(answer), self._schema(answer)
+                self._note_guid(self._latest[path][0], answer)
+            return self._latest[path]
 
     def _id_of(self, verb: str, path: str, subject: str, schema: RegisteredSchema) -> int:
         key = verb, subject, schema
@@ -86,7 +121,13 @@ class SchemaRegistry:
                     body["schemaType"] = schema.type
                 answer = self._ask("POST", path, body, what=f"a schema of subject {subject}")
                 self._ids[key] = self._id(answer)
+                self._note_guid(self._ids[key], answer)
             return self._ids[key]
+
+    def _note_guid(self, schema_id: int, answer: Mapping[str, Any]) -> None:
+        with suppress(ValueError):
+            if isinstance(found := answer.get("guid"), str):
+                self._guids[schema_id] = UUID(found)
 
     def _schema(self, answer: Mapping[str, Any], depth: int = 0) -> RegisteredSchema:
         text = answer.get("schema")
@@ -107,7 +148,7 @@ class SchemaRegistry:
         path = f"/subjects/{quote(subject, safe='')}/versions/{quote(str(version), safe='')}"
         return self._schema(self._ask("GET", path, what=f"version {version} of subject {subject}"), depth)
 
-    def _ask(self, method: str, path: str, body: object = None, *, what: str) -> dict[str, Any]:
+    def _ask(self, method: str, path: str, body: object = None, *, what: str, cure: str = _CHECK_URL) -> dict[str, Any]:
         """One request, repeated while the registry is unavailable; the answer is a JSON object."""
         problem = ""
         for attempt in range(self._tries):
@@ -120,7 +161,7 @@ class SchemaRegistry:
                     problem = str(error)
                 else:
                     if answer.status < 500 and answer.status not in _UNAVAILABLE:
-                        return self._checked(answer, what)
+                        return self._checked(answer, what, cure)
                     problem = f"{answer.url} answers {answer.status} {answer.message}".strip()
                 self._url = (self._url + 1) % len(self._http.urls)
         raise RetriableError(
@@ -128,12 +169,10 @@ class SchemaRegistry:
             " registry, then run again"
         )
 
-    def _checked(self, answer: Answer, what: str) -> dict[str, Any]:
+    def _checked(self, answer: Answer, what: str, cure: str) -> dict[str, Any]:
         if answer.status in (401, 403):
-            key = f"{self._prefix}basic.auth.user.info"
-            raise ConfigError(
-                {key: [f"The schema registry at {answer.url} refuses {what}: {answer.status} {answer.message}".strip()]}
-            )
+            refused = f"The schema registry at {answer.url} refuses {what}: {answer.status} {answer.message}".strip()
+            raise ConfigError({self._http.credentials_key: [refused]})
         if answer.status == _NOT_FOUND and answer.has_code:
             raise UnknownSchemaError(f"The schema registry at {answer.url} does not have {what}: {answer.message}")
         if answer.status in _REJECTED:
@@ -141,7 +180,7 @@ class SchemaRegistry:
                 f"The schema registry at {answer.url} rejects {what}: {answer.status} {answer.message}".strip()
             )
         if answer.status != _OK or not isinstance(answer.body, dict):
-            raise self._no_registry(answer.url, f"answers {answer.status} {answer.message}".strip())
+            raise self._no_registry(answer.url, f"answers {answer.status} {answer.message}".strip(), cure)
         return answer.body
 
     def _id(self, answer: Mapping[str, Any]) -> int:
@@ -150,7 +189,7 @@ class SchemaRegistry:
             raise self._no_registry(self._http.shown, "sends no `id`")
         return found
 
-    def _no_registry(self, url: str, problem: str) -> ConfigError:
+    def _no_registry(self, url: str, problem: str, cure: str = _CHECK_URL) -> ConfigError:
         """Records are not to blame for a wrong URL: with ``errors.tolerance=all`` they would become dead letters."""
-        text = f"{url} does not answer as a schema registry, it {problem}: check host and path"
+        text = f"{url} does not answer as a schema registry, it {problem}: {cure}"
         return ConfigError({f"{self._prefix}schema.registry.url": [text]})

@@ -1,29 +1,24 @@
-"""Requests to a schema registry: credentials, TLS, and what a URL from a connector's configuration may not reach."""
+"""Requests to the instances of a schema registry, and what they answer."""
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
 
-from airflow_kconnect.connect.errors import ConfigError, RetriableError, in_one_line
-from airflow_kconnect.registry.keys import USER_INFO
-
-if TYPE_CHECKING:
-    import ssl
-
-    import httpx
-
-ANSWER_MAX_BYTES = 8_000_000
-"""The longest answer that is read: a schema of a megabyte, quoted as JSON, and some more."""
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.registry import oauth, tls
+from airflow_kconnect.registry.authentication import Credentials, credentials
+from airflow_kconnect.registry.guarded import GuardedHttp
 
 _TYPE = "application/vnd.schemaregistry.v1+json"
+_HEADERS = {"Accept": f"{_TYPE}, application/json", "Content-Type": _TYPE}
 _HTTP_CODES = 599
+_UNAUTHORIZED = 401
 
 
 @dataclass(frozen=True)
@@ -54,13 +49,9 @@ class Answer:
 class RegistryHttp:
     """Sends requests to the instances of a registry.
 
-    A connector's configuration names the URL, so it must not become a way into the network's own services: no
-    redirect is followed, link-local addresses (where clouds keep credentials) are refused once the connection is made,
-    before anything is sent, and long answers are cut off with an error.
-
     :param values: parsed values of `registry_config`.
     :param prefix: of the converter's keys in errors, such as ``value.converter.``.
-    :raises ConfigError: httpx is not installed, or credentials or certificates cannot be used.
+    :raises ConfigError: httpx is not installed.
     """
 
     def __init__(self, values: Mapping[str, Any], prefix: str) -> None:
@@ -71,102 +62,46 @@ class RegistryHttp:
         self._values, self._prefix = values, prefix
         parts = [urlsplit(url.rstrip("/")) for url in values["schema.registry.url"]]
         self.urls = tuple(urlunsplit((p.scheme, p.netloc.rpartition("@")[2], p.path, "", "")) for p in parts)
-        self._in_url = next((p.netloc.rpartition("@")[0] for p in parts if "@" in p.netloc), "")
+        proxy = f"http://{values['proxy.host']}:{values['proxy.port']}" if values["proxy.host"] else None
+        self._http = self._guarded("schema.registry.url", proxy)
 
     @property
     def shown(self) -> str:
         """The URLs, without credentials."""
         return ", ".join(self.urls)
 
+    @property
+    def credentials_key(self) -> str:
+        """The key to look at if the registry refuses a request."""
+        return self._prefix + self._credentials.key
+
     def send(self, url: int, method: str, path: str, body: object = None) -> Answer:
         """Send a request to one of the `urls`.
 
-        :raises RetriableError: no connection, or no answer in time. :raises ConfigError: it may not be reached.
+        :raises RetriableError: no connection, or no answer in time.
+        :raises ConfigError: it may not be reached, or credentials or certificates cannot be used.
         """
-        import httpx
+        answer = self._sent(url, method, path, body)
+        if answer.status == _UNAUTHORIZED and self._credentials.renew():
+            return self._sent(url, method, path, body)
+        return answer
 
+    def _sent(self, url: int, method: str, path: str, body: object) -> Answer:
         target = self.urls[url]
         content = None if body is None else json.dumps(body).encode()
-        extensions = {"trace": self._check_peer}
-        try:
-            with self._client.stream(method, target + path, content=content, extensions=extensions) as response:
-                return Answer(target, response.status_code, _parsed(self._read(response, target)))
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            raise RetriableError(f"{target}: {in_one_line(error)}") from error
+        status, data = self._http.send(method, target + path, _HEADERS | self._credentials.headers(url), content)
+        return Answer(target, status, _parsed(data))
 
-    def _read(self, response: httpx.Response, url: str) -> bytes:
-        data = bytearray()
-        for part in response.iter_bytes():
-            data += part
-            if len(data) > ANSWER_MAX_BYTES:
-                raise self._refused(f"{url} answers with more than {ANSWER_MAX_BYTES:,} bytes")
-        return bytes(data)
-
-    def _check_peer(self, event: str, details: Mapping[str, Any]) -> None:
-        """Called by httpx with each step of a request; the connection's other end is known before anything is sent."""
-        if event != "connection.connect_tcp.complete":
-            return
-        address = details["return_value"].get_extra_info("server_addr")
-        host = ipaddress.ip_address(str(address[0]).partition("%")[0])
-        mapped = host.ipv4_mapped if isinstance(host, ipaddress.IPv6Address) else None
-        if (mapped or host).is_link_local or (mapped or host).is_multicast:
-            raise self._refused(f"{host} is a link-local address, at which no registry is asked")
-
-    def _refused(self, problem: str) -> ConfigError:
-        return ConfigError({f"{self._prefix}schema.registry.url": [problem]})
-
-    @cached_property
-    def _client(self) -> httpx.Client:
-        import httpx
-
-        values = self._values
-        timeout = httpx.Timeout(values["http.read.timeout.ms"] / 1000, connect=values["http.connect.timeout.ms"] / 1000)
-        proxy = f"http://{values['proxy.host']}:{values['proxy.port']}" if values["proxy.host"] else None
-        return httpx.Client(
-            auth=self._credentials(),
-            headers={"Accept": f"{_TYPE}, application/json", "Content-Type": _TYPE} | self._bearer(),
-            timeout=timeout,
-            proxy=proxy,
-            verify=self._tls(),
-            follow_redirects=False,
-            # Proxies and certificates of the environment are not this connector's.
-            trust_env=False,
+    def _guarded(self, key: str, proxy: str | None = None) -> GuardedHttp:
+        connect, read = (self._values[f"http.{step}.timeout.ms"] / 1000 for step in ("connect", "read"))
+        return GuardedHttp(
+            self._prefix + key, connect, read, lambda: tls.context(self._values, self._prefix), proxy=proxy
         )
 
-    def _credentials(self) -> tuple[str, str] | None:
-        values = self._values
-        if values["basic.auth.credentials.source"] != USER_INFO:
-            user, colon, password = self._in_url.partition(":")
-            return (unquote(user), unquote(password)) if colon else None
-        given = values["basic.auth.user.info"].value or values["schema.registry.basic.auth.user.info"].value
-        user, colon, password = given.partition(":")
-        if not colon:
-            key = f"{self._prefix}basic.auth.user.info"
-            raise ConfigError({key: ["must be `user:password` with `basic.auth.credentials.source=USER_INFO`"]})
-        return user, password
-
-    def _bearer(self) -> dict[str, str]:
-        token = self._values["bearer.auth.token"]
-        return {"Authorization": f"Bearer {token.value}"} if token and token.value else {}
-
-    def _tls(self) -> ssl.SSLContext | bool:
-        if not any(url.startswith("https:") for url in self.urls):
-            return True
-        import ssl
-
-        key = f"{self._prefix}schema.registry.ssl."
-        trusted, own = (self._values[f"schema.registry.ssl.{store}.location"] for store in ("truststore", "keystore"))
-        try:
-            context = ssl.create_default_context(cafile=trusted or None)
-        except (OSError, ssl.SSLError) as error:
-            raise ConfigError({f"{key}truststore.location": [f"{trusted}: {in_one_line(error)}"]}) from error
-        if own:
-            password = self._values["schema.registry.ssl.key.password"]
-            try:
-                context.load_cert_chain(own, password=password.value if password else "")
-            except (OSError, ssl.SSLError) as error:
-                raise ConfigError({f"{key}keystore.location": [f"{own}: {in_one_line(error)}"]}) from error
-        return context
+    @cached_property
+    def _credentials(self) -> Credentials:
+        # The proxy is that of the registry alone, as in Confluent's client.
+        return credentials(self._values, self._guarded(oauth.ENDPOINT), self._prefix)
 
 
 def _parsed(data: bytes) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from airflow_kconnect.connect.config import (
     ConfigDef,
@@ -13,22 +12,37 @@ from airflow_kconnect.connect.config import (
     Type,
     ValidString,
     invalid,
-    nullable,
 )
+from airflow_kconnect.registry.authentication import authentication_keys
+from airflow_kconnect.registry.guarded import NOT_HTTP, is_http
 from airflow_kconnect.registry.subjects import NAMES, TOPIC_NAME
+from airflow_kconnect.registry.tls import encryption_keys
 
-USER_INFO, URL = "USER_INFO", "URL"
-STATIC_TOKEN = "STATIC_TOKEN"
+_PACKAGE = "io.confluent.kafka.serializers.schema.id."
+_PREFIX_SERIALIZER, _HEADER_SERIALIZER = "PrefixSchemaIdSerializer", "HeaderSchemaIdSerializer"
+_PREFIX_DESERIALIZER, _DUAL_DESERIALIZER = "PrefixSchemaIdDeserializer", "DualSchemaIdDeserializer"
+PREFIX_SERIALIZER, DUAL_DESERIALIZER = _PACKAGE + _PREFIX_SERIALIZER, _PACKAGE + _DUAL_DESERIALIZER
+SERIALIZERS = tuple(p + name for p in (_PACKAGE, "") for name in (_PREFIX_SERIALIZER, _HEADER_SERIALIZER))
+DESERIALIZERS = tuple(p + name for p in (_PACKAGE, "") for name in (_PREFIX_DESERIALIZER, _DUAL_DESERIALIZER))
 
 _CACHED = "all schemas of a run are known while it lasts"
-_FILE_TYPES = ("PEM",)
 
 
 def registry_config(base: ConfigDef) -> ConfigDef:
     """Add the keys of the registry to those of a converter."""
-    for part in (_registration, _connection, _authentication, _encryption, _caches):
+    for part in (_registration, _connection, authentication_keys, encryption_keys, _caches):
         part(base)
     return base
+
+
+def writes_headers(values: Mapping[str, Any], role: str) -> bool:
+    """Whether the ids of a role's schemas are written into headers."""
+    return str(values[f"{role}.schema.id.serializer"]).endswith(_HEADER_SERIALIZER)
+
+
+def reads_headers(values: Mapping[str, Any], role: str) -> bool:
+    """Whether the ids of a role's schemas are looked for in headers."""
+    return str(values[f"{role}.schema.id.deserializer"]).endswith(_DUAL_DESERIALIZER)
 
 
 def _registration(config: ConfigDef) -> None:
@@ -54,6 +68,15 @@ def _registration(config: ConfigDef) -> None:
         "Whether data are written with the newest schema of the subject; only if `auto.register.schemas` is false.",
     )
     config.define(
+        "use.latest.with.metadata",
+        Type.LIST,
+        None,
+        Importance.LOW,
+        "`key=value,...`: data are written with the newest schema of the subject that has these properties in its"
+        " metadata; only if `auto.register.schemas` is false.",
+        validator=_check_metadata,
+    )
+    config.define(
         "latest.compatibility.strict",
         Type.BOOLEAN,
         True,
@@ -76,6 +99,24 @@ def _registration(config: ConfigDef) -> None:
             Importance.MEDIUM,
             f"How the subject is named under which the schemas of {role}s are registered.",
             validator=ValidString.in_(*NAMES),
+        )
+        config.define(
+            f"{role}.schema.id.serializer",
+            Type.STRING,
+            PREFIX_SERIALIZER,
+            Importance.MEDIUM,
+            f"Where the ids of the schemas of {role}s are written: before the payload, or as a GUID in the header"
+            f" `__{role}_schema_id` (HeaderSchemaIdSerializer).",
+            validator=ValidString.in_(*SERIALIZERS),
+        )
+        config.define(
+            f"{role}.schema.id.deserializer",
+            Type.STRING,
+            DUAL_DESERIALIZER,
+            Importance.MEDIUM,
+            f"Where the ids of the schemas of {role}s are looked for: in that header and then before the payload"
+            " (DualSchemaIdDeserializer), or only before the payload (PrefixSchemaIdDeserializer).",
+            validator=ValidString.in_(*DESERIALIZERS),
         )
 
 
@@ -131,67 +172,6 @@ def _connection(config: ConfigDef) -> None:
     )
 
 
-def _authentication(config: ConfigDef) -> None:
-    config.define(
-        "basic.auth.credentials.source",
-        Type.STRING,
-        URL,
-        Importance.MEDIUM,
-        "Where user and password are: in `schema.registry.url` (URL), or in `basic.auth.user.info` (USER_INFO).",
-        validator=ValidString.in_(URL, USER_INFO),
-    )
-    config.define(
-        "basic.auth.user.info",
-        Type.PASSWORD,
-        "",
-        Importance.MEDIUM,
-        "`user:password`, for `basic.auth.credentials.source=USER_INFO`.",
-    )
-    config.define(
-        "schema.registry.basic.auth.user.info",
-        Type.PASSWORD,
-        "",
-        Importance.MEDIUM,
-        "An older name of `basic.auth.user.info`.",
-    )
-    config.define(
-        "bearer.auth.credentials.source",
-        Type.STRING,
-        STATIC_TOKEN,
-        Importance.MEDIUM,
-        "Where the bearer token is: in `bearer.auth.token` (STATIC_TOKEN).",
-        validator=ValidString.in_(STATIC_TOKEN),
-    )
-    config.define("bearer.auth.token", Type.PASSWORD, "", Importance.MEDIUM, "The bearer token.")
-
-
-def _encryption(config: ConfigDef) -> None:
-    prefix = "schema.registry.ssl."
-    for store, what in (("truststore", "certificates of authorities to trust"), ("keystore", "certificate and key")):
-        config.define(
-            f"{prefix}{store}.location",
-            Type.STRING,
-            None,
-            Importance.MEDIUM,
-            f"A PEM file with the {what}, for https.",
-        )
-        config.define(
-            f"{prefix}{store}.type",
-            Type.STRING,
-            "PEM",
-            Importance.LOW,
-            "The format of that file: PEM. Convert other stores with `openssl pkcs12`.",
-            validator=nullable(ValidString.in_(*_FILE_TYPES)),
-        )
-    config.define(
-        f"{prefix}key.password",
-        Type.PASSWORD,
-        None,
-        Importance.MEDIUM,
-        f"The password of the key in `{prefix}keystore.location`.",
-    )
-
-
 def _caches(config: ConfigDef) -> None:
     for name, default in (("max.schemas.per.subject", 1000), ("latest.cache.size", 1000), ("latest.cache.ttl.sec", -1)):
         config.define(
@@ -199,17 +179,20 @@ def _caches(config: ConfigDef) -> None:
         )
 
 
+def latest_metadata(values: Mapping[str, Any]) -> dict[str, str]:
+    """The properties of ``use.latest.with.metadata``; empty if there are none."""
+    entries = (entry.partition("=") for entry in values["use.latest.with.metadata"] or ())
+    return {name.strip(): value.strip() for name, _, value in entries}
+
+
+def _check_metadata(name: str, value: Any) -> None:
+    if any(not (entry.partition("=")[0].strip() and "=" in entry) for entry in value or ()):
+        raise invalid(name, ",".join(value), "Each property must be key=value")
+
+
 def _check_urls(name: str, value: Any) -> None:
     urls: Sequence[str] = value or ()
     if not urls:
         raise invalid(name, value, "At least one URL is needed")
-    for url in urls:
-        try:
-            parts = urlsplit(url)
-            usable = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-        except ValueError:
-            usable = False
-        if not usable:
-            raise invalid(
-                name, "...", "Each URL must be http://host or https://host, with a port if it is not 80 or 443"
-            )
+    if not all(is_http(url) for url in urls):
+        raise invalid(name, "...", NOT_HTTP)

@@ -1,12 +1,19 @@
-"""The wire format of registered messages: a magic byte, the schema's id, then the payload."""
+"""The wire format of registered messages: a magic byte, what names the schema, then the payload.
+
+The magic byte 0 precedes an id of four bytes. 1 precedes a GUID of sixteen, which travels in a header.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from uuid import UUID
 
 MAGIC = b"\x00"
 PREFIX_BYTES = 5
 """Length of magic byte and id."""
+GUID_MAGIC = b"\x01"
+GUID_PREFIX_BYTES = 17
+"""Length of magic byte and GUID."""
 
 _ID_MAX = 2**31 - 1
 
@@ -22,6 +29,23 @@ def schema_id(message: bytes) -> int | None:
         return None
     found = int.from_bytes(message[1:PREFIX_BYTES], "big")
     return found if found <= _ID_MAX else None
+
+
+def guid_prefix(guid: UUID) -> bytes:
+    """What names a schema in a header: the magic byte and the GUID."""
+    return GUID_MAGIC + guid.bytes
+
+
+def schema_guid(message: bytes) -> UUID | None:
+    """The schema's GUID in a message; None if the message does not begin with magic byte and GUID."""
+    if len(message) < GUID_PREFIX_BYTES or message[:1] != GUID_MAGIC:
+        return None
+    return UUID(bytes=message[1:GUID_PREFIX_BYTES])
+
+
+def prefix_bytes(message: bytes) -> int:
+    """The length of magic byte and id, or GUID, of a message that begins with them."""
+    return GUID_PREFIX_BYTES if message[:1] == GUID_MAGIC else PREFIX_BYTES
 
 
 def encode_indexes(indexes: Iterable[int]) -> bytes:

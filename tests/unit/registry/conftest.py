@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -28,17 +29,18 @@ class Server:
     answers: list[Answer] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
 
     @property
     def paths(self) -> list[str]:
         return [path for _, path, _ in self.asked]
 
 
-@pytest.fixture
-def server() -> Iterator[Server]:
+@contextmanager
+def _serving() -> Iterator[Server]:
     class Handler(BaseHTTPRequestHandler):
         def _answer(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            made.bodies.append(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
             made.asked.append((self.command, self.path, dict(self.headers)))
             status, body = made.answers[0] if len(made.answers) == 1 else made.answers.pop(0)
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -56,10 +58,22 @@ def server() -> Iterator[Server]:
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     made = Server(f"http://127.0.0.1:{http.server_address[1]}")
-    threading.Thread(target=http.serve_forever, daemon=True).start()
+    threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
     yield made
     http.shutdown()
     http.server_close()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    with _serving() as made:
+        yield made
+
+
+@pytest.fixture
+def oauth_server() -> Iterator[Server]:
+    with _serving() as made:
+        yield made
 
 
 @pytest.fixture

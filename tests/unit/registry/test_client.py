@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import base64
+from uuid import UUID
 
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.registry.client import UnknownSchemaError
-from airflow_kconnect.registry.http import ANSWER_MAX_BYTES
+from airflow_kconnect.registry.guarded import ANSWER_MAX_BYTES
 from airflow_kconnect.registry.schema import RegisteredSchema
 from tests.unit.registry.conftest import Client, Server
 
 TEXT = '{"type":"string"}'
+GUID = UUID("6a5c1f9e-0000-4000-8000-0123456789ab")
 STRING = RegisteredSchema("AVRO", TEXT)
 
 
@@ -54,6 +56,63 @@ class TestQuestions:
         client(normalize_schemas="true").lookup("t", STRING)
 
         assert server.paths == ["/subjects/t?normalize=true"]
+
+
+class TestNewest:
+    def test_metadata_are_asked_for_once(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"id": 5, "schema": TEXT})]
+        registry, metadata = client(), {"major": "2", "owner": "a&b"}
+
+        assert [registry.latest_with("t/v", metadata) for _ in range(2)] == [(5, STRING)] * 2
+        assert server.paths == ["/subjects/t%2Fv/metadata?key=major&value=2&key=owner&value=a%26b"]
+
+    def test_a_subject_without_such_a_schema_is_an_unknown_one(self, server: Server, client: Client) -> None:
+        server.answers = [(404, {"error_code": 40403, "message": "Schema not found"})]
+
+        with pytest.raises(UnknownSchemaError, match="a schema of subject t with the metadata major=2"):
+            client().latest_with("t", {"major": "2"})
+
+    def test_a_registry_without_metadata_is_an_error_that_says_so(self, server: Server, client: Client) -> None:
+        server.answers = [(404, b"")]
+
+        with pytest.raises(ConfigError, match="metadata of schemas need a registry that has them"):
+            client().latest_with("t", {"major": "2"})
+
+
+class TestGuids:
+    def test_a_schema_is_asked_for_once(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"schema": TEXT})]
+        registry = client()
+
+        assert [registry.schema_by_guid(GUID), registry.schema_by_guid(GUID)] == [STRING, STRING]
+        assert server.paths == [f"/schemas/guids/{GUID}"]
+
+    def test_that_of_a_registered_schema_is_in_the_answer(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"id": 5, "guid": str(GUID)})]
+        registry = client()
+
+        assert registry.guid(registry.register("t-value", STRING)) == GUID
+        assert len(server.asked) == 1
+
+    def test_that_of_another_is_asked_for(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"schema": TEXT, "guid": str(GUID)})]
+
+        assert client().guid(5) == GUID
+
+    @pytest.mark.parametrize("answer", [{"schema": TEXT}, {"schema": TEXT, "guid": "x"}])
+    def test_a_registry_without_them_is_an_error(
+        self, server: Server, client: Client, answer: dict[str, object]
+    ) -> None:
+        server.answers = [(200, answer)]
+
+        with pytest.raises(ConfigError, match="a registry that has GUIDs"):
+            client().guid(5)
+
+    def test_a_registry_that_cannot_be_asked_for_them_is_an_error(self, server: Server, client: Client) -> None:
+        server.answers = [(404, b"")]
+
+        with pytest.raises(ConfigError, match="a registry that has GUIDs"):
+            client().schema_by_guid(GUID)
 
 
 class TestAnswers:
@@ -138,7 +197,7 @@ class TestSafety:
                 return address, 80
 
         with pytest.raises(ConfigError, match="is a link-local address"):
-            client()._http._check_peer("connection.connect_tcp.complete", {"return_value": Stream()})
+            client()._http._http.check_peer("connection.connect_tcp.complete", {"return_value": Stream()})
 
 
 class TestCredentials:
@@ -174,9 +233,18 @@ class TestCredentials:
 
         assert self._authorization(server) == "Bearer t0ken"
 
-    def test_user_info_without_a_password_is_an_error(self, client: Client) -> None:
-        with pytest.raises(ConfigError, match="must be `user:password`"):
-            client(basic_auth_credentials_source="USER_INFO", basic_auth_user_info="ann").schema_by_id(1)
+    def test_those_of_one_url_are_sent_to_no_other(self, server: Server, client: Client) -> None:
+        server.answers = [(200, {"schema": TEXT})]
+
+        client(f"http://ann:pass@127.0.0.1:{free_port()},{server.url}", max_retries="0").schema_by_id(1)
+
+        assert "Authorization" not in server.asked[0][2]
+
+    def test_a_refused_token_names_its_key(self, server: Server, client: Client) -> None:
+        server.answers = [(401, {"message": "expired"})]
+
+        with pytest.raises(ConfigError, match=r"`value\.converter\.bearer\.auth\.token`.*expired"):
+            client(bearer_auth_token="t0ken").schema_by_id(1)
 
     @pytest.mark.parametrize("status", [401, 404, 409, 500])
     def test_no_error_shows_them(self, server: Server, client: Client, status: int) -> None:
@@ -191,5 +259,5 @@ class TestCredentials:
     def test_a_certificate_that_is_not_there_is_named(self, client: Client) -> None:
         keys = {"schema_registry_ssl_truststore_location": "/no/ca.pem"}
 
-        with pytest.raises(ConfigError, match=r"schema\.registry\.ssl\.truststore\.location`: /no/ca\.pem"):
+        with pytest.raises(ConfigError, match=r"ssl\.truststore\.location`: there is no file /no/ca\.pem"):
             client("https://127.0.0.1:1", **keys).schema_by_id(1)

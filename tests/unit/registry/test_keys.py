@@ -32,6 +32,12 @@ def test_an_error_does_not_show_what_is_in_the_url() -> None:
     assert "s3cret-pass" not in str(caught.value)
 
 
+@pytest.mark.parametrize("given", ["major", "=2", "major=2,owner"])
+def test_metadata_without_a_value_are_an_error(given: str) -> None:
+    with pytest.raises(ConfigError, match="Each property must be key=value"):
+        _parse(use_latest_with_metadata=given)
+
+
 def test_an_unknown_strategy_is_an_error() -> None:
     with pytest.raises(ConfigError, match=r"value\.subject\.name\.strategy"):
         _parse(value_subject_name_strategy="com.example.Mine")
