@@ -69,10 +69,12 @@ class Encoded(NamedTuple):
 
     :param bytes: BINARY column; null is a null key or value (a tombstone). Meaningless in rows with an error.
     :param error: STRING column, null if there is no error; None if no row can fail.
+    :param id: BINARY column: the value of the header that names the row's schema, null if there is none.
     """
 
     bytes: Column
     error: Column | None
+    id: Column | None = None
 
 
 class Decoded(NamedTuple):
@@ -99,6 +101,8 @@ class Converter(ABC):
     """
 
     for_headers_only: ClassVar[bool] = False
+    converts_headers: ClassVar[bool] = False
+    """Whether it may be a `header.converter`, too: it has a `header_codec`."""
     writes_by_topic: ClassVar[bool] = False
     """Whether the bytes depend on the record's topic: such a converter writes by `encode_for` only."""
 
@@ -186,8 +190,9 @@ def encode_union(frame: RecordFrame, union: Union, converter: Converter) -> Enco
         return parts[0]
     tag = frame.df[union.tag]
     errors = {index: part.error for index, part in enumerate(parts) if part.error is not None}
+    ids = {index: part.id for index, part in enumerate(parts) if part.id is not None}
     by_tag = choose(tag, dict(enumerate(part.bytes for part in parts)))
-    return Encoded(by_tag, choose(tag, errors) if errors else None)
+    return Encoded(by_tag, choose(tag, errors) if errors else None, choose(tag, ids) if ids else None)
 
 
 def choose(tag: Column, options: Mapping[int, Column]) -> Column:

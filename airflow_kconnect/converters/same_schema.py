@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 class OneShapeConverter(Converter):
     """Even null has the schema."""
 
+    converts_headers = True
+
     shape: ClassVar[Shape]
 
     @classmethod

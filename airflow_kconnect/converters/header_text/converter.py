@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 class SimpleHeaderConverter(Converter):
     """``org.apache.kafka.connect.storage.SimpleHeaderConverter``; not usable for keys and values."""
 
+    for_headers_only = True
+    converts_headers = True
+
     @classmethod
     def config(cls) -> ConfigDef:
         text = "How this converter will be used; it is for headers only."

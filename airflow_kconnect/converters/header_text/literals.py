@@ -70,10 +70,10 @@ def temporal_of(text: str) -> Typed | None:
     """A date, time or timestamp, or None; its length decides which one."""
     text = text.replace("\\:", ":")
     schema, pattern = _TEMPORALS.get(len(text), (None, None))
-    found = pattern.match(text) if pattern else None
-    if schema is None or found is None:
+    match = pattern.match(text) if pattern else None
+    if schema is None or match is None:
         return None
-    fields = [int(field) for field in found.groups()]
+    fields = [int(field) for field in match.groups()]
     clock = 0 if schema is DATE_SCHEMA else _milliseconds_of_day(*fields[-4:])
     try:
         days = 0 if schema is TIME_SCHEMA else (_lenient_date(*fields[:3]) - EPOCH.date()).days

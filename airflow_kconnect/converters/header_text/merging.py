@@ -53,7 +53,7 @@ def _common(items: Iterable[Typed | None]) -> ConnectSchema | None:
         if common is None or common.type is schema.type:
             common = schema
         elif common.type in _WIDER and schema.type in _WIDER:
-            common = max(common, schema, key=lambda found: _WIDER.index(found.type))
+            common = max(common, schema, key=lambda candidate: _WIDER.index(candidate.type))
         else:
             return None
     return common

@@ -56,9 +56,9 @@ class _Parser:
     def _take(self, expected: str) -> bool:
         while self._at < len(self._tokens) - 1 and not self._tokens[self._at].strip(_BLANK):
             self._at += 1
-        found = self._more and self._tokens[self._at].strip(_BLANK) == expected
-        self._at += found
-        return found
+        follows = self._more and self._tokens[self._at].strip(_BLANK) == expected
+        self._at += follows
+        return follows
 
     def parse(self, *, embedded: bool) -> Typed | None:
         """The next value; None is null.
@@ -126,21 +126,21 @@ class _Parser:
         literal = token.strip(_BLANK)
         if not literal:
             return STRING_SCHEMA, token
-        found = self._temporal(literal) if literal[0].isdecimal() else None
-        if found is None and (literal[0].isdecimal() or literal[0] in "+-"):
-            found = number_of(literal)
-        if found is None and embedded:
+        typed = self._temporal(literal) if literal[0].isdecimal() else None
+        if typed is None and (literal[0].isdecimal() or literal[0] in "+-"):
+            typed = number_of(literal)
+        if typed is None and embedded:
             raise DataError("Failed to parse embedded value")
-        return found or (STRING_SCHEMA, self._text)
+        return typed or (STRING_SCHEMA, self._text)
 
     def _temporal(self, literal: str) -> Typed | None:
         """A time has two colons, which delimit tokens: five tokens form one literal."""
         others = self._tokens[self._at : self._at + 4]
-        found = temporal_of(literal + "".join(others)) if len(others) == 4 else None
-        if found is None:
+        typed = temporal_of(literal + "".join(others)) if len(others) == 4 else None
+        if typed is None:
             return temporal_of(literal)
         self._at += 4
-        return found
+        return typed
 
 
 def convert_to_string(schema: ConnectSchema | None, value: Any) -> str | None:
@@ -196,8 +196,8 @@ def _number_text(schema: ConnectSchema | None, value: float | Decimal) -> str:
 def _entries(schema: ConnectSchema | None, value: Mapping[Any, Any]) -> Iterable[str]:
     if schema is not None and schema.type is SchemaType.STRUCT:
         for member in schema.fields:
-            given = value.get(member.name)
-            inner = _nested_text(member.schema, member.schema.default if given is None else given)
+            field_value = value.get(member.name)
+            inner = _nested_text(member.schema, member.schema.default if field_value is None else field_value)
             yield f"{_quoted(member.name)}:{inner}"
         return
     keys, values = (schema.key_schema, schema.value_schema) if schema else (None, None)

@@ -120,8 +120,8 @@ class StructParser(PayloadParser):
         import pyarrow as pa
 
         try:
-            found = read_objects(payloads, self.fields, other_members="ignore")
-            columns = None if found is None else [self._column(name, found[name]) for name, _ in self.fields]
+            members = read_objects(payloads, self.fields, other_members="ignore")
+            columns = None if members is None else [self._column(name, members[name]) for name, _ in self.fields]
         except ValueError:  # also Arrow's errors
             return None
         return None if columns is None else pa.StructArray.from_arrays(columns, fields=list(self.type))
@@ -135,7 +135,7 @@ class StructParser(PayloadParser):
             # As in BigDecimal, there is no negative zero.
             return pc.add(values, 0.0)
         scale = self.scales.get(name)
-        return values if scale is None else _decimals(values, scale)
+        return values if scale is None else decimals(values, scale)
 
 
 @dataclass(frozen=True)
@@ -157,10 +157,10 @@ class StringParser(PayloadParser):
         objects = pc.binary_join_element_wise(pa.scalar(b'{"s":'), payloads, pa.scalar(b"}"), pa.scalar(b""))
         try:
             # Other members: it was not a string, but `"a","b":"c"`.
-            found = read_objects(objects, (("s", "string"),), other_members="error")
+            members = read_objects(objects, (("s", "string"),), other_members="error")
         except ValueError:  # also Arrow's errors
             return None
-        return None if found is None else found["s"]
+        return None if members is None else members["s"]
 
 
 def read_objects(
@@ -197,7 +197,11 @@ def read_objects(
     return {name: table.column(name).combine_chunks() for name in names.names}
 
 
-def _decimals(texts: pa.Array, scale: int) -> pa.Array:
+def decimals(texts: pa.Array, scale: int) -> pa.Array:
+    """Decimals of the base64 of their unscaled values.
+
+    :raises ValueError: a text is not that, or of more than eight bytes.
+    """
     import numpy as np
     import pyarrow as pa
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 class JsonConverter(Converter):
     """``org.apache.kafka.connect.json.JsonConverter``."""
 
+    converts_headers = True
+
     def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
         super().__init__(config, is_key=is_key)
         self.schemas_enable: bool = self.config_values["schemas.enable"]
@@ -111,12 +113,12 @@ class JsonConverter(Converter):
         if self._known.full:
             # Shapes that are forgotten here are unknown again when their records come, and are learnt again.
             self._known = KnownEnvelopes()
-        found: list[Shape] = []
+        shapes: list[Shape] = []
         for message in samples:
             shape = None if message is None else self._known.learn(message)
-            if shape is not None and shape not in found:
-                found.append(shape)
-        return found
+            if shape is not None and shape not in shapes:
+                shapes.append(shape)
+        return shapes
 
     def batch_parsers(self, shapes: Sequence[Shape]) -> Mapping[int, BatchParser]:
         if self._content is not None or not self.schemas_enable:

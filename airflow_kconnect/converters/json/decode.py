@@ -63,11 +63,11 @@ def decode_envelopes(
     hints: Hints,
 ) -> Decoded:
     """Decode messages in envelopes: the bytes around the payload identify the shape, only the payload is parsed."""
-    ready = [Case(found.isNotNull(), index, parsed=True) for index, found in hints.parsed.items()]
+    ready = [Case(column.isNotNull(), index, parsed=True) for index, column in hints.parsed.items()]
     cases = [*ready, Case(raw.isNull()), *_known(raw, shapes, known, rules), *_unknown(raw, shapes, known, rules)]
     [case] = let({"case": _first_true((case.condition, index) for index, case in enumerate(cases))})
     tag, *texts = let(
-        {"shape": _of_case(case, {index: found.tag for index, found in enumerate(cases)}, "int")}
+        {"shape": _of_case(case, {index: candidate.tag for index, candidate in enumerate(cases)}, "int")}
         | {f"text_{index}": _payload(raw, case, cases, index) for index in range(len(shapes))}
     )
     parsed = _parsed(shapes, texts, let)
@@ -76,7 +76,7 @@ def decode_envelopes(
     for index, shape in enumerate(shapes):
         if shape.schemaless:
             tag = F.when((tag != index) | values[index].isNotNull(), tag)
-    own = _of_case(case, {index: found.problem for index, found in enumerate(cases)}, "string")
+    own = _of_case(case, {index: candidate.problem for index, candidate in enumerate(cases)}, "string")
     return Decoded(tag, tuple(values), F.coalesce(own, *(problem for _, problem in read)))
 
 
@@ -93,27 +93,27 @@ def _parsed(shapes: Sequence[Shape], texts: Sequence[Column], let: Let) -> list[
     return let({f"parsed_{index}": parsed(index, shape.schema) for index, shape in enumerate(shapes)})
 
 
-def _read(shape: Shape, parsed: Column, found: Column | None, rules: Rules) -> tuple[Column, Column]:
+def _read(shape: Shape, parsed: Column, hint: Column | None, rules: Rules) -> tuple[Column, Column]:
     """The values of a shape, and what is wrong with them.
 
-    :param found: values that were parsed where the messages were read.
+    :param hint: values that were parsed where the messages were read.
     """
     value, problem = read_value(shape.schema, parsed, rules), read_problem(shape.schema, parsed, rules)
-    if shape.schema is None or found is None:
+    if shape.schema is None or hint is None:
         return value, problem
     if shape.schema.type is SchemaType.STRING:
-        return F.coalesce(found, value), problem
-    here = found.isNotNull()
+        return F.coalesce(hint, value), problem
+    here = hint.isNotNull()
     return (
-        F.when(here, read_struct(shape.schema, found, rules)).otherwise(value),
-        F.when(here, struct_problem(shape.schema, found, rules)).otherwise(problem),
+        F.when(here, read_struct(shape.schema, hint, rules)).otherwise(value),
+        F.when(here, struct_problem(shape.schema, hint, rules)).otherwise(problem),
     )
 
 
 def _of_case(case: Column, answers: Mapping[int, int | str | None], kind: str) -> Column:
     """The value for a case; null for most cases."""
-    given = [(case == index, F.lit(answer)) for index, answer in answers.items() if answer is not None]
-    return _first_true(given) if given else F.lit(None).cast(kind)
+    branches = [(case == index, F.lit(answer)) for index, answer in answers.items() if answer is not None]
+    return _first_true(branches) if branches else F.lit(None).cast(kind)
 
 
 class Case(NamedTuple):
@@ -163,7 +163,11 @@ def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules:
 def _payload(raw: Column, case: Column, cases: Sequence[Case], tag: int) -> Column:
     """BINARY text of the payload in messages of one shape; null for all others."""
     parsed = F.to_json(_member(F.try_parse_json(raw.cast("string")), "payload")).cast("binary")
-    of_shape = [(index, found.pattern) for index, found in enumerate(cases) if found.tag == tag and not found.parsed]
+    of_shape = [
+        (index, candidate.pattern)
+        for index, candidate in enumerate(cases)
+        if candidate.tag == tag and not candidate.parsed
+    ]
     return _first_true((case == index, _slice(raw, pattern) if pattern else parsed) for index, pattern in of_shape)
 
 

@@ -58,11 +58,11 @@ class KnownEnvelopes:
         for pattern, shape in self.shapes.items():
             if pattern.matches(message):
                 return shape
-        found = split_envelope(message)
-        if found is None:
+        envelope = split_envelope(message)
+        if envelope is None:
             self.hopeless.add(sha256(message).hexdigest())
             return None
-        pattern, node = found
+        pattern, node = envelope
         try:
             shape = Shape(from_json_schema(node))
             text = _for_java(_sorted_json(node))

@@ -138,17 +138,17 @@ def _plain_json(value: Any, *, decimals: bool) -> Any:
 
     :param decimals: whether it may contain them; without a schema they cannot be written.
     """
-    plain = partial(_plain_json, decimals=decimals)
+    canonical = partial(_plain_json, decimals=decimals)
     match value:
         case bytes() | bytearray():
             return base64.b64encode(value).decode()
         case float() if not math.isfinite(value):
             return float_text(value, single=False)
         case Mapping():
-            pairs = [[plain(key), plain(item)] for key, item in value.items()]
+            pairs = [[canonical(key), canonical(item)] for key, item in value.items()]
             return dict(pairs) if all(isinstance(key, str) for key in value) else pairs
         case list() | tuple():
-            return [plain(item) for item in value]
+            return [canonical(item) for item in value]
         case None | bool() | str() | int() | float():
             return value
         case Decimal() if decimals:

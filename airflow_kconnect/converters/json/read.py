@@ -82,15 +82,15 @@ def _list_document(text: Column) -> Column:
     return _document(b"[", text, b"]")
 
 
-def read_struct(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
+def read_struct(schema: ConnectSchema, parsed: Column, rules: Rules) -> Column:
     """Connect data of a struct that `StructParser` has read."""
-    return _from_wire(schema, found, replace(rules, in_batch=True))
+    return _from_wire(schema, parsed, replace(rules, in_batch=True))
 
 
-def struct_problem(schema: ConnectSchema, found: Column, rules: Rules) -> Column:
+def struct_problem(schema: ConnectSchema, parsed: Column, rules: Rules) -> Column:
     """Why a struct that `StructParser` has read is not data of the schema; null if it is."""
     rules = replace(rules, in_batch=True)
-    problem = first_problem(schema, found, lambda of, item: _problem(of, item, rules))
+    problem = first_problem(schema, parsed, lambda of, item: _problem(of, item, rules))
     return F.lit(None).cast("string") if problem is None else problem
 
 
@@ -242,8 +242,8 @@ def _problem(schema: ConnectSchema, value: Column, rules: Rules) -> Column | Non
         case _ if schema.type is SchemaType.MAP and not string_keys(schema):
             wrong = _pairs_problem(schema, value, rules)
     missing = F.when(is_null, f"Invalid null value for required {schema.type.name} field")
-    found = [text for text in (wrong, None if rules.allows_null(schema) else missing) if text is not None]
-    return F.coalesce(*found) if found else None
+    problems = [text for text in (wrong, None if rules.allows_null(schema) else missing) if text is not None]
+    return F.coalesce(*problems) if problems else None
 
 
 def _pairs_problem(schema: ConnectSchema, pairs: Column, rules: Rules) -> Column:

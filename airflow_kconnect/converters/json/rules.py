@@ -37,8 +37,8 @@ class Rules:
 
 def first_problem(schema: ConnectSchema, column: Column, check: Check) -> Column | None:
     """Text of the first problem in the values of a column and in what they contain; None if there can be none."""
-    found = [text for text in (check(schema, column), *_inner_problems(schema, column, check)) if text is not None]
-    return F.coalesce(*found) if found else None
+    problems = [text for text in (check(schema, column), *_inner_problems(schema, column, check)) if text is not None]
+    return F.coalesce(*problems) if problems else None
 
 
 def _inner_problems(schema: ConnectSchema, column: Column, check: Check) -> Iterator[Column | None]:
@@ -49,15 +49,15 @@ def _inner_problems(schema: ConnectSchema, column: Column, check: Check) -> Iter
     # Maps with non-string keys are not maps yet when they are read: their owner checks them.
     if items is None or (schema.type is SchemaType.MAP and not string_keys(schema)):
         return
-    found: list[Column | None] = []
+    item_problems: list[Column | None] = []
 
     def inner(item: Column) -> Column:
         # The result of a single call is kept: a second one per level would mean 2^16 of them for 16 nested arrays.
-        found.append(first_problem(items, item, check))
-        return F.lit(None).cast("string") if found[0] is None else found[0]
+        item_problems.append(first_problem(items, item, check))
+        return F.lit(None).cast("string") if item_problems[0] is None else item_problems[0]
 
     problems = first_of(F.transform(F.map_values(column) if schema.type is SchemaType.MAP else column, inner))
-    yield problems if found[0] is not None else None
+    yield problems if item_problems[0] is not None else None
 
 
 def first_of(problems: Column) -> Column:

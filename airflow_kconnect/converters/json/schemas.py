@@ -31,8 +31,8 @@ def to_json_schema(schema: ConnectSchema, decimal_format: str = BASE64) -> dict[
         "parameters": None if schema.parameters is None else dict(schema.parameters),
         "default": None if schema.default is None else to_json_value(schema, schema.default, decimal_format),
     }
-    given = {name: value for name, value in members.items() if value is not None}
-    return {"type": schema.type.value, **_children(schema, decimal_format), **given}
+    present = {name: value for name, value in members.items() if value is not None}
+    return {"type": schema.type.value, **_children(schema, decimal_format), **present}
 
 
 def _children(schema: ConnectSchema, decimal_format: str) -> dict[str, Any]:

@@ -76,6 +76,12 @@ class JsonEncoder:
 
     def encode(self, data: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """See `PayloadEncoder.encode`."""
+        from airflow_kconnect.converters.json_schema.write_columns import write_columns
+
+        found = None if self.validation else write_columns(self.schema, data, self.settings)
+        return self._one_by_one(data) if found is None else (found, None)
+
+    def _one_by_one(self, data: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         import pyarrow as pa
 
         write, check = writer(self.schema, self.settings), _checker(self.validation)

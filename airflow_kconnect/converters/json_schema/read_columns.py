@@ -6,16 +6,17 @@ are left to `read`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.json.batches import looks_like, read_objects
+from airflow_kconnect.converters.json.batches import decimals, looks_like, read_objects
 from airflow_kconnect.converters.json.envelopes import Pattern
 from airflow_kconnect.converters.json.values import DAY_MS
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.read import reader
-from airflow_kconnect.converters.types import arrow_type, logical_name
+from airflow_kconnect.converters.types import arrow_type, decimal_scale, logical_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -151,6 +152,9 @@ def _parsed(schema: ConnectSchema, column: pa.Array, type_: pa.DataType) -> pa.A
     """Bytes and decimals, from base64."""
     import pyarrow as pa
 
+    if logical_name(schema) == DECIMAL:
+        with suppress(ValueError):
+            return decimals(column, decimal_scale(schema))
     read = reader(schema)
     values: list[Any] = [None if text is None else read(text) for text in column.to_pylist()]
     return pa.array(values, type_)

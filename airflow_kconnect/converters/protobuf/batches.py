@@ -13,8 +13,13 @@ from airflow_kconnect.converters.protobuf.config import ProtobufSettings
 from airflow_kconnect.converters.protobuf.pool import message_class, message_type
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
+    from airflow_kconnect.converters.protobuf.decode_columns import Decode
+
+_LONGEST = 2**31 - 1  # pyarrow fails without an end
 # What readers and writers raise for values; pyarrow's errors are ValueErrors and TypeErrors too.
 _BAD_VALUE = (DataError, ValueError, TypeError, ArithmeticError)
 
@@ -50,6 +55,33 @@ class ProtobufDecoder:
 
     def decode(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """See `PayloadDecoder.decode`."""
+        import pyarrow as pa
+
+        found = self._in_columns(payloads)
+        if found is None:
+            return self._one_by_one(payloads)
+        column, left = found
+        if not left.any():
+            return column, None
+        rows = left.nonzero()[0]
+        again, wrong = self._one_by_one(payloads.take(pa.array(rows)))
+        column = _replaced(column, rows, again)
+        texts = None if wrong is None else _texts(dict(zip(rows.tolist(), wrong.to_pylist(), strict=True)), len(left))
+        return column, texts
+
+    def _in_columns(self, payloads: pa.Array) -> tuple[pa.Array, Any] | None:
+        """The data, and which messages were left; None if there is no way without Protobuf's library."""
+        import pyarrow.compute as pc
+
+        decode = _decoder(self.type)
+        if decode is None or not len(payloads):
+            return None
+        try:
+            return decode(pc.binary_slice(payloads, self.skipped, _LONGEST))
+        except _BAD_VALUE:
+            return None
+
+    def _one_by_one(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         errors: dict[int, str] = {}
         messages = self._parsed(payloads.to_pylist(), errors)
         column = _read(_reader(self.type), messages, 0, errors)
@@ -81,6 +113,23 @@ class ProtobufEncoder:
 
     def encode(self, data: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """See `PayloadEncoder.encode`."""
+        found = self._in_columns(data)
+        return self._one_by_one(data) if found is None else (found, None)
+
+    def _in_columns(self, data: pa.Array) -> pa.Array | None:
+        """The payloads, if there is a way without messages in between."""
+        from airflow_kconnect.converters.protobuf import wire
+        from airflow_kconnect.converters.protobuf.encode_columns import Unsure
+
+        encode = _encoder(self.type)
+        if encode is None or data.null_count:
+            return None
+        try:
+            return wire.after(self.prefix, encode(data))
+        except (Unsure, *_BAD_VALUE):
+            return None
+
+    def _one_by_one(self, data: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         import pyarrow as pa
 
         errors: dict[int, str] = {}
@@ -118,6 +167,16 @@ def _read(read: Callable[[list[Any]], pa.Array], messages: list[Any], start: int
     )
 
 
+def _replaced(column: pa.Array, rows: NDArray[np.integer], others: pa.Array) -> pa.Array:
+    """The column with other values in some rows."""
+    import numpy as np
+    import pyarrow as pa
+
+    places = np.arange(len(column))
+    places[rows] = len(column) + np.arange(len(rows))
+    return pa.concat_arrays([column, others]).take(pa.array(places))
+
+
 def _text(error: Exception) -> str:
     return str(error) if isinstance(error, DataError) else in_one_line(error)
 
@@ -149,3 +208,24 @@ def _writer(type_: MessageType) -> Callable[[list[Any], pa.Array], None]:
     from airflow_kconnect.converters.protobuf.write_columns import column_writer
 
     return column_writer(type_.descriptor, type_.schema, type_.settings)
+
+
+@lru_cache(maxsize=1000)
+def _encoder(type_: MessageType) -> Callable[[pa.Array], pa.Array] | None:
+    from airflow_kconnect.converters.protobuf.encode_columns import Unsure, message_encoder
+
+    try:
+        return message_encoder(type_.descriptor, type_.schema, type_.settings)
+    except Unsure:
+        return None
+
+
+@lru_cache(maxsize=1000)
+def _decoder(type_: MessageType) -> Decode | None:
+    from airflow_kconnect.converters.protobuf.decode_columns import message_decoder
+    from airflow_kconnect.converters.protobuf.encode_columns import Unsure
+
+    try:
+        return message_decoder(type_.descriptor, type_.schema, type_.settings)
+    except Unsure:
+        return None

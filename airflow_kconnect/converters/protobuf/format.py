@@ -25,6 +25,7 @@ class ProtobufFormat(Format):
     """Schemas as ``io.confluent.connect.protobuf.ProtobufData`` converts them, payloads with message indexes."""
 
     schema_type = "PROTOBUF"
+    selects = True
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
-from decimal import Decimal
+from decimal import Context, Decimal
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ Read = Callable[[list[Any]], "pa.Array"]
 _UNSIGNED = ("uint64", "fixed64")
 _SECONDS = (-62_135_596_800, 253_402_300_799)
 _NANOS_MAX = 999_999_999
+_EXACT = Context(prec=MAX_PRECISION)
 
 
 def column_reader(descriptor: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Read:
@@ -270,4 +271,4 @@ def _decimal(message: Any, scale: int) -> Decimal:
     digits = abs(rescaled)
     if digits >= 10**MAX_PRECISION:
         raise DataError(f"Decimal has more than {MAX_PRECISION} digits")
-    return Decimal((int(rescaled < 0), tuple(map(int, str(digits))), -scale))
+    return Decimal(rescaled).scaleb(-scale, _EXACT)

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
@@ -76,12 +77,19 @@ def _references(schema: RegisteredSchema) -> dict[str, str]:
 
 def _protoc(text: str, references: dict[str, str]) -> bytes:
     with tempfile.TemporaryDirectory(prefix="protoc-") as folder:
+        described = {name: file for name, content in references.items() if (file := _file_of_base64(content))}
         for name, content in {**references, MAIN_FILE: text}.items():
+            if name in described:
+                continue
             path = Path(folder, name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(_MAP_ENTRY.sub("", content), encoding="utf-8")
         out = Path(folder, ".descriptors")
         command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{folder}", f"-I{_OWN}", "--include_imports"]
+        if described:
+            files = Path(folder, ".references")
+            files.write_bytes(_file_set(described))
+            command.append(f"--descriptor_set_in={files}")
         command += [f"--descriptor_set_out={out}", MAIN_FILE]
         try:
             done = subprocess.run(command, capture_output=True, timeout=_SECONDS_MAX, check=False)
@@ -93,6 +101,19 @@ def _protoc(text: str, references: dict[str, str]) -> bytes:
     if "No module named" in problem:
         raise ConfigError({"value.converter": [_MISSING]})
     raise DataError(f"The Protobuf schema is not valid: {_in_one_line(problem)}")
+
+
+def _file_set(described: Mapping[str, bytes]) -> bytes:
+    """A serialized ``FileDescriptorSet`` of serialized files, with the names by which they are imported."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
+    files = FileDescriptorSet()
+    for name, serialized in described.items():
+        file = FileDescriptorProto.FromString(serialized)
+        file.name = name
+        files.file.append(file)
+    found: bytes = files.SerializeToString()
+    return found
 
 
 def _in_one_line(problem: str) -> str:

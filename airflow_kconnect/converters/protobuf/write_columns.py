@@ -54,23 +54,25 @@ def column_writer(descriptor: Any, schema: ConnectSchema, settings: ProtobufSett
 
 def _struct(descriptor: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Write:
     writers = [_member(descriptor, member, settings) for member in schema.fields]
-    defaults = [None if settings.ignore_default_for_nullables else _default(m.schema) for m in schema.fields]
+    defaults = [None if settings.ignore_default_for_nullables else default_of(m.schema) for m in schema.fields]
 
     def struct(messages: list[Any], column: pa.Array) -> None:
         for write, default, values in zip(writers, defaults, column.flatten(), strict=True):
-            present = values if default is None else _with_default(values, default, column)
+            present = values if default is None else with_default(values, default, column)
             write(messages, present)
 
     return struct
 
 
-def _default(schema: ConnectSchema) -> pa.Scalar | None:
+def default_of(schema: ConnectSchema) -> pa.Scalar | None:
+    """What is written instead of null; None if null is."""
     import pyarrow as pa
 
     return None if schema.default is None else pa.scalar(schema.default, arrow_type(schema))
 
 
-def _with_default(values: pa.Array, default: pa.Scalar, parents: pa.Array) -> pa.Array:
+def with_default(values: pa.Array, default: pa.Scalar, parents: pa.Array) -> pa.Array:
+    """Values with the default where there is none, but the struct around them."""
     import pyarrow.compute as pc
 
     return pc.if_else(pc.and_(values.is_null(), parents.is_valid()), default, values)
@@ -153,13 +155,19 @@ def _plain(column: pa.Array) -> list[Any]:
     return found
 
 
-def _enum_numbers(enum: Any, schema: ConnectSchema) -> Callable[[pa.Array], list[Any]]:
-    known: dict[str | None, int | None] = {value.name: value.number for value in enum.values}
+def numbers_of_enum(enum: Any, schema: ConnectSchema) -> dict[str, int]:
+    """The numbers of names: those of the enum, and those that the schema of the data has besides."""
+    known: dict[str, int] = {value.name: value.number for value in enum.values}
     for parameter in (names.ENUM, names.GENERALIZED_ENUM):
         for name, number in (schema.parameters or {}).items():
             if name.startswith(f"{parameter}."):
                 known.setdefault(name.removeprefix(f"{parameter}."), int(number))
-    known[None] = None
+    return known
+
+
+def _enum_numbers(enum: Any, schema: ConnectSchema) -> Callable[[pa.Array], list[Any]]:
+    known: dict[str | None, int | None] = {None: None}
+    known.update(numbers_of_enum(enum, schema))
 
     def numbers(column: pa.Array) -> list[Any]:
         values = column.to_pylist()

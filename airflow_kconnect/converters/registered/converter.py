@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import Shape
-from airflow_kconnect.connect.errors import InternalError, RetriableError
+from airflow_kconnect.connect.errors import DataError, InternalError, RetriableError
 from airflow_kconnect.converters.base import (
     NO_HINTS,
     BatchParser,
@@ -21,11 +22,13 @@ from airflow_kconnect.converters.base import (
     converter_config,
     in_place,
 )
+from airflow_kconnect.converters.id_header import IdHeader, SchemaHeaders
 from airflow_kconnect.converters.registered.desk import Desk
 from airflow_kconnect.converters.registered.format import Format
 from airflow_kconnect.converters.registered.messages import KnownMessages
+from airflow_kconnect.registry.authentication import check_authentication
 from airflow_kconnect.registry.client import SchemaRegistry
-from airflow_kconnect.registry.keys import registry_config
+from airflow_kconnect.registry.keys import latest_metadata, reads_headers, registry_config, writes_headers
 from airflow_kconnect.registry.schema import RegisteredSchema
 from airflow_kconnect.registry.subjects import strategy
 
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-class RegisteredConverter(Converter):
+class RegisteredConverter(Converter, SchemaHeaders):
     """A converter of one of Confluent's formats. The registry is asked by the driver only, for what a run meets."""
 
     form: ClassVar[type[Format]]
@@ -42,6 +45,7 @@ class RegisteredConverter(Converter):
 
     def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
         super().__init__(config, is_key=is_key)
+        check_authentication(self.config_values)
         self._role = "key" if is_key else "value"
         # It is pickled into tasks, which have no use for credentials of the registry.
         self._format = self.form({key: self.config_values[key] for key in self.form.config().keys})
@@ -59,6 +63,23 @@ class RegisteredConverter(Converter):
     @cached_property
     def _known(self) -> KnownMessages:
         return KnownMessages(self._format, self._registry)
+
+    @property
+    def id_header(self) -> IdHeader | None:
+        if not reads_headers(self.config_values, self._role):
+            return None
+        return IdHeader(self._header_name, self.form.selects)
+
+    @property
+    def id_header_written(self) -> str | None:
+        return self._header_name if writes_headers(self.config_values, self._role) else None
+
+    @property
+    def _header_name(self) -> str:
+        return f"__{self._role}_schema_id"
+
+    def expect_ids(self) -> None:
+        self._known.guids = True
 
     def check(self, shape: Shape) -> None:
         self._format.schema_of(shape)
@@ -80,18 +101,31 @@ class RegisteredConverter(Converter):
         raise InternalError(f"{self.java_name()} cannot write records without knowing their topic")
 
     def encode_for(self, shape: Shape, column: Column, topic: Column | str) -> Encoded:
-        from airflow_kconnect.converters.registered.writing import MessageWriter, encoded
+        from airflow_kconnect.converters.registered.writing import MessageWriter, encoded, refused
 
         if self._desk is None:
             raise InternalError(f"{self.java_name()} cannot write records: no run is in progress")
+        try:
+            schema = self._format.schema_of(shape)
+        except DataError as error:
+            if shape.schema is not None:
+                raise
+            # Any record of a Python source may lack a schema, but usually none does.
+            return refused(column, str(error))
         if shape not in self._shapes:
             self._shapes.append(shape)
-        schema = self._format.schema_of(shape)
         own = schema, self._format.encoder(schema, shape)
         writer = MessageWriter(self._desk.address, self._shapes.index(shape), shape, self._format, own)
-        return encoded(writer, column, topic)
+        return encoded(writer, column, topic, in_header=self.id_header_written is not None)
 
     def _assign(self, number: int, topic: str) -> tuple[int, RegisteredSchema]:
+        """Id and schema with which a topic's records of a shape are written, with its GUID if that is written."""
+        schema_id, schema = self._chosen(number, topic)
+        if self.id_header_written is not None:
+            schema = replace(schema, guid=self._registry.guid(schema_id))
+        return schema_id, schema
+
+    def _chosen(self, number: int, topic: str) -> tuple[int, RegisteredSchema]:
         """Id and schema with which a topic's records of a shape are written (``AbstractKafkaSchemaSerDe``)."""
         values, schema = self.config_values, self._format.schema_of(self._shapes[number])
         name = strategy(values[f"{self._role}.subject.name.strategy"])
@@ -100,6 +134,8 @@ class RegisteredConverter(Converter):
             return self._registry.register(subject, schema), schema
         if values["use.schema.id"] >= 0:
             return values["use.schema.id"], self._registry.schema_by_id(values["use.schema.id"])
+        if metadata := latest_metadata(values):
+            return self._registry.latest_with(subject, metadata)
         if values["use.latest.version"]:
             return self._registry.latest(subject)
         return self._registry.lookup(subject, schema), schema

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
 from typing import Any
+from uuid import UUID
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, InternalError, RetriableError, in_one_line
 from airflow_kconnect.registry.schema import RegisteredSchema
@@ -143,9 +144,11 @@ def ask(address: DeskAddress, shape: int, topic: str) -> Assigned:
 
 def _to_json(schema: RegisteredSchema) -> dict[str, Any]:
     references = {name: _to_json(other) for name, other in schema.references}
-    return {"type": schema.type, "text": schema.text, "references": references}
+    guid = str(schema.guid) if schema.guid else None
+    return {"type": schema.type, "text": schema.text, "references": references, "guid": guid}
 
 
 def _from_json(found: dict[str, Any]) -> RegisteredSchema:
     references = tuple((name, _from_json(other)) for name, other in found["references"].items())
-    return RegisteredSchema(found["type"], found["text"], references)
+    guid = UUID(found["guid"]) if found["guid"] else None
+    return RegisteredSchema(found["type"], found["text"], references, guid=guid)

@@ -49,6 +49,9 @@ class Format(ABC):
     schema_type: ClassVar[str]
     """What the registry calls it: ``AVRO``, ``PROTOBUF``, ``JSON``."""
 
+    selects: ClassVar[bool] = False
+    """Whether the first bytes of a payload select a type within the schema; then `selector` says which bytes."""
+
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from uuid import UUID
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.registered.format import Format, PayloadDecoder
 from airflow_kconnect.registry.client import SchemaRegistry
-from airflow_kconnect.registry.wire import PREFIX_BYTES, schema_id
+from airflow_kconnect.registry.wire import prefix_bytes, schema_guid, schema_id
 
 UNKNOWN_MAGIC_BYTE = "Unknown magic byte!"
 NEGATIVE_ID = "Error retrieving the schema of a negative id: no registry has one"
@@ -41,6 +42,8 @@ class KnownMessages:
         self._by_prefix: dict[bytes, KnownSchema] = {}
         self.careful = False
         """Whether there were payloads that could not be decoded: those that come are decoded again, for errors."""
+        self.guids = False
+        """Whether messages may begin with a GUID: those whose schema a header names."""
         self.unselectable = False
         """Whether there were payloads that select no type: `selection_problem` tells why."""
 
@@ -64,38 +67,48 @@ class KnownMessages:
         return shapes
 
     def _of(self, message: bytes) -> KnownSchema | None:
-        number = schema_id(message)
-        if number is None:
+        name = _schema_name(message, guids=self.guids)
+        if name is None:
             return None
-        payload = message[PREFIX_BYTES:]
+        end = prefix_bytes(message)
+        payload = message[end:]
         try:
-            prefix = message[:PREFIX_BYTES] + self._format.selector(payload)
+            prefix = message[:end] + self._format.selector(payload)
         except DataError:
             self.unselectable = True
             return None
         if prefix not in self._by_prefix:
-            self._by_prefix[prefix] = self._asked(prefix, number, payload)
+            self._by_prefix[prefix] = self._asked(prefix, name, payload)
         known = self._by_prefix[prefix]
         self.careful = self.careful or not _decodes(known, payload)
         return known
 
-    def _asked(self, prefix: bytes, number: int, payload: bytes) -> KnownSchema:
+    def _asked(self, prefix: bytes, name: int | UUID, payload: bytes) -> KnownSchema:
         try:
-            schema = self._registry.schema_by_id(number)
+            if isinstance(name, UUID):
+                schema = self._registry.schema_by_guid(name)
+            else:
+                schema = self._registry.schema_by_id(name)
             if schema.type != self._format.schema_type:
                 raise DataError(f"it is of type {schema.type}, not {self._format.schema_type}")
             shape = self._format.shape_of(schema, payload)
             return KnownSchema(prefix, shape, self._format.decoder(schema, payload))
         except DataError as error:
-            return KnownSchema(prefix, None, None, f"Error retrieving the schema of id {number}: {error}")
+            shown = f"GUID {name}" if isinstance(name, UUID) else f"id {name}"
+            return KnownSchema(prefix, None, None, f"Error retrieving the schema of {shown}: {error}")
 
 
-def selection_problem(form: Format, message: bytes) -> str | None:
+def _schema_name(message: bytes, *, guids: bool) -> int | UUID | None:
+    """The id or GUID with which a message begins."""
+    return (schema_guid(message) if guids else None) or schema_id(message)
+
+
+def selection_problem(form: Format, message: bytes, *, guids: bool) -> str | None:
     """Why a message selects no type within its schema; None if it selects one, or has no schema."""
-    if schema_id(message) is None:
+    if _schema_name(message, guids=guids) is None:
         return None
     try:
-        form.selector(message[PREFIX_BYTES:])
+        form.selector(message[prefix_bytes(message) :])
     except DataError as error:
         return str(error)
     return None

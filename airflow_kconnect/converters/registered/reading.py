@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
-from airflow_kconnect.converters.registered.format import Format, PayloadDecoder
+from airflow_kconnect.converters.registered.format import PayloadDecoder
 from airflow_kconnect.converters.registered.messages import (
     NEGATIVE_ID,
     UNKNOWN_MAGIC_BYTE,
@@ -18,7 +18,7 @@ from airflow_kconnect.converters.registered.messages import (
     selection_problem,
 )
 from airflow_kconnect.converters.types import arrow_type, spark_type
-from airflow_kconnect.registry.wire import MAGIC, PREFIX_BYTES
+from airflow_kconnect.registry.wire import GUID_MAGIC, GUID_PREFIX_BYTES, MAGIC, PREFIX_BYTES, prefix_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-_LONGEST = 2**31 - 1  # pyarrow fails without an end
+LONGEST = 2**31 - 1
+"""The end of a slice: pyarrow fails without one."""
 _NEGATIVE = b"\x80"  # the first byte of a negative id, and those after it
 
 
@@ -62,7 +63,7 @@ class ShapeParser:
             if not count:
                 continue
             chosen = messages if count == len(messages) else messages.filter(here)
-            found, wrong = decoder.decode(pc.binary_slice(chosen, PREFIX_BYTES, _LONGEST))
+            found, wrong = decoder.decode(pc.binary_slice(chosen, prefix_bytes(prefix), LONGEST))
             if count == len(messages):
                 return found, wrong
             rows.append(pc.indices_nonzero(here))
@@ -110,7 +111,10 @@ def decode(raw: Column, shapes: Sequence[Shape], known: KnownMessages, let: Let,
     again = known.careful or any(index not in here for index in made)
     names = [str(index) for index in made]
     decoded = dict(zip(made, let({n: _decoded(raw, made[int(n)], here) for n in names}), strict=True)) if again else {}
-    values, problems = [], let({"selection": _selection(raw, known.form)}) if known.unselectable else []
+    values, problems = (
+        [],
+        let({"selection": _selection(raw, known)}) if known.unselectable else [],
+    )
     for index, shape in enumerate(shapes):
         found = [here[index]] if index in here else []
         if index in decoded:
@@ -142,8 +146,12 @@ def _wrong(raw: Column, known: KnownMessages) -> Column:
     from pyspark.sql import functions as F
 
     has_id = _begins(raw, MAGIC) & (F.octet_length(raw) >= PREFIX_BYTES)
+    negative = F.substring(raw, 2, 1) >= F.lit(_NEGATIVE)
+    if known.guids:
+        has_id = has_id | (_begins(raw, GUID_MAGIC) & (F.octet_length(raw) >= GUID_PREFIX_BYTES))
+        negative = negative & _begins(raw, MAGIC)
     problem: Column = F.when(raw.isNotNull() & ~has_id, F.lit(UNKNOWN_MAGIC_BYTE))
-    problem = problem.when(F.substring(raw, 2, 1) >= F.lit(_NEGATIVE), F.lit(NEGATIVE_ID))
+    problem = problem.when(negative, F.lit(NEGATIVE_ID))
     for schema in known:
         if schema.problem:
             problem = problem.when(_begins(raw, schema.prefix), F.lit(schema.problem))
@@ -174,13 +182,16 @@ def _decoded(raw: Column, parser: ShapeParser, here: Mapping[int, Column]) -> Co
     return arrow_function(run, result)(raw)
 
 
-def _selection(raw: Column, form: Format) -> Column:
+def _selection(raw: Column, known: KnownMessages) -> Column:
     """The problems of messages that select no type within their schema."""
+
+    form, guids = known.form, known.guids
 
     def run(messages: pa.Array) -> pa.Array:
         import pyarrow as pa
 
-        found = (None if message is None else selection_problem(form, message) for message in messages.to_pylist())
+        rows = messages.to_pylist()
+        found = (None if message is None else selection_problem(form, message, guids=guids) for message in rows)
         return pa.array(found, pa.string())
 
     return arrow_function(run, "string")(raw)

@@ -10,9 +10,9 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.base import Encoded
 from airflow_kconnect.converters.registered.desk import Assigned, DeskAddress, ask
 from airflow_kconnect.converters.registered.format import Format, PayloadEncoder
-from airflow_kconnect.converters.registered.reading import arrow_function
+from airflow_kconnect.converters.registered.reading import LONGEST, arrow_function
 from airflow_kconnect.registry.schema import RegisteredSchema
-from airflow_kconnect.registry.wire import prefix
+from airflow_kconnect.registry.wire import guid_prefix, prefix
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +36,7 @@ class MessageWriter:
     form: Format
     own: tuple[RegisteredSchema, PayloadEncoder]
     _assigned: dict[str, Assigned] = field(default_factory=dict)
+    _heads: dict[bytes, None] = field(default_factory=dict)
     _encoders: dict[RegisteredSchema, PayloadEncoder] = field(default_factory=dict)
 
     def messages(self, data: pa.Array, topics: pa.Array | str) -> tuple[pa.Array, pa.Array]:
@@ -94,9 +95,31 @@ class MessageWriter:
             payloads, errors = self._encoder(assigned.schema).encode(data)
         except DataError as error:
             return pa.nulls(len(data), pa.binary()), pa.array([str(error)] * len(data), pa.string())
-        first = pa.scalar(prefix(assigned.schema_id), payloads.type)
+        first = pa.scalar(self._name(assigned.schema_id, assigned.schema, payloads), payloads.type)
         written = pc.binary_join_element_wise(first, payloads, pa.scalar(b"", payloads.type))
         return written.cast(pa.binary()), pa.nulls(len(data), pa.string()) if errors is None else errors
+
+    def _name(self, schema_id: int, schema: RegisteredSchema, payloads: pa.Array) -> bytes:
+        """What names the schema before the payloads."""
+        if schema.guid is None:
+            return prefix(schema_id)
+        name = guid_prefix(schema.guid)
+        encoded = next((payload for payload in payloads if payload.is_valid), None)
+        if encoded is not None:
+            self._heads[name + self.form.selector(encoded.as_py())] = None
+        return name
+
+    def split(self, messages: pa.Array) -> tuple[pa.Array, pa.Array]:
+        """Messages without what names their schemas, and that: it belongs into a header."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        payloads, names = pa.nulls(len(messages), pa.binary()), pa.nulls(len(messages), pa.binary())
+        for head in self._heads:
+            here = pc.fill_null(pc.starts_with(messages, head), False)
+            payloads = pc.if_else(here, pc.binary_slice(messages, len(head), LONGEST), payloads)
+            names = pc.if_else(here, pa.scalar(head, pa.binary()), names)
+        return payloads, names
 
     def _encoder(self, schema: RegisteredSchema) -> PayloadEncoder:
         """:raises DataError: data of the shape cannot be written with the schema."""
@@ -108,16 +131,30 @@ class MessageWriter:
         return self._encoders[schema]
 
 
-def encoded(writer: MessageWriter, column: Column, topic: Column | str) -> Encoded:
-    """The messages of a column and their errors, by an Arrow function."""
+def encoded(writer: MessageWriter, column: Column, topic: Column | str, *, in_header: bool = False) -> Encoded:
+    """The messages of a column and their errors, by an Arrow function.
+
+    :param in_header: what names the schema is apart.
+    """
     import pyarrow as pa
 
     constant = topic if isinstance(topic, str) else ""
 
     def run(data: pa.Array, *topics: pa.Array) -> pa.Array:
         written, errors = writer.messages(data, topics[0] if topics else constant)
-        return pa.StructArray.from_arrays([written, errors], ["message", "error"])
+        if not in_header:
+            return pa.StructArray.from_arrays([written, errors], ["message", "error"])
+        payloads, names = writer.split(written)
+        return pa.StructArray.from_arrays([payloads, errors, names], ["message", "error", "id"])
 
-    made = arrow_function(run, "message binary, error string")
+    made = arrow_function(run, "message binary, error string" + (", id binary" if in_header else ""))
     result = made(column) if isinstance(topic, str) else made(column, topic)
-    return Encoded(result["message"], result["error"])
+    return Encoded(result["message"], result["error"], result["id"] if in_header else None)
+
+
+def refused(column: Column, problem: str) -> Encoded:
+    """Errors instead of schemaless data (VARIANT); null data are tombstones."""
+    from pyspark.sql import functions as F
+
+    present = F.when(~F.is_variant_null(column), F.lit(problem))
+    return Encoded(F.lit(None).cast("binary"), present)

@@ -61,7 +61,7 @@ def through(spark: SparkSession, staged: Staged) -> Through:
         values = [column.alias(name) for column, name in zip(decoded.columns, names, strict=True)]
         rows = rows.select("n", decoded.tag.alias("tag"), decoded.error.alias("read_error"), *values)
         union = Union(shapes, names, "tag")
-        written, error = encode_union(RecordFrame(rows, union), union, writer)
+        written, error, _ = encode_union(RecordFrame(rows, union), union, writer)
         problem = F.coalesce("read_error", F.lit(None) if error is None else error)
         unknown = F.when(F.col("tag") == UNKNOWN_SHAPE, "the shape is unknown")
         answers = rows.select("n", "tag", written.alias("output"), F.coalesce(problem, unknown).alias("error"))

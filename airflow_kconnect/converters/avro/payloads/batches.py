@@ -12,7 +12,7 @@ from airflow_kconnect.converters.types import arrow_type
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from airflow_kconnect.converters.avro.payloads.cursor import Integers
+    from airflow_kconnect.converters.registered.cursor import Integers
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class AvroDecoder:
         """See `PayloadDecoder.decode`."""
         import numpy as np
 
-        from airflow_kconnect.converters.avro.payloads.cursor import Cursor
         from airflow_kconnect.converters.avro.payloads.read_columns import read_column
+        from airflow_kconnect.converters.registered.cursor import Cursor
 
         cursor = Cursor(payloads)
         column = read_column(self.plan, cursor, np.arange(len(payloads)))
@@ -70,8 +70,8 @@ class AvroEncoder:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        from airflow_kconnect.converters.avro.payloads.slices import joined
         from airflow_kconnect.converters.avro.payloads.write_columns import ColumnWriter
+        from airflow_kconnect.converters.registered.slices import joined
 
         writer = ColumnWriter()
         payloads = joined(writer.write(self.plan, data, np.arange(len(data))), len(data))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from airflow_kconnect.converters.avro.payloads.cursor import Cursor, Integers
+    from airflow_kconnect.converters.registered.cursor import Cursor, Integers
 
 # A step takes as long for few messages as for hundreds: long arrays of few messages are read one by one.
 _STEPS = 32

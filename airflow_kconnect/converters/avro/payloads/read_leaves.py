@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from airflow_kconnect.converters.avro.payloads.cursor import Cursor, Integers
+    from airflow_kconnect.converters.registered.cursor import Cursor, Integers
 
 LAST_MS = (2**63 - 1) // 1000
 _DECIMAL_BYTES = 16

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
-from airflow_kconnect.converters.avro.payloads import numbers
 from airflow_kconnect.converters.avro.payloads.plans import (
     Choice,
     Items,
@@ -17,7 +16,10 @@ from airflow_kconnect.converters.avro.payloads.plans import (
     Raw,
     Record,
 )
-from airflow_kconnect.converters.avro.payloads.slices import (
+from airflow_kconnect.converters.avro.schemas.schema import AvroType
+from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE
+from airflow_kconnect.converters.registered import numbers
+from airflow_kconnect.converters.registered.slices import (
     bytes_of,
     joined,
     lengths_of,
@@ -27,8 +29,6 @@ from airflow_kconnect.converters.avro.payloads.slices import (
     spread,
     without,
 )
-from airflow_kconnect.converters.avro.schemas.schema import AvroType
-from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE
 from airflow_kconnect.converters.types import arrow_type, logical_name
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-    from airflow_kconnect.converters.avro.payloads.cursor import Integers
+    from airflow_kconnect.converters.registered.cursor import Integers
 
 NULL_VALUE = "Found null value for non-optional schema"
 _LONG_MAX = 2**63 - 1

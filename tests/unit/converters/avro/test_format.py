@@ -17,7 +17,7 @@ from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType,
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.converters.avro.format import AvroFormat
 from airflow_kconnect.converters.avro.payloads.constants import varint
-from airflow_kconnect.converters.avro.payloads.slices import binary, joined
+from airflow_kconnect.converters.registered.slices import binary, joined
 from airflow_kconnect.registry.schema import RegisteredSchema
 from tests.unit.converters.avro.corpus import INNER, decimal, record
 
@@ -251,7 +251,7 @@ def test_decoders_and_encoders_can_be_pickled() -> None:
 
 def test_a_batch_of_more_than_two_gib_is_refused() -> None:
     part = binary(np.full(2, 2**20), np.zeros(2**21, np.uint8))
-    with pytest.raises(DataError, match="more than 2 GiB in Avro"):
+    with pytest.raises(DataError, match="more than 2 GiB as messages"):
         joined([part] * 1024, 2)
 
 

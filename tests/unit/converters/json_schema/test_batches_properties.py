@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
+from datetime import UTC
 from typing import Any
 
 import pyarrow as pa
@@ -11,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from airflow_kconnect.connect.data import ConnectSchema, Field, SchemaType, Shape
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, Field, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.json_schema.batches import JsonEncoder
+from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.format import JsonSchemaFormat
 from airflow_kconnect.converters.types import arrow_type
 from airflow_kconnect.registry.schema import RegisteredSchema
@@ -102,6 +106,50 @@ def test_data_are_read_as_they_were_written(batch: tuple[ConnectSchema, list[Any
     again, errors = format_.decoder(made, b"").decode(payloads)
     assert errors is None
     assert same(again.to_pylist(), data.to_pylist())
+
+
+def logical(name: str, type_: SchemaType, values: st.SearchStrategy[Any], **parameters: str) -> Typed:
+    return ConnectSchema(type_, name=name, version=1, parameters=parameters or None), values
+
+
+def with_default(typed: Typed, value: Any) -> Typed:
+    return replace(typed[0], default=value), st.none() | typed[1]
+
+
+LOGICAL: list[Typed] = [
+    logical(DECIMAL, SchemaType.BYTES, st.decimals(1 - 10**36, 10**36 - 1, places=2), scale="2"),
+    logical(DATE, SchemaType.INT32, st.dates()),
+    logical(TIME, SchemaType.INT32, st.integers(0, 86_400_000)),
+    logical(TIMESTAMP, SchemaType.INT64, st.datetimes(timezones=st.just(UTC))),
+]
+DEFAULTS: list[Typed] = [
+    with_default((ConnectSchema(SchemaType.INT32, optional=True), integers(32)), 5),
+    with_default((ConnectSchema(SchemaType.STRING), st.text()), 'a "word"'),
+    with_default((ConnectSchema(SchemaType.FLOAT64), st.floats()), 1e20),
+]
+
+
+@st.composite
+def any_batches(draw: st.DrawFn) -> tuple[ConnectSchema, pa.Array]:
+    """Also data that cannot be written: nulls that the schema does not allow, impossible times."""
+    leaf = st.sampled_from([*LEAVES, *LOGICAL, *DEFAULTS, (ConnectSchema(SchemaType.FLOAT32), st.floats(width=32))])
+    inner = leaf | leaf.map(optional) | leaf.map(array) | leaf.map(string_map) | leaf.map(number_map)
+    nested = inner | st.lists(inner, max_size=3).map(record) | inner.map(optional).map(array)
+    members = [(schema, st.none() | values) for schema, values in draw(st.lists(nested, max_size=4))]
+    schema, values = record(members)
+    rows = draw(st.lists(values, min_size=1, max_size=5))
+    return schema, pa.array([None, *rows], arrow_type(schema))[1:]
+
+
+@settings(max_examples=150, deadline=None)
+@given(any_batches(), st.booleans(), st.sampled_from(["BASE64", "NUMERIC"]))
+def test_a_batch_is_written_as_its_rows(batch: tuple[ConnectSchema, pa.Array], ignore: bool, decimals: str) -> None:
+    schema, data = batch
+    encoder = JsonEncoder(schema, JsonSchemaSettings(ignore_default_for_nullables=ignore, decimal_format=decimals))
+    payloads, errors = encoder.encode(data)
+    again, others = encoder._one_by_one(data)
+    assert payloads.to_pylist() == again.to_pylist()
+    assert (errors and errors.to_pylist()) == (others and others.to_pylist())
 
 
 JSON = st.recursive(

@@ -112,6 +112,20 @@ def test_a_descriptor_in_base64_is_a_schema_too() -> None:
     assert read(schema, *CASES["Timestamp"].payloads()) == CASES["Timestamp"].read
 
 
+def test_references_in_base64_are_read_too() -> None:
+    """confluent-kafka's serializer registers all files like this."""
+    inner = registered("import 'google/protobuf/timestamp.proto'; message N { google.protobuf.Timestamp at = 1; }")
+    file = message_of(inner, "N").DESCRIPTOR.file
+    reference = RegisteredSchema("PROTOBUF", base64.b64encode(file.serialized_pb).decode())
+    body = "import 'deep/n.proto'; message M { N n = 1; }"
+    schema = registered(body, ("deep/n.proto", reference))
+    again = message_of(schema, "M").DESCRIPTOR.file
+    in_base64 = RegisteredSchema(
+        "PROTOBUF", base64.b64encode(again.serialized_pb).decode(), (("deep/n.proto", reference),)
+    )
+    assert read(schema, FIRST + b"\x0a\x00") == read(in_base64, FIRST + b"\x0a\x00") == [{"n": {"at": None}}]
+
+
 def test_maps_that_java_registers_as_entries_are_read() -> None:
     schema = registered(
         "message M { repeated FEntry f = 1; "

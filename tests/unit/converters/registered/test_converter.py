@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from uuid import UUID
 
 import pytest
 
@@ -36,9 +37,15 @@ class Schemas:
     def latest(self, subject: str) -> tuple[int, RegisteredSchema]:
         return self._note("latest", subject), LATEST
 
+    def latest_with(self, subject: str, metadata: Mapping[str, str]) -> tuple[int, RegisteredSchema]:
+        return self._note("latest with", (subject, dict(metadata))), LATEST
+
     def schema_by_id(self, schema_id: int) -> RegisteredSchema:
         self._note("by id", schema_id)
         return LATEST
+
+    def guid(self, schema_id: int) -> UUID:
+        return UUID(int=schema_id)
 
     def _note(self, what: str, of: object) -> int:
         self.asked.append((what, of))
@@ -63,10 +70,27 @@ def _converter(
         ({"auto_register_schemas": "false"}, ("lookup", "t-value")),
         ({"auto_register_schemas": "false", "use_latest_version": "true"}, ("latest", "t-value")),
         ({"auto_register_schemas": "false", "use_latest_version": "true", "use_schema_id": "3"}, ("by id", 3)),
+        (
+            {
+                "auto_register_schemas": "false",
+                "use_latest_version": "true",
+                "use_latest_with_metadata": "major=2, owner = shop",
+            },
+            ("latest with", ("t-value", {"major": "2", "owner": "shop"})),
+        ),
         ({"value_subject_name_strategy": "RecordNameStrategy"}, ("register", "shop.Order")),
         ({"value_subject_name_strategy": "TopicRecordNameStrategy"}, ("register", "t-shop.Order")),
     ],
-    ids=["register", "registration goes first", "look up", "latest", "id goes before latest", "record", "topic record"],
+    ids=[
+        "register",
+        "registration goes first",
+        "look up",
+        "latest",
+        "id goes before latest",
+        "metadata go before latest",
+        "record",
+        "topic record",
+    ],
 )
 def test_what_the_keys_ask_for(keys: dict[str, str], asked: tuple[str, object]) -> None:
     converter, schemas = _converter(keys)
@@ -74,6 +98,29 @@ def test_what_the_keys_ask_for(keys: dict[str, str], asked: tuple[str, object]) 
     converter._assign(0, "t")
 
     assert schemas.asked == [asked]
+
+
+def test_a_guid_is_asked_for_if_it_is_written() -> None:
+    converter, _ = _converter({"value_schema_id_serializer": "HeaderSchemaIdSerializer"})
+
+    assert (converter._assign(0, "t")[1].guid, converter.id_header_written) == (UUID(int=7), "__value_schema_id")
+
+
+def test_ids_are_written_before_payloads_by_default() -> None:
+    converter, _ = _converter()
+
+    assert (converter._assign(0, "t")[1].guid, converter.id_header_written) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("keys", "name"),
+    [({}, "__key_schema_id"), ({"key_schema_id_deserializer": "PrefixSchemaIdDeserializer"}, None)],
+    ids=["header first", "before the payload only"],
+)
+def test_where_ids_are_looked_for(keys: dict[str, str], name: str | None) -> None:
+    header = _converter(keys, is_key=True)[0].id_header
+
+    assert (header and header.name) == name
 
 
 def test_keys_have_a_subject_of_their_own() -> None:
@@ -155,3 +202,15 @@ def test_it_does_not_convert_headers() -> None:
             "Invalid value AvroConverter for configuration header.converter: it does not convert headers"
         ]
     }
+
+
+@pytest.mark.parametrize("converter", ["AvroConverter", "JsonSchemaConverter", "ProtobufConverter"])
+def test_validation_finds_keys_that_do_not_go_together(converter: str) -> None:
+    keys = {
+        "value.converter": converter,
+        "value.converter.schema.registry.url": "http://registry",
+        "value.converter.basic.auth.credentials.source": "USER_INFO",
+    }
+    config = {"name": "c", "connector.class": "FileStreamSink", "file": "/tmp/out", "topics": "t"}
+
+    assert list(inspect_connector(config | keys).errors) == ["value.converter.basic.auth.user.info"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pyarrow as pa
 
 from airflow_kconnect.connect.data import INT64_SCHEMA, Shape
 from airflow_kconnect.converters.avro.format import AvroFormat
 from airflow_kconnect.converters.registered.reading import ShapeParser
 from airflow_kconnect.registry.schema import RegisteredSchema
-from airflow_kconnect.registry.wire import prefix
+from airflow_kconnect.registry.wire import guid_prefix, prefix
 
 FORM = AvroFormat(AvroFormat.config().parse({}))
 LONG = FORM.decoder(RegisteredSchema("AVRO", '"long"'), b"")
@@ -39,3 +41,11 @@ def test_errors_are_those_of_the_decoder() -> None:
 
     assert errors is not None
     assert [error is None for error in errors.to_pylist()] == [True, False, True]
+
+
+def test_payloads_begin_after_a_guid_too() -> None:
+    parser = ShapeParser(Shape(INT64_SCHEMA), {prefix(1): LONG, guid_prefix(UUID(int=1)): LONG})
+
+    messages = pa.array([guid_prefix(UUID(int=1)) + b"\2", prefix(1) + b"\4"], pa.binary())
+
+    assert parser.parse(messages).to_pylist() == [1, 2]

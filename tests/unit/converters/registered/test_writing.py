@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from dataclasses import replace
+from uuid import UUID
 
 import pyarrow as pa
 import pytest
@@ -14,6 +16,7 @@ from airflow_kconnect.converters.avro.format import AvroFormat
 from airflow_kconnect.converters.registered.desk import Desk
 from airflow_kconnect.converters.registered.writing import MessageWriter
 from airflow_kconnect.registry.schema import RegisteredSchema
+from airflow_kconnect.registry.wire import guid_prefix
 
 FORM = AvroFormat(AvroFormat.config().parse({}))
 RECORD = struct(("id", INT64_SCHEMA), name="R")
@@ -32,6 +35,17 @@ def _resolve(shape: int, topic: str) -> tuple[int, RegisteredSchema]:
 def desk() -> Iterator[Desk]:
     ASKED.clear()
     made = Desk("127.0.0.1", _resolve)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def desk_with_guids() -> Iterator[Desk]:
+    def resolve(shape: int, topic: str) -> tuple[int, RegisteredSchema]:
+        number, schema = _resolve(shape, topic)
+        return number, replace(schema, guid=UUID(int=number))
+
+    made = Desk("127.0.0.1", resolve)
     yield made
     made.close()
 
@@ -94,3 +108,12 @@ def test_records_of_a_rejected_topic_are_errors_and_others_are_not(desk: Desk) -
 
     assert errors.to_pylist() == [None, "no is rejected", None]
     assert messages.to_pylist()[1] is None
+
+
+def test_guids_are_apart_from_payloads(desk_with_guids: Desk) -> None:
+    writer = _writer(desk_with_guids, RECORD.as_optional())
+
+    payloads, names = writer.split(writer.messages(_data(1, None, 3), pa.array(["a", "a", "b"]))[0])
+
+    assert payloads.to_pylist() == [b"\2", None, b"\6"]
+    assert names.to_pylist() == [guid_prefix(UUID(int=1)), None, guid_prefix(UUID(int=2))]

@@ -1,10 +1,10 @@
-"""Columns of numbers as Avro's bytes."""
+"""Columns of numbers as the bytes of Avro and Protobuf."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.converters.avro.payloads.slices import binary
+from airflow_kconnect.converters.registered.slices import binary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,13 +19,19 @@ def varint_column(values: NDArray[np.int64]) -> pa.Array:
     """Integers as int or long: zig-zag, seven bits a byte, the lowest first."""
     import numpy as np
 
-    zigzag = ((values << 1) ^ (values >> 63)).view(np.uint64)
-    most = int(zigzag.max()) if len(zigzag) else 0
+    return unsigned_column(((values << 1) ^ (values >> 63)).view(np.uint64))
+
+
+def unsigned_column(values: NDArray[np.uint64]) -> pa.Array:
+    """Integers without a sign: seven bits a byte, the lowest first."""
+    import numpy as np
+
+    most = int(values.max()) if len(values) else 0
     width = max(1, -(-most.bit_length() // 7))
     if width == 1:
-        return binary(np.ones(len(values), np.int64), zigzag.astype(np.uint8))
+        return binary(np.ones(len(values), np.int64), values.astype(np.uint8))
     shifts = np.arange(width, dtype=np.uint64) * np.uint64(7)
-    groups = zigzag[:, None] >> shifts
+    groups = values[:, None] >> shifts
     used = groups > 0
     used[:, 0] = True
     data = (groups & np.uint64(0x7F)).astype(np.uint8)
@@ -85,3 +91,13 @@ def _sizes(data: NDArray[np.uint8]) -> NDArray[np.int64]:
     needs_sign = (leading > 0) & ((first > 0x7F) != negative)
     found: NDArray[np.int64] = _DECIMAL_BYTES - leading + needs_sign
     return found
+
+
+def decimals_of(unscaled: NDArray[np.int64], scale: int) -> pa.Array:
+    """A column of decimals with 38 digits."""
+    import numpy as np
+    import pyarrow as pa
+
+    # An Arrow decimal is two words, the lower one first.
+    words = np.stack([unscaled, unscaled >> 63], axis=1)
+    return pa.Array.from_buffers(pa.decimal128(38, scale), len(unscaled), [None, pa.py_buffer(words.tobytes())])

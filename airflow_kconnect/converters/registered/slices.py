@@ -60,7 +60,9 @@ def of_offsets(offsets: NDArray[np.integer], data: NDArray[np.uint8]) -> pa.Arra
 def check_size(count: int) -> None:
     """:raises DataError: a BINARY column cannot have that many bytes."""
     if count > _MOST_BYTES:
-        raise DataError("A batch takes more than 2 GiB in Avro: lower `spark.sql.execution.arrow.maxRecordsPerBatch`")
+        raise DataError(
+            "A batch takes more than 2 GiB as messages: lower `spark.sql.execution.arrow.maxRecordsPerBatch`"
+        )
 
 
 def lengths_of(column: pa.Array) -> NDArray[np.int64]:

@@ -18,8 +18,8 @@ _LONGEST_VARINT = 10
 class Cursor:
     """Positions in the messages of a batch.
 
-    A message in which something odd is found is left to `read_records`: its position goes to its end, and what is read
-    from it has no meaning.
+    A message in which something odd is found is left to those who read messages one by one: its position goes to its
+    end, and what is read from it has no meaning.
 
     :param payloads: BINARY without nulls.
     """
@@ -27,7 +27,7 @@ class Cursor:
     def __init__(self, payloads: pa.Array) -> None:
         import numpy as np
 
-        from airflow_kconnect.converters.avro.payloads.slices import bytes_of, offsets_of
+        from airflow_kconnect.converters.registered.slices import bytes_of, offsets_of
 
         offsets = offsets_of(payloads).astype(np.int64)
         start = offsets[0]
@@ -38,12 +38,19 @@ class Cursor:
         self.left = np.zeros(len(payloads), np.bool_)
 
     def leave(self, rows: Integers) -> None:
-        """Leave these messages to `read_records`."""
+        """Leave these messages to those who read them one by one."""
         self.left[rows] = True
         self.at[rows] = self.end[rows]
 
     def varints(self, rows: Integers) -> Integers:
-        """The next int or long of each message; 0 where there is none."""
+        """The next int or long of Avro in each message; 0 where there is none."""
+        import numpy as np
+
+        value = self.unsigned(rows)
+        return (value >> np.uint64(1)).astype(np.int64) ^ -(value & np.uint64(1)).astype(np.int64)
+
+    def unsigned(self, rows: Integers) -> NDArray[np.uint64]:
+        """The next integer of seven bits a byte in each message; 0 where there is none."""
         import numpy as np
 
         at = self.at[rows]
@@ -64,7 +71,8 @@ class Cursor:
         if odd.any():
             self.leave(rows[odd])
             value[odd] = 0
-        return (value >> np.uint64(1)).astype(np.int64) ^ -(value & np.uint64(1)).astype(np.int64)
+        found: NDArray[np.uint64] = value
+        return found
 
     def skip(self, rows: Integers, sizes: Integers | int) -> tuple[Integers, Integers]:
         """Start and end of the next bytes of each message; both at its end where there are not that many.
