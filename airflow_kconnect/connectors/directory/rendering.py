@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -10,17 +10,13 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType
-from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connectors.directory.json_keys import with_text_keys
+from airflow_kconnect.connectors.directory.types import common_type, fitted
 
 _PLAIN = (SchemaType.BOOLEAN, SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64)
 _NESTED = (SchemaType.STRUCT, SchemaType.MAP, SchemaType.ARRAY)
 _KEEP_NULLS = {"ignoreNullFields": "false"}
-_WIDER: Sequence[Sequence[T.DataType]] = (
-    (T.ByteType(), T.ShortType(), T.IntegerType(), T.LongType()),
-    (T.FloatType(), T.DoubleType()),
-)
-"""Types of which the later ones can hold all values of the earlier ones."""
 
 
 def json_lines(frame: RecordFrame) -> DataFrame:
@@ -33,8 +29,8 @@ def json_lines(frame: RecordFrame) -> DataFrame:
         return df.select(df[frame.value.columns[0]].alias("string"), *frame.carried)
     texts = {n: _json(shapes[n].schema, df[column]) for n, column in enumerate(frame.value.columns)}
     # A separate column: the code below refers to it twice, and would otherwise evaluate it twice.
-    df = df.withColumn("text", _choose(frame, texts).cast("binary"))
-    brackets = _choose(frame, {n: F.lit(_in_brackets(shape.schema)) for n, shape in enumerate(shapes)}).cast("boolean")
+    df = df.withColumn("text", choose(frame, texts).cast("binary"))
+    brackets = choose(frame, {n: F.lit(_in_brackets(shape.schema)) for n, shape in enumerate(shapes)}).cast("boolean")
     bare = F.when(brackets, F.substring("text", F.lit(2), F.octet_length("text") - 2)).otherwise(F.col("text"))
     return df.select(F.concat(F.coalesce(bare, F.lit(b"null")), F.lit(b"\n")).alias("line"), *frame.carried)
 
@@ -45,7 +41,7 @@ def parquet_rows(frame: RecordFrame) -> DataFrame:
     :raises DataError: two shapes have a member with the same name but no common type.
     """
     shapes, df = frame.value.shapes, frame.df
-    parts = [_members(shape.schema, df, name) for shape, name in zip(shapes, frame.value.columns, strict=True)]
+    parts = [members_of(shape.schema, df, name) for shape, name in zip(shapes, frame.value.columns, strict=True)]
     names = dict.fromkeys(name for part in parts for name in part) or {"value": None}
     members = [_united(frame, name, {n: part[name] for n, part in enumerate(parts) if name in part}) for name in names]
     return df.select(F.struct(*members).alias("row"), *frame.carried)
@@ -59,7 +55,7 @@ def _json(schema: ConnectSchema | None, column: Column) -> Column:
     if schema is None:
         return F.to_json(column).cast("binary")
     if schema.type in _NESTED:
-        return F.to_json(column, _KEEP_NULLS).cast("binary")
+        return F.to_json(with_text_keys(schema, column), _KEEP_NULLS).cast("binary")
     if _in_brackets(schema):
         return F.to_json(F.array(column), _KEEP_NULLS).cast("binary")
     return column.cast("string").cast("binary")
@@ -70,7 +66,8 @@ def _in_brackets(schema: ConnectSchema | None) -> bool:
     return schema is not None and schema.type not in _NESTED and (schema.type not in _PLAIN or schema.name is not None)
 
 
-def _members(schema: ConnectSchema | None, df: DataFrame, name: str) -> dict[str, Member]:
+def members_of(schema: ConnectSchema | None, df: DataFrame, name: str) -> dict[str, Member]:
+    """The columns for values of a schema: those of a struct's fields, else ``value``."""
     column, type_ = df[name], df.schema[name].dataType
     if schema is None:
         return {"value": (F.when(~F.is_variant_null(column), F.to_json(column)), T.StringType())}
@@ -83,24 +80,12 @@ def _united(frame: RecordFrame, name: str, members: Mapping[int, Member]) -> Col
     """One column for the members with that name; null in rows of shapes without one."""
     if not members:
         return F.lit(None).cast("string").alias(name)
-    type_ = reduce(lambda one, other: _common_type(name, one, other), [type_ for _, type_ in members.values()])
-    chosen = _choose(frame, {n: column.cast(type_) for n, (column, _) in members.items()})
+    type_ = reduce(lambda one, other: common_type(name, one, other), [type_ for _, type_ in members.values()])
+    chosen = choose(frame, {n: fitted(column, given, type_) for n, (column, given) in members.items()})
     return chosen.alias(name)
 
 
-def _common_type(name: str, one: T.DataType, other: T.DataType) -> T.DataType:
-    for types in _WIDER:
-        if one in types and other in types:
-            return max(one, other, key=types.index)
-    if one == other:
-        return one
-    raise DataError(
-        f"field `{name}` is {one.simpleString()} in some records and {other.simpleString()} in others, which one "
-        "Parquet column cannot hold: set `format` to json, or cast the field with a transformation"
-    )
-
-
-def _choose(frame: RecordFrame, options: Mapping[int, Column]) -> Column:
+def choose(frame: RecordFrame, options: Mapping[int, Column]) -> Column:
     """The option of a row's shape; null if there is none."""
     if not options:
         return F.lit(None)

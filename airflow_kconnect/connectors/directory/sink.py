@@ -25,20 +25,24 @@ from airflow_kconnect.connect.config import (
     ValidString,
     nullable,
 )
-from airflow_kconnect.connect.datasets import Dataset, files
+from airflow_kconnect.connect.connector.datasets import Dataset, files
+from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.sink_connector import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE, define_schema_change
 from airflow_kconnect.connectors.directory.layout import FolderLayout, VisibleFile
 from airflow_kconnect.connectors.file.output import named_errors, sync_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from airflow_kconnect.connect.data import Shape
     from airflow_kconnect.connect.frame import RecordFrame
+    from airflow_kconnect.connectors.directory.held import HeldRows
+    from airflow_kconnect.connectors.directory.tables import FolderTables
 
 _COMPRESSIONS = {"json": ("none", "gzip"), "parquet": ("snappy", "zstd", "gzip", "none")}
 """Format -> its possible compressions, the default first."""
@@ -67,6 +71,12 @@ class DirectorySinkConnector(NativeSinkConnector):
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)
         self._left_behind: dict[TopicPartition, list[VisibleFile]] = {}
+        self._policy = (self.config_values[SCHEMA_CHANGE] or EVOLVE).lower()
+        self._tables: FolderTables | None = None
+        self._held: HeldRows | None = None
+        self._left_out: dict[str, dict[str, None]] = {}
+        if self._policy != EVOLVE:
+            self.needs = frozenset({"topic"})
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:
@@ -91,7 +101,7 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     @classmethod
     def config(cls) -> ConfigDef:
-        return (
+        config = (
             ConfigDef()
             .define("directory", Type.STRING, importance=Importance.HIGH, validator=LambdaValidator(_absolute),
                     documentation="Absolute path of the folder to write to; created if it is missing. The driver and "
@@ -108,6 +118,12 @@ class DirectorySinkConnector(NativeSinkConnector):
                     "by its begin and end. Default: `_replays` in `directory`, which Spark and Hive do not read.",
                     group=KCONNECT)
         )  # fmt: skip
+        return define_schema_change(
+            config,
+            "What happens to records with fields that the files of their topic do not have, or with other types. "
+            "evolve (if not set): new files have them. fail: the record is refused. ignore: new fields are left out, "
+            "and the report names them; a value of another type is refused unless it fits.",
+        )
 
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
@@ -170,11 +186,28 @@ class DirectorySinkConnector(NativeSinkConnector):
                 for path in self._layout.temporary(partition):
                     path.unlink(missing_ok=True)
                 self._left_behind[partition] = self._layout.visible(partition, offset)
+        if self._policy != EVOLVE:
+            from airflow_kconnect.connectors.directory.tables import FolderTables
+
+            self._tables = FolderTables(str(self.props.get("name")), self._policy)
+            self._tables.look(self._layout, start)
+
+    def wants_first_shapes(self) -> Sequence[str]:
+        return self._tables.unknown if self._tables else ()
+
+    def first_shape(self, topic: str, shape: Shape) -> None:
+        assert self._tables is not None
+        self._tables.begin(topic, shape, with_types=self._format == "parquet")
 
     def render(self, frame: RecordFrame) -> DataFrame:
         from airflow_kconnect.connectors.directory.rendering import json_lines, parquet_rows
 
-        return json_lines(frame) if self._format == "json" else parquet_rows(frame)
+        if self._tables is None:
+            return json_lines(frame) if self._format == "json" else parquet_rows(frame)
+        from airflow_kconnect.connectors.directory.held import held_lines, held_parquet
+
+        self._held = (held_lines if self._format == "json" else held_parquet)(frame, self._tables)
+        return self._held.rows
 
     def writer(self) -> SplitWriter:
         from airflow_kconnect.connectors.directory.writers import DirectoryWriter
@@ -184,6 +217,7 @@ class DirectorySinkConnector(NativeSinkConnector):
             format=self._format,
             compression=self._compression,
             flush_size=self.config_values["flush.size"],
+            columns=self._held.columns if self._held else {},
         )
 
     def commit(self, results: Results) -> dict[str, Any]:
@@ -203,7 +237,19 @@ class DirectorySinkConnector(NativeSinkConnector):
         replaced = sum(self._remove_left_behind(split, facts["end"]) for split, facts in results)
         for folder in {Path(file["final"]).parent for file in files}:
             sync_folder(folder)
+        for split, facts in results:
+            for number in facts.get("left_out", ()):
+                assert self._held is not None
+                fields = self._held.left_out[split.topic, number]
+                self._left_out.setdefault(split.topic, {}).update(dict.fromkeys(fields))
         return {"files": len(files), "records": sum(file["records"] for file in files), "replaced_files": replaced}
+
+    def run_warnings(self) -> list[str]:
+        return [
+            f"the files of topic {topic} have no fields {', '.join(f'`{name}`' for name in names)}: they are left out, "
+            f"as `{SCHEMA_CHANGE}` is ignore"
+            for topic, names in sorted(self._left_out.items())
+        ]
 
     def _remove_left_behind(self, split: SinkSplit, end: int) -> int:
         removed = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -13,10 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
+from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
 from airflow_kconnect.connectors.directory.layout import FolderLayout
 from airflow_kconnect.connectors.file.output import hidden_name, named_errors, text_buffer
 
+_OFFSET = ("kafka_offset", "kafka_offset")
 _ROW_GROUP_BYTES = 64 * 1024 * 1024
 # As Jackson writes them in rows that come as lines. The backslash is first: the escapes of the others contain one.
 _ESCAPES = {"\\": "\\\\", '"': '\\"'} | {chr(code): f"\\u{code:04X}" for code in range(0x20)}
@@ -97,10 +99,20 @@ class DirectoryWriter(SplitWriter):
 
     :param format: key of the encoder.
     :param flush_size: records per file, counted from the start of the split.
+    :param columns: which column has the rows of a topic, if there are several.
     """
 
-    def __init__(self, layout: FolderLayout, *, format: str, compression: str, flush_size: int) -> None:
+    def __init__(
+        self,
+        layout: FolderLayout,
+        *,
+        format: str,
+        compression: str,
+        flush_size: int,
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
         self._layout = layout
+        self._columns = dict(columns or {})
         self._format = format
         self._compression = compression
         self._flush_size = flush_size
@@ -109,10 +121,15 @@ class DirectoryWriter(SplitWriter):
         self._split = split
         self._files: list[dict[str, Any]] = []
         self._file: BinaryIO | None = None
+        self._left_out: set[int] = set()
         with named_errors(folder := self._layout.folder(split.topic_partition)):
             folder.mkdir(parents=True, exist_ok=True)
 
     def write(self, batch: pa.RecordBatch) -> None:
+        if "left_out" in batch.schema.names:
+            self._left_out.update(pc.unique(batch.column("left_out").drop_null()).to_pylist())
+        if column := self._columns.get(self._split.topic):
+            batch = pa.record_batch({name: batch.column(own) for name, own in (("row", column), _OFFSET)})
         while batch.num_rows:
             if self._file is None:
                 self._begin(batch.column("kafka_offset")[0].as_py())
@@ -128,7 +145,8 @@ class DirectoryWriter(SplitWriter):
     def close(self, end: int) -> dict[str, Any]:
         if self._file:
             self._finish()
-        return {"end": end, "files": self._files}
+        facts = {"end": end, "files": self._files}
+        return facts | ({"left_out": sorted(self._left_out)} if self._left_out else {})
 
     def abort(self) -> None:
         # Errors while cleaning up must not hide the first error: the next run cleans up as well.

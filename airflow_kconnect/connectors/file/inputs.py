@@ -48,15 +48,15 @@ def open_input(key: str, name: str) -> InputFile:
     """
     problem = None
     try:
-        found = Path(name).stat()
-        if stat.S_ISDIR(found.st_mode):
+        status = Path(name).stat()
+        if stat.S_ISDIR(status.st_mode):
             problem = "is a directory; set `files` to read every file in it"
-        elif not stat.S_ISREG(found.st_mode):
+        elif not stat.S_ISREG(status.st_mode):
             problem = _NOT_REGULAR
         elif not os.access(name, os.R_OK):
             problem = "may not be read by the user of this job: check its permissions"
         else:
-            return InputFile(name, found.st_size, found.st_mtime_ns // 1_000_000)
+            return InputFile(name, status.st_size, status.st_mtime_ns // 1_000_000)
     except FileNotFoundError:
         problem = "does not exist on the machine where the job runs"
     except (OSError, ValueError) as error:
@@ -136,23 +136,23 @@ def _names(pattern: str, root: str, *, follow_links: bool) -> list[str]:
     return names
 
 
-def _walked(root: str, wanted: Sequence[str]) -> Iterator[str]:
+def _walked(root: str, pattern: Sequence[str]) -> Iterator[str]:
     """Like `glob`, which however follows links: two of them that point upwards would be endless work."""
     for folder, _, names in os.walk(root):
         inner = Path(os.path.relpath(folder, root)).parts
         for name in names:
-            if _matches([*inner, name], wanted):
+            if _matches([*inner, name], pattern):
                 yield str(Path(folder, name))
 
 
-def _matches(parts: Sequence[str], wanted: Sequence[str]) -> bool:
-    if not parts or not wanted:
-        return not parts and all(part == "**" for part in wanted)
-    if wanted[0] == "**":
-        return _matches(parts, wanted[1:]) or (not parts[0].startswith(".") and _matches(parts[1:], wanted))
-    if parts[0].startswith(".") and not wanted[0].startswith("."):
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    if not parts or not pattern:
+        return not parts and all(part == "**" for part in pattern)
+    if pattern[0] == "**":
+        return _matches(parts, pattern[1:]) or (not parts[0].startswith(".") and _matches(parts[1:], pattern))
+    if parts[0].startswith(".") and not pattern[0].startswith("."):
         return False
-    return fnmatch.fnmatchcase(parts[0], wanted[0]) and _matches(parts[1:], wanted[1:])
+    return fnmatch.fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
 
 
 def fingerprint(path: Input, length: int) -> dict[str, Any]:

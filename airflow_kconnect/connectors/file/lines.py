@@ -46,8 +46,8 @@ def read_lines(
         tail, at = b"", start
         while at + len(tail) < end:
             # As much again as the tail: a line much longer than a batch is scanned a constant number of times.
-            wanted = min(max(batch_bytes, len(tail)), end - at - len(tail))
-            chunk = tail + _read(file, wanted, path, at + len(tail))
+            size = min(max(batch_bytes, len(tail)), end - at - len(tail))
+            chunk = tail + _read(file, size, path, at + len(tail))
             ends = _line_ends(chunk, final=at + len(chunk) == end)
             done = int(ends[-1]) if len(ends) else 0
             stops = _content_ends(chunk, ends)
@@ -94,12 +94,12 @@ def position_after_lines(path: Input, start: int, end: int, count: int) -> tuple
 
     It is `end`, and fewer lines, if there are not that many.
     """
-    found = 0
+    lines = 0
     for ends in _ends(path, start, end, BATCH_BYTES) if count > 0 else ():
-        if found + len(ends) >= count:
-            return int(ends[count - found - 1]), count
-        found += len(ends)
-    return (end if count > 0 else start), found
+        if lines + len(ends) >= count:
+            return int(ends[count - lines - 1]), count
+        lines += len(ends)
+    return (end if count > 0 else start), lines
 
 
 def _ends(path: Input, start: int, end: int, block_bytes: int) -> Iterator[Positions]:
@@ -107,8 +107,8 @@ def _ends(path: Input, start: int, end: int, block_bytes: int) -> Iterator[Posit
     with _opened(path, start) as file:
         held, at = b"", start
         while at + len(held) < end:
-            wanted = min(block_bytes, end - at - len(held))
-            block = held + _read(file, wanted, path, at + len(held))
+            size = min(block_bytes, end - at - len(held))
+            block = held + _read(file, size, path, at + len(held))
             final = at + len(block) == end
             yield _line_ends(block, final=final) + at
             held = block[-1:] if block[-1] == _CR and not final else b""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
 from airflow_kconnect.connectors.file.output import HIDDEN_SUFFIX, hidden_name, named_errors, text_buffer
 
 if TYPE_CHECKING:

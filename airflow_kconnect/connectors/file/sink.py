@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
-from airflow_kconnect.connect.datasets import Dataset, files
+from airflow_kconnect.connect.connector.datasets import Dataset, files
+from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connectors.file.output import named_errors
 from airflow_kconnect.connectors.file.segments import Segments, SegmentWriter
 

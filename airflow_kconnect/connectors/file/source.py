@@ -15,11 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.config.validators import NonEmptyString, Range, ValidString
-from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
-from airflow_kconnect.connect.datasets import Dataset, files
-from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.frame import RecordFrame, single
-from airflow_kconnect.connect.source_connector import (
+from airflow_kconnect.connect.connector.datasets import Dataset, files
+from airflow_kconnect.connect.connector.source import (
     ExactlyOnceSupport,
     NativeSourceConnector,
     Offset,
@@ -28,6 +25,9 @@ from airflow_kconnect.connect.source_connector import (
     SourcePlan,
     Split,
 )
+from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.frame import RecordFrame, single
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.file.inputs import (
     InputFile,
@@ -135,10 +135,10 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
-        given = [key for key in ("file", "files") if props.get(key)]
-        if len(given) != 1:
-            found = "both are set" if given else "neither is set"
-            return {"file": [f"exactly one of `file` and `files` is needed, but {found}"]}
+        present = [key for key in ("file", "files") if props.get(key)]
+        if len(present) != 1:
+            problem = "both are set" if present else "neither is set"
+            return {"file": [f"exactly one of `file` and `files` is needed, but {problem}"]}
         return {}
 
     @classmethod
@@ -155,9 +155,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
         """The file, or the folder; for a pattern, which may match any number of files, the folder before its first
         wildcard.
         """
-        given = props.get("files", "")
-        pattern = re.search(r"[*?\[]", given)
-        return files([props.get("file"), given[: pattern.start()].rpartition("/")[0] if pattern else given])
+        pattern = props.get("files", "")
+        wildcard = re.search(r"[*?\[]", pattern)
+        return files([props.get("file"), pattern[: wildcard.start()].rpartition("/")[0] if wildcard else pattern])
 
     @classmethod
     def alter_offsets(
@@ -190,7 +190,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
         from airflow_kconnect.connectors.file.lines import last_line_end, position_after_lines
 
         splits: list[Split] = []
-        held_back, left, more = 0, context.max_records, False
+        held_back, lines_left, more = 0, context.max_records, False
         inputs = self._inputs()
         for file in inputs.files:
             if context.replay and not context.replay.start_ms <= file.changed_ms < context.replay.end_ms:
@@ -201,10 +201,10 @@ class FileStreamSourceConnector(NativeSourceConnector):
             start = 0 if context.replay else self._start(file, context)
             end = last_line_end(self._at(file.name), start, file.size)
             held_back += file.size - end
-            if left is not None and end > start:
+            if lines_left is not None and end > start:
                 full_end = end
-                end, lines = position_after_lines(self._at(file.name), start, end, left)
-                left, more = left - lines, more or end < full_end
+                end, lines = position_after_lines(self._at(file.name), start, end, lines_left)
+                lines_left, more = lines_left - lines, more or end < full_end
             if end > start:
                 splits += self._cut(file, start, end, context)
         notes: dict[str, Any] = {"held_back_bytes": held_back} if held_back else {}

@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector.datasets import Dataset
+from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.data import Shape
-from airflow_kconnect.connect.datasets import Dataset
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.sink_connector import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.sink_topics import named_topics
+from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from airflow_kconnect.connectors.jdbc.databases.registry import target_of
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import ALLOWED, forbidden_drivers
@@ -29,13 +30,12 @@ from airflow_kconnect.connectors.jdbc.sink.config import (
     UPSERT,
     aiven_keys,
     confluent_keys,
-    driver_warnings,
-    rule_errors,
     settings_of,
 )
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import shown
 from airflow_kconnect.connectors.jdbc.sink.offsets_table import OffsetsTable
+from airflow_kconnect.connectors.jdbc.sink.rules import driver_warnings, rule_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -58,6 +58,7 @@ class JdbcSinkConnector(NativeSinkConnector):
         self._run = uuid.uuid4().hex
         self._layouts: tuple[RowLayout, ...] = ()
         self._tables: set[str] = set()
+        self._left_out: dict[str, dict[str, None]] = {}
         self.exactly_once = self._offsets is not None
         self.needs = frozenset({"key"} if self._settings.pk_mode == RECORD_KEY else ())
 
@@ -151,9 +152,19 @@ class JdbcSinkConnector(NativeSinkConnector):
         return JdbcWriter(self._target, self._layouts, self._offsets, self._run)
 
     def commit(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> dict[str, Any]:
-        """The rows are visible already; this only names their tables in the report."""
-        self._tables.update(table for _, facts in results for table in facts["tables"])
+        """The rows are visible already; this only names their tables in the report, and fields that were left out."""
+        for _, facts in results:
+            self._tables.update(facts["tables"])
+            for table, fields in facts["left_out"].items():
+                self._left_out.setdefault(table, {}).update(dict.fromkeys(fields))
         return {"tables": sorted(self._tables)}
+
+    def run_warnings(self) -> list[str]:
+        return [
+            f"table {table} has no columns for the fields {', '.join(f'`{field}`' for field in fields)}: they are left "
+            f"out, as `{SCHEMA_CHANGE}` is ignore"
+            for table, fields in sorted(self._left_out.items())
+        ]
 
 
 class ConfluentJdbcSink(JdbcSinkConnector):

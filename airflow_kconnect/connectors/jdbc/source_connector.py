@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.datasets import Dataset
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
-from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.source_connector import (
+from airflow_kconnect.connect.connector.datasets import Dataset
+from airflow_kconnect.connect.connector.source import (
     ExactlyOnceSupport,
     NativeSourceConnector,
     Offset,
@@ -18,6 +16,8 @@ from airflow_kconnect.connect.source_connector import (
     SourcePlan,
     Split,
 )
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
+from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.connection import unreadable
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of

@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Range, Type, nullable
+from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, RecordShapes
+from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCHEMA, ConnectSchema, Shape, struct
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connect.source_connector import ExactlyOnceSupport, PollSourceConnector, RecordShapes
-from airflow_kconnect.connect.task import SourceTask
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.verifiable.log import JsonLog, log_path, now_ms
 

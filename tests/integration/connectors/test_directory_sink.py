@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import Row as SparkRow
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.data import (
@@ -96,6 +97,67 @@ def json_lines(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.mark.parametrize(("row", "line"), LINES)
 def test_json_line_of_a_value(json_lines: list[str], row: Row, line: str) -> None:
     assert json_lines[[param.values[0] for param in LINES].index(row)] == line
+
+
+def mapping(keys: ConnectSchema, values: ConnectSchema = STRING_SCHEMA) -> ConnectSchema:
+    return ConnectSchema(SchemaType.MAP, key_schema=keys, value_schema=values)
+
+
+DEEP = struct(
+    ("lists", ConnectSchema(SchemaType.ARRAY, value_schema=ConnectSchema(SchemaType.ARRAY, value_schema=PRICE))),
+    ("item", struct(("price", PRICE), ("day", DAY), ("at", INSTANT), ("raw", BYTES_SCHEMA)).as_optional()),
+    ("items", ConnectSchema(SchemaType.ARRAY, value_schema=struct(("tags", TAGS), ("x", FLOAT64_SCHEMA)))),
+    ("by_name", mapping(STRING_SCHEMA, mapping(STRING_SCHEMA, INSTANT))),
+    ("by_number", mapping(INT32_SCHEMA)),
+    ("by_day", mapping(DAY)),
+    ("by_bytes", mapping(BYTES_SCHEMA)),
+    ("by_instant", ConnectSchema(SchemaType.ARRAY, value_schema=mapping(INSTANT))),
+    ("by_struct", mapping(struct(("a", INT32_SCHEMA)))),
+)
+AT = datetime.datetime(2024, 1, 2, 3, 4, 5)
+DEEP_ROW = (
+    [[Decimal("1.50")], []],
+    (Decimal("2.00"), datetime.date(2024, 1, 2), AT, b"\xff"),
+    [(["a", None], 0.5), ([], -1.0)],
+    {"x": {"y": AT}},
+    {3: "c"},
+    {datetime.date(2024, 1, 2): "d"},
+    {b"\xff\x00": "b"},
+    [{AT: "i"}],
+    {SparkRow(a=1): "s"},
+)
+
+
+def test_json_of_nested_values(spark: SparkSession, tmp_path: Path) -> None:
+    frame = record_frame(spark, (Shape(DEEP),), [(0, DEEP_ROW)])
+    run_sink(sink(tmp_path), "t", frame, 0, 1)
+    (path,) = files(tmp_path)
+    assert path.read_text().strip() == (
+        '{"lists":[[1.50],[]],'
+        '"item":{"price":2.00,"day":"2024-01-02","at":"2024-01-02T03:04:05.000Z","raw":"/w=="},'
+        '"items":[{"tags":["a",null],"x":0.5},{"tags":[],"x":-1.0}],'
+        '"by_name":{"x":{"y":"2024-01-02T03:04:05.000Z"}},"by_number":{"3":"c"},"by_day":{"2024-01-02":"d"},'
+        '"by_bytes":{"/wA=":"b"},"by_instant":[{"2024-01-02T03:04:05.000Z":"i"}],"by_struct":{"{\\"a\\":1}":"s"}}'
+    )
+
+
+def test_parquet_of_nested_values(spark: SparkSession, tmp_path: Path) -> None:
+    at = AT.replace(tzinfo=datetime.UTC)
+    nothing = [None] * len(DEEP.fields)
+    found = parquet(spark, tmp_path, [(0, DEEP_ROW), (None, None)], (Shape(DEEP),))
+    item = {"price": Decimal("2.00"), "day": datetime.date(2024, 1, 2), "at": at, "raw": b"\xff"}
+    values = [
+        DEEP_ROW[0],
+        item,
+        [{"tags": ["a", None], "x": 0.5}, {"tags": [], "x": -1.0}],
+        [("x", [("y", at)])],
+        [(3, "c")],
+        [(datetime.date(2024, 1, 2), "d")],
+        [(b"\xff\x00", "b")],
+        [[(at, "i")]],
+        [({"a": 1}, "s")],
+    ]
+    assert [list(row.values()) for row in found] == [values, nothing]
 
 
 def test_json_files_of_many_records(spark: SparkSession, tmp_path: Path) -> None:

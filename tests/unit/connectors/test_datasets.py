@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.connector import Connector
+from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
 from airflow_kconnect.connectors.file.sink import FileStreamSinkConnector
 from airflow_kconnect.connectors.file.source import FileStreamSourceConnector

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from airflow_kconnect.connect.datasets import Dataset
+from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 

@@ -16,7 +16,8 @@ from airflow_kconnect.converters.json.rules import Rules
 from airflow_kconnect.converters.types import logical_name
 
 FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
-_NUL = "\0"
+JSON = "JSON"
+"""The kind of columns of structs, arrays and maps."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ CellRule = Callable[[TableColumn, Column, SinkSettings], Cell]
 def kind_of(column: TableColumn, settings: SinkSettings) -> str:
     """What a column holds: a logical type's name, `TIMESTAMP` too where a number counts as one, or the plain type's."""
     schema = column.schema
+    if not schema.type.is_primitive:
+        return JSON
     if column.field in settings.instants and schema.type in (SchemaType.INT64, SchemaType.STRING):
         return TIMESTAMP
     return logical_name(schema) or schema.type.name

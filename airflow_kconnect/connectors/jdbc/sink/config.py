@@ -1,4 +1,4 @@
-"""The keys of the JDBC sinks, the rules between them, and what they say in the types that the sink works with."""
+"""The keys of the JDBC sinks, and what they say in the types that the sink works with."""
 
 from __future__ import annotations
 
@@ -17,23 +17,19 @@ from airflow_kconnect.connect.config import (
     Type,
     ValidString,
 )
-from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connectors.changes import EVOLVE, FAIL, SCHEMA_CHANGE, define_schema_change
 from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of
-from airflow_kconnect.connectors.jdbc.driver.drivers import (
-    CLASS,
-    COORDINATES,
-    PATH,
-    Driver,
-    define_driver_keys,
-    driver_of,
-)
-from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of, url_validator
-from airflow_kconnect.connectors.jdbc.sink.naming import Naming, table_name
+from airflow_kconnect.connectors.jdbc.driver.drivers import Driver, define_driver_keys, driver_of
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
+from airflow_kconnect.connectors.jdbc.sink.naming import Naming
 
 INSERT, UPSERT, UPDATE = "insert", "upsert", "update"
 NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"
+
+NESTED = "kconnect.jdbc.nested.fields"
+REFUSED, AS_JSON, AS_COLUMNS = "fail", "json", "columns"
+"""What happens to structs, arrays and maps."""
 
 KAFKA_COLUMNS = ("__connect_topic", "__connect_partition", "__connect_offset")
 _EXAMPLES = tuple(database.example for database in DATABASES if not database.is_written_by_jdbc)
@@ -57,6 +53,8 @@ class SinkSettings:
 
     :param insert_mode: ``insert``, ``upsert`` or ``update``. :param pk_mode: as the key. :param pk_fields: maybe none.
     :param whitelist: fields of values to write; empty: all.
+    :param schema_changes: what happens to fields that a table lacks: ``evolve``, ``fail`` or ``ignore``.
+    :param nested: what happens to structs, arrays and maps: `REFUSED`, `AS_JSON` or `AS_COLUMNS`.
     :param time_zone: of TIMESTAMP columns. :param date_zone: of DATE columns.
     :param instants: fields that hold microseconds (or nanoseconds, see `nanos`) since the epoch.
     :param null_to_default: a null in a field with a default is written as the default.
@@ -76,7 +74,8 @@ class SinkSettings:
     whitelist: tuple[str, ...]
     deletes: bool
     auto_create: bool
-    auto_evolve: bool
+    schema_changes: str
+    nested: str
     naming: Naming
     time_zone: str
     date_zone: str
@@ -174,6 +173,17 @@ def _define_tables(config: ConfigDef) -> None:
     config.define("auto.evolve", Type.BOOLEAN, False, medium,
                   "Whether missing columns are added, if they may be null or have a default. Nothing is ever dropped, "
                   "renamed, or given another type.")  # fmt: skip
+    define_schema_change(
+        config,
+        "What happens to fields for which a table has no column. evolve: the column is added, as with "
+        "`auto.evolve`. fail: the record is refused. ignore: they are left out, and the report names "
+        "them. Unset: `auto.evolve` decides between evolve and fail.",
+    )
+    config.define(NESTED, Type.STRING, REFUSED, medium,
+                  "What happens to structs, arrays and maps. fail: the record is refused, as by Confluent's sink. "
+                  "json: a column of JSON texts. columns: arrays, structs and maps of the database where it has "
+                  "them, else JSON.", validator=ValidString.in_case_insensitive(REFUSED, AS_JSON, AS_COLUMNS),
+                  group=KCONNECT)  # fmt: skip
 
 
 def confluent_keys() -> ConfigDef:
@@ -227,7 +237,8 @@ def settings_of(connector: str, values: Mapping[str, Any]) -> SinkSettings:
         whitelist=tuple(filter(None, values["fields.whitelist"])),
         deletes=values["delete.enabled"],
         auto_create=values["auto.create"],
-        auto_evolve=values["auto.evolve"],
+        schema_changes=_schema_changes(values),
+        nested=values[NESTED].lower(),
         naming=Naming(
             format=values["table.name.format"],
             tables=_mapping(values.get("topics.to.tables.mapping", [])),
@@ -248,52 +259,9 @@ def settings_of(connector: str, values: Mapping[str, Any]) -> SinkSettings:
     )
 
 
-def rule_errors(definition: ConfigDef, props: Mapping[str, str]) -> dict[str, list[str]]:
-    """What is wrong between keys that are right on their own."""
-    values = {value.name: value.value for value in definition.validate(props) if not value.errors}
-    errors: dict[str, list[str]] = {}
-
-    def add(key: str, text: str) -> None:
-        errors.setdefault(key, []).append(text)
-
-    pk_mode, mode = str(values.get("pk.mode")).lower(), str(values.get("insert.mode")).lower()
-    if values.get("delete.enabled") and pk_mode != RECORD_KEY:
-        add("delete.enabled", f"needs `pk.mode` record_key (it is {pk_mode}): rows are deleted by the record's key")
-    if mode in (UPSERT, UPDATE) and pk_mode == NONE:
-        add("pk.mode", f"is none, but `insert.mode` {mode} needs a primary key: set kafka, record_key or record_value")
-    fields = [name for name in values.get("pk.fields") or () if name]
-    if pk_mode == KAFKA and len(fields) not in (0, 3):
-        add("pk.fields", f"has {len(fields)} names; with `pk.mode` kafka it is empty or names three columns: topic, "
-            "partition, offset")  # fmt: skip
-    for key in ("table.name.format", "offsets.table"):
-        if text := values.get(key):
-            try:
-                table_name(text)
-            except ValueError as error:
-                add(key, f"{text!r} is not the name of a table: {error}")
-    return errors | _driver_errors(props)
-
-
-def _driver_errors(props: Mapping[str, str]) -> dict[str, list[str]]:
-    """What is missing of the JDBC driver of a database that is not written to by a Python driver."""
-    try:
-        url = JdbcUrl.parse(props.get("connection.url", ""))
-        if database_of(url.subprotocol).is_written_by_jdbc:
-            driver_of(url, props)
-    except ConfigError as error:
-        return error.errors
-    except ValueError:  # the key's own error, or a variable
-        return {}
-    return {}
-
-
-def driver_warnings(props: Mapping[str, str]) -> list[str]:
-    """Keys of a JDBC driver that is not used."""
-    given = [key for key in (CLASS, COORDINATES, PATH) if props.get(key)]
-    url = props.get("connection.url", "")
-    if has_reference(url) or not given or database_of(subprotocol_of(url)).is_written_by_jdbc:
-        return []
-    return [f"`{key}` has no effect: {subprotocol_of(url)} is written to by a Python driver" for key in given]
+def _schema_changes(values: Mapping[str, Any]) -> str:
+    chosen: str | None = values[SCHEMA_CHANGE]
+    return chosen.lower() if chosen else EVOLVE if values["auto.evolve"] else FAIL
 
 
 def _zone_problem(name: str, value: Any) -> str | None:

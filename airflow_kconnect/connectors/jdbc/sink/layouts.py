@@ -10,9 +10,11 @@ from airflow_kconnect.connect.data import INT32_SCHEMA, INT64_SCHEMA, STRING_SCH
 from airflow_kconnect.connectors.jdbc.sink.config import (
     KAFKA,
     KAFKA_COLUMNS,
+    NESTED,
     NONE,
     RECORD_KEY,
     RECORD_VALUE,
+    REFUSED,
     SinkSettings,
 )
 
@@ -172,12 +174,14 @@ def _named(settings: SinkSettings, columns: tuple[TableColumn, ...]) -> tuple[Ta
     """The columns under the names that they have in the database."""
     found: dict[str, str] = {}
     for column in columns:
-        nested = column.schema.type in (SchemaType.ARRAY, SchemaType.MAP, SchemaType.STRUCT)
-        if nested:
+        if not column.schema.type.is_primitive and (column.is_key or settings.nested == REFUSED):
             kind = column.schema.type.name
-            raise _Problem(
-                f"field `{column.name}` is of type {kind}, which no column can hold: see the Flatten transformation"
+            cure = (
+                "which cannot belong to the primary key: set `pk.fields`"
+                if column.is_key
+                else f"which no column can hold: set `{NESTED}` to json or columns, or see the Flatten transformation"
             )
+            raise _Problem(f"field `{column.name}` is of type {kind}, {cure}")
         if not column.name or "\0" in column.name:
             raise _Problem(f"field {column.name!r} cannot be the name of a column")
         name = settings.naming.column(column.name)

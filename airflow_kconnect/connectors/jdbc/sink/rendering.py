@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import DROPPED, stage_prefix, with_exception
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connectors.jdbc.sink.cells import Cell, CellRule
 from airflow_kconnect.connectors.jdbc.sink.config import RECORD_KEY, SinkSettings
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, TableColumn, layout_of
+from airflow_kconnect.connectors.jdbc.sink.nested import json_cell
 from airflow_kconnect.converters.base import choose
 
 _ERROR = stage_prefix("TASK_PUT", "io.confluent.connect.jdbc.JdbcSinkConnector") + with_exception(
@@ -43,15 +44,21 @@ Parts = tuple[RowLayout, ...]
 
 
 def columns(
-    frame: RecordFrame, settings: SinkSettings, rule: CellRule, *, share: bool = False
+    frame: RecordFrame,
+    settings: SinkSettings,
+    rule: CellRule,
+    is_native: Callable[[ConnectSchema], bool],
+    *,
+    share: bool = False,
 ) -> tuple[DataFrame, Parts]:
     """The rows, and the layouts that they have.
 
+    :param is_native: whether a schema's values go by the rule; other structs, arrays and maps become JSON.
     :param share: deletions have the part of other rows, if they can; ``deleted`` tells them apart.
     """
     frame, cases = _cases(frame, settings)
     parts, number_of = _parts(cases, share=share)
-    cells = _Cells(frame, settings, rule)
+    cells = _Cells(frame, settings, rule, is_native)
     options: dict[str, dict[int, Column]] = {}
     for case in cases:
         if case.number in number_of:
@@ -142,8 +149,10 @@ def _parts(cases: list[_Case], *, share: bool) -> tuple[Parts, dict[int, int]]:
 class _Cells:
     """The cells of each case, made once."""
 
-    def __init__(self, frame: RecordFrame, settings: SinkSettings, rule: CellRule) -> None:
-        self._frame, self._settings, self._rule = frame, settings, rule
+    def __init__(
+        self, frame: RecordFrame, settings: SinkSettings, rule: CellRule, is_native: Callable[[ConnectSchema], bool]
+    ) -> None:
+        self._frame, self._settings, self._rule, self._is_native = frame, settings, rule, is_native
         self._made: dict[int, dict[str, Cell]] = {}
 
     def of(self, case: _Case) -> dict[str, Cell]:
@@ -166,7 +175,8 @@ class _Cells:
         return F.concat(F.lit(_ERROR), F.coalesce(*found)) if found else None
 
     def _cell(self, case: _Case, column: TableColumn) -> Cell:
-        return self._rule(column, _source(self._frame, case, column), self._settings)
+        rule = self._rule if self._is_native(column.schema) else json_cell
+        return rule(column, _source(self._frame, case, column), self._settings)
 
 
 _PLACES: Mapping[str, Callable[[RecordFrame], Column]] = {

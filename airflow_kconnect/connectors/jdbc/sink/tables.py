@@ -1,9 +1,14 @@
-"""Tables and columns that records need: looked up, made (``auto.create``), or added (``auto.evolve``)."""
+"""Tables and columns that records need: looked up, made (``auto.create``), added, or done without (schema changes)."""
 
 from __future__ import annotations
 
-from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
+from collections.abc import Iterable
+from dataclasses import replace
+
+from airflow_kconnect.connect.errors import DataError, RefusedError
+from airflow_kconnect.connectors.changes import EVOLVE, IGNORE, SCHEMA_CHANGE
+from airflow_kconnect.connectors.jdbc.sink.definitions import MemberPath
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, TableColumn
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Target
 
@@ -13,16 +18,45 @@ class KnownTables:
 
     def __init__(self, target: Target) -> None:
         self._target = target
-        self._known: dict[Table, set[str]] = {}
+        self._known: dict[Table, set[MemberPath]] = {}
+        self._refused: dict[tuple[Table, RowLayout], RefusedError] = {}
+        self.left_out: dict[Table, dict[str, None]] = {}
+        """The fields that tables have no columns for, in the order in which they were met."""
 
     def knows(self, table: Table, layout: RowLayout) -> bool:
-        """Whether a table is known to have the columns."""
-        return table in self._known and not self._missing(self._known[table], layout)
+        """Whether it is known what happens to such rows."""
+        if table not in self._known:
+            return False
+        return (table, layout) in self._refused or self._ignores or not self._missing(self._known[table], layout)
+
+    def fitted(self, table: Table, layout: RowLayout) -> RowLayout | RefusedError:
+        """The columns of rows that the table has, or why the table cannot take them; for what it `knows`."""
+        if error := self._refused.get((table, layout)):
+            return error
+        if not self._ignores:
+            return layout
+        missing = self._missing(self._known[table], layout)
+        columns = tuple(column for column in layout.columns if (column.name,) not in missing)
+        empty = self._emptied(layout, missing)
+        lacking = [column.name for column in layout.columns if column.is_key and column not in columns]
+        if lacking or empty or not columns:
+            key, members = f"the primary key's {_listed(lacking)}", f"any member of {_listed(empty)}"
+            what = key if lacking else members if empty else "any of the record's fields"
+            error = self._refusal(table, f"has no column for {what}, which cannot be left out")
+            return self.refuse(table, layout, error)
+        self.left_out.setdefault(table, {}).update(dict.fromkeys(map(".".join, missing)))
+        return layout if columns == layout.columns else replace(layout, columns=columns)
+
+    def refuse(self, table: Table, layout: RowLayout, error: RefusedError) -> RefusedError:
+        """From now on the table takes no such rows."""
+        self._refused[table, layout] = error
+        return error
 
     def changes(self, connection: Connection, table: Table, layout: RowLayout) -> list[str]:
         """The statements that make the table fit; none if it does, which is then remembered.
 
-        :raises DataError: it does not fit and must not be changed, or a name is too long.
+        :raises RefusedError: it does not fit and must not be changed.
+        :raises DataError: it is missing and must not be made, or a name is too long.
         :raises ConfigError: it knows no transactions, which the configuration needs.
         """
         self._target.check_names(table, layout)
@@ -30,10 +64,11 @@ class KnownTables:
         if found is None:
             return [self._create(table, layout)]
         self._target.check_table(connection, table)
-        columns = set(map(self._target.same_name, found))
-        missing = self._missing(columns, layout)
+        members = self._target.found_members(connection, table)
+        self._known[table] = known = {self._same(path) for path in (*((name,) for name in found), *members)}
+        missing = [] if self._ignores else self._missing(known, layout)
         statements = self._add(table, layout, missing) if missing else []
-        self._known[table] = columns if not missing else columns | {self._target.same_name(name) for name in missing}
+        known.update(map(self._same, missing))
         return statements
 
     def change(self, table: Table, layout: RowLayout) -> None:
@@ -55,8 +90,30 @@ class KnownTables:
                         raise
                     connection.rollback()
 
-    def _missing(self, columns: set[str], layout: RowLayout) -> list[str]:
-        return [name for name in layout.names if self._target.same_name(name) not in columns]
+    @property
+    def _ignores(self) -> bool:
+        return self._target.settings.schema_changes == IGNORE
+
+    def _same(self, path: MemberPath) -> MemberPath:
+        return tuple(map(self._target.same_name, path))
+
+    def _missing(self, known: set[MemberPath], layout: RowLayout) -> list[MemberPath]:
+        """Columns, and members of columns, that the table lacks; of members that lie in each other the outermost."""
+        missing: list[MemberPath] = []
+        for column in layout.columns:
+            for path in ((column.name,), *self._target.members_of(column)):
+                within = any(path[: len(outer)] == outer for outer in missing)
+                if not within and self._same(path) not in known:
+                    missing.append(path)
+        return missing
+
+    def _emptied(self, layout: RowLayout, missing: list[MemberPath]) -> list[str]:
+        """Structs of which nothing would be left."""
+        members = [path for column in layout.columns for path in self._target.members_of(column)]
+        parents = dict.fromkeys(path[:-1] for path in missing if len(path) > 1)
+        return [
+            ".".join(parent) for parent in parents if all(path in missing for path in members if path[:-1] == parent)
+        ]
 
     def _create(self, table: Table, layout: RowLayout) -> str:
         settings = self._target.settings
@@ -65,22 +122,39 @@ class KnownTables:
                 f"connector {settings.connector}: there is no table {shown(table)}: create it, set `auto.create` to "
                 "true, or name another one with `table.name.format`"
             )
-        self._known[table] = set(map(self._target.same_name, layout.names))
+        members = (path for column in layout.columns for path in self._target.members_of(column))
+        self._known[table] = {self._same(path) for path in (*((name,) for name in layout.names), *members)}
         return self._target.create_statement(table, layout)
 
-    def _add(self, table: Table, layout: RowLayout, missing: list[str]) -> list[str]:
-        settings = self._target.settings
-        names = ", ".join(f"`{name}`" for name in missing)
-        if not settings.auto_evolve:
-            raise DataError(
-                f"connector {settings.connector}: table {shown(table)} has no columns for the fields {names}: add "
-                "them, set `auto.evolve` to true, or leave fields out with `fields.whitelist`"
+    def _add(self, table: Table, layout: RowLayout, missing: list[MemberPath]) -> list[str]:
+        if self._target.settings.schema_changes != EVOLVE:
+            raise self._refusal(
+                table,
+                f"has no columns for the fields {_listed(map('.'.join, missing))}: add them, set `auto.evolve` to "
+                f"true, set `{SCHEMA_CHANGE}` to ignore, or leave fields out with `fields.whitelist`",
             )
-        columns = [column for column in layout.columns if column.name in missing]
-        required = [f"`{c.name}`" for c in columns if c.schema.default is None and not c.schema.optional]
+        columns: dict[MemberPath, TableColumn] = {(column.name,): column for column in layout.columns}
+        required = [
+            path[0]
+            for path in missing
+            if path in columns and columns[path].schema.default is None and not columns[path].schema.optional
+        ]
         if required:
-            raise DataError(
-                f"connector {settings.connector}: table {shown(table)} gets no column for {', '.join(required)}: the "
-                "fields must not be null and have no default, so existing rows could not have them"
+            raise self._refusal(
+                table,
+                f"gets no column for {_listed(required)}: the fields must not be null and have no default, so existing "
+                "rows could not have them",
             )
-        return [self._target.add_statement(table, column) for column in columns]
+        return [
+            self._target.add_statement(table, columns[path])
+            if path in columns
+            else self._target.add_member_statement(table, columns[path[:1]], path)
+            for path in missing
+        ]
+
+    def _refusal(self, table: Table, what: str) -> RefusedError:
+        return RefusedError(f"connector {self._target.settings.connector}: table {shown(table)} {what}")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)

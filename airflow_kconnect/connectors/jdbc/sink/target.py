@@ -5,18 +5,16 @@ from __future__ import annotations
 import importlib
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow_kconnect.connect.data import DECIMAL, SchemaType, Shape
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RefusedError, RetriableError
-from airflow_kconnect.connect.sink_connector import BatchRenderer
-from airflow_kconnect.connectors.jdbc.driver.identifiers import quote
-from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
-from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, TableColumn
-from airflow_kconnect.connectors.jdbc.sink.naming import Table, quoted, shown
-from airflow_kconnect.converters.types import decimal_scale
+from airflow_kconnect.connect.connector.sink import BatchRenderer
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RefusedError, RetriableError
+from airflow_kconnect.connectors.jdbc.sink.definitions import Definitions, MemberPath
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
+from airflow_kconnect.connectors.jdbc.sink.naming import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +75,7 @@ class Loader(ABC):
             self._connection.cursor().execute(statement)
 
 
-class Target(ABC):
+class Target(Definitions, ABC):
     """A kind of database.
 
     :param settings: of the connector.
@@ -88,13 +86,6 @@ class Target(ABC):
     extra: ClassVar[str] = "jdbc"
     """The extra of this package that installs the driver."""
     placeholder: ClassVar[str] = "%s"
-    types: ClassVar[Mapping[str, str]]
-    """Column types by the names of Connect's types, plain and logical."""
-    key_text: ClassVar[str] = "TEXT"
-    """Type of texts in a primary key."""
-    max_name_bytes: ClassVar[int] = 1 << 30
-    max_parts: ClassVar[int] = 3
-    """Of a table's name: the table, its schema, its catalog."""
     changes_apart: ClassVar[bool] = True
     """Whether tables are changed on a connection of its own, because a change ends or blocks transactions."""
     changes_race: ClassVar[bool] = False
@@ -103,12 +94,8 @@ class Target(ABC):
     """Whether a part of a transaction can be taken back; else the batches of tolerant runs are transactions."""
     offset_types: ClassVar[tuple[str, str]] = ("TEXT", "BIGINT")
     """Types of texts and offsets in the table of offsets."""
-    add_column: ClassVar[str] = "ADD COLUMN"
     offset_options: ClassVar[str] = ""
     """What follows the columns of the table of offsets."""
-
-    def __init__(self, settings: SinkSettings) -> None:
-        self.settings = settings
 
     @abstractmethod
     def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[RowLayout, ...]]:
@@ -131,6 +118,10 @@ class Target(ABC):
     @abstractmethod
     def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
         """Names of a table's columns; None if there is no such table."""
+
+    def found_members(self, connection: Connection, table: Table) -> Iterable[MemberPath]:
+        """The members of the structs in a table's columns, where the database has structs."""
+        return ()
 
     def check_table(self, connection: Connection, table: Table) -> None:
         """:raises ConfigError: a table cannot keep what its connector promises."""
@@ -199,84 +190,6 @@ class Target(ABC):
             if isinstance(found, ConfigError):
                 raise found from error
             raise type(found)(f"connector {self.settings.connector}, {doing}: {found}") from error
-
-    # SQL that databases share.
-
-    def quoted(self, table: Table) -> str:
-        return quoted(table, self.settings.naming.mark)
-
-    def quote(self, name: str) -> str:
-        return quote(name, self.settings.naming.mark)
-
-    def listed(self, names: Sequence[str], prefix: str = "") -> str:
-        """Names of columns, separated by commas."""
-        return ", ".join(prefix + self.quote(name) for name in names)
-
-    def same_name(self, name: str) -> str:
-        """What is equal for names that the database takes for one column."""
-        return name
-
-    def create_statement(self, table: Table, layout: RowLayout) -> str:
-        """The table that Connect makes for such records."""
-        parts = [self.column_definition(column) for column in layout.columns]
-        if layout.keys:
-            parts.append(f"PRIMARY KEY ({self.listed(layout.keys)})")
-        return f"CREATE TABLE {self.quoted(table)} ({', '.join(parts)})"
-
-    def add_statement(self, table: Table, column: TableColumn) -> str:
-        return f"ALTER TABLE {self.quoted(table)} {self.add_column} {self.column_definition(column)}"
-
-    def column_definition(self, column: TableColumn) -> str:
-        schema = column.schema
-        head = f"{self.quote(column.name)} {self.type_of(column)}"
-        if schema.default is not None and (literal := self.literal(column)) is not None:
-            return f"{head} DEFAULT {literal}" + (" NOT NULL" if column.is_key else "")
-        return head if schema.optional and not column.is_key else f"{head} NOT NULL"
-
-    def type_of(self, column: TableColumn) -> str:
-        """The type of a column that is made."""
-        from airflow_kconnect.connectors.jdbc.sink.cells import kind_of
-
-        kind = kind_of(column, self.settings)
-        if column.is_key and kind == SchemaType.STRING.name:
-            return self.key_text
-        scale = decimal_scale(column.schema) if kind == DECIMAL else 0
-        return self.types[kind].format(scale=scale)
-
-    def literal(self, column: TableColumn) -> str | None:
-        """The default as SQL; None if it has none there (dates and bytes)."""
-        match column.schema.default:
-            case bool() as truth:
-                return self.truth(truth)
-            case int() | float() as number:
-                return repr(number)
-            case str() as text if "\0" not in text:
-                return self.text_literal(text)
-            case _:
-                return None
-
-    def truth(self, value: bool) -> str:
-        return "TRUE" if value else "FALSE"
-
-    def text_literal(self, text: str) -> str:
-        return "'" + text.replace("'", "''") + "'"
-
-    def check_names(self, table: Table, layout: RowLayout) -> None:
-        """:raises DataError: a name is longer than the database's names, which it would cut, or has too many parts."""
-        if len(table) > self.max_parts:
-            raise DataError(
-                f"connector {self.settings.connector}: {shown(table)} names a table with {len(table)} parts, and this "
-                f"database allows {self.max_parts}: set `table.name.format`, or rename the topic with the RegexRouter "
-                "transformation"
-            )
-        for name in (*table, *layout.names):
-            if (size := len(name.encode())) > self.max_name_bytes:
-                what = "table" if name in table else "column"
-                raise DataError(
-                    f"connector {self.settings.connector}: the name of {what} {name} of {shown(table)} has {size} "
-                    f"bytes, and this database has names of at most {self.max_name_bytes}: rename it with a "
-                    "transformation or `table.name.format`"
-                )
 
 
 def _unwritable(error: Exception) -> RefusedError | None:

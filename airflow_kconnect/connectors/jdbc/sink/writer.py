@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.connector.sink import Refused, SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
-from airflow_kconnect.connect.sink_connector import Refused, SinkSplit, SplitWriter
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.offsets_table import OffsetsTable
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Target
 
-_Piece = tuple[Table, int, "pa.RecordBatch"]
+_Piece = tuple[Table, int, RowLayout, "pa.RecordBatch"]
+"""Rows of a table, the number of their layout, and the layout."""
 
 
 class JdbcWriter(SplitWriter):
@@ -66,13 +67,14 @@ class JdbcWriter(SplitWriter):
                 self._commit(first)
                 self._begin()
             self._make_tables(pieces, first)
-            self._load(pieces)
+            self._load(list(self._fitted(pieces)))
 
     def close(self, end: int) -> dict[str, Any]:
         with self._fenced_if_not_owner():
             self._commit(end)
         self._connection.close()
-        return {"tables": sorted(map(shown, set(self._names.values())))}
+        left_out = {shown(table): list(fields) for table, fields in self._tables.left_out.items() if fields}
+        return {"tables": sorted(map(shown, set(self._names.values()))), "left_out": left_out}
 
     def abort(self) -> None:
         if self._connection is not None:
@@ -104,12 +106,29 @@ class JdbcWriter(SplitWriter):
             for half in halves:
                 self._load(half)
             if not halves:
-                ((_, _, rows),) = pieces
+                ((*_, rows),) = pieces
                 self._refused(rows.column("kafka_offset")[0].as_py(), error)
 
     def _add(self, pieces: list[_Piece]) -> None:
-        for table, part, rows in pieces:
-            self._loader.add(table, part, self._parts[part], rows)
+        for table, part, layout, rows in pieces:
+            self._loader.add(table, part, layout, rows)
+
+    def _fitted(self, pieces: list[_Piece]) -> Iterator[_Piece]:
+        """The rows that the tables can take, with the columns that the tables have."""
+        for table, part, layout, rows in pieces:
+            found = self._tables.fitted(table, layout)
+            if isinstance(found, RefusedError):
+                self._refuse(rows, found)
+            else:
+                yield table, part, found, rows if found is layout else _narrowed(rows, part, layout, found)
+
+    def _refuse(self, rows: pa.RecordBatch, error: RefusedError) -> None:
+        """:raises RefusedError: the run has to end with it."""
+        offsets = rows.column("kafka_offset").to_pylist()
+        if self._refused is None:
+            raise RefusedError(f"{self._split.topic_partition}@{offsets[0]}: {error}")
+        for offset in offsets:
+            self._refused(offset, error)
 
     def _begin(self) -> None:
         self._target.begin(self._connection)
@@ -144,7 +163,7 @@ class JdbcWriter(SplitWriter):
             rows = batch.filter(pc.equal(topics.indices, number)) if several else batch
             table = self._table(self._split.topic if topic is None else topic)
             for part, first, count in _runs(rows.column("part")):
-                yield table, part, rows.slice(first, count)
+                yield table, part, self._parts[part], rows.slice(first, count)
 
     def _table(self, topic: str) -> Table:
         if topic not in self._names:
@@ -160,23 +179,43 @@ class JdbcWriter(SplitWriter):
 
     def _make_tables(self, pieces: list[_Piece], offset: int) -> None:
         """Make sure that tables and columns are there, before the first row of a batch is written."""
-        wanted = {(table, part): None for table, part, _ in pieces if not self._tables.knows(table, self._parts[part])}
+        wanted = {(table, layout): None for table, _, layout, _ in pieces if not self._tables.knows(table, layout)}
         if not wanted:
             return
         self._loader.pause()
-        for table, part in wanted:
+        for table, layout in wanted:
             with self._target.errors(f"table {shown(table)}"):
-                changes = self._tables.changes(self._connection, table, self._parts[part])
+                try:
+                    changes = self._tables.changes(self._connection, table, layout)
+                except RefusedError as error:
+                    self._tables.refuse(table, layout, error)
+                    continue
                 if not changes:
                     continue
                 if self._target.changes_apart:
                     # A change waits for all who use the table: this transaction must not be among them.
                     self._commit(offset)
-                    self._tables.change(table, self._parts[part])
+                    self._tables.change(table, layout)
                     self._begin()
                 else:
                     for statement in changes:
                         self._connection.cursor().execute(statement)
+
+
+def _narrowed(rows: pa.RecordBatch, part: int, layout: RowLayout, found: RowLayout) -> pa.RecordBatch:
+    """Rows with the cells of a layout that has fewer columns."""
+    import pyarrow as pa
+
+    kept = [n for n, column in enumerate(layout.columns) if column in found.columns]
+    given = {name: rows.column(name) for name in rows.schema.names}
+    own = {name: cells for name, cells in given.items() if not name.startswith(("cell_", "offset_"))}
+    cells = {
+        f"{kind}_{part}_{n}": given[f"{kind}_{part}_{was}"]
+        for n, was in enumerate(kept)
+        for kind in ("cell", "offset")
+        if f"{kind}_{part}_{was}" in given
+    }
+    return pa.record_batch(own | cells)
 
 
 def _halves(pieces: list[_Piece]) -> list[list[_Piece]]:
@@ -184,9 +223,10 @@ def _halves(pieces: list[_Piece]) -> list[list[_Piece]]:
     if len(pieces) > 1:
         half = len(pieces) // 2
         return [pieces[:half], pieces[half:]]
-    ((table, part, rows),) = pieces
+    ((table, part, layout, rows),) = pieces
     half = rows.num_rows // 2
-    return [[(table, part, rows.slice(0, half))], [(table, part, rows.slice(half))]] if half else []
+    parts = [rows.slice(0, half), rows.slice(half)] if half else []
+    return [[(table, part, layout, some)] for some in parts]
 
 
 def _runs(parts: pa.Array) -> Iterator[tuple[int, int, int]]:

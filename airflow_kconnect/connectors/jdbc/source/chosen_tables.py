@@ -77,9 +77,9 @@ def find_sources(db: Database, dialect: Dialect, settings: SourceSettings) -> li
         names = _chosen(dialect.tables(db, settings.scope), settings, problems, dialect)
         tables = [dialect.table(db, name) for name in names]
     catalog = None if settings.query else dialect.catalog(db)
-    found = [_Builder(table, dialect, settings, problems).source(catalog) for table in tables]
+    sources = [_Builder(table, dialect, settings, problems).source(catalog) for table in tables]
     problems.raise_all(settings.name)
-    return [source for source in found if source is not None]
+    return [source for source in sources if source is not None]
 
 
 class _Problems:
@@ -94,11 +94,11 @@ class _Problems:
             raise ConfigError(self.errors, connector)
 
 
-def _chosen(found: Sequence[Any], settings: SourceSettings, problems: _Problems, dialect: Dialect) -> list[Any]:
+def _chosen(tables: Sequence[Any], settings: SourceSettings, problems: _Problems, dialect: Dialect) -> list[Any]:
     values = settings.values
     include, exclude = values["table.include.list"], values["table.exclude.list"]
-    names = {name: _names(name, dialect) for name in found}
-    chosen = list(found)
+    names = {name: _names(name, dialect) for name in tables}
+    chosen = list(tables)
     if values["table.whitelist"]:
         chosen = [name for name in chosen if names[name] & set(values["table.whitelist"])]
         known = set().union(*names.values()) if names else set()
@@ -112,7 +112,7 @@ def _chosen(found: Sequence[Any], settings: SourceSettings, problems: _Problems,
     chosen = [name for name in chosen if not any(java_pattern(text).fullmatch(name.text) for text in exclude)]
     if not chosen and not problems.errors:
         key = "table.include.list" if include else "schema.pattern" if values["schema.pattern"] else "connection.url"
-        problems.add(key, f"of {len(found)} tables that {settings.url.shown} shows to the user none is chosen")
+        problems.add(key, f"of {len(tables)} tables that {settings.url.shown} shows to the user none is chosen")
     return chosen
 
 

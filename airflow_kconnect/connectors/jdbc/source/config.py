@@ -70,8 +70,8 @@ def zone_rule(name: str, value: Any) -> str | None:
 
 def mapping_rule(name: str, value: Any) -> str | None:
     for text in _split_mapping(value):
-        pattern, found, columns = text.rpartition(":")
-        if not found or not pattern or not columns.strip("[] "):
+        pattern, separator, columns = text.rpartition(":")
+        if not separator or not pattern or not columns.strip("[] "):
             return f"{text!r} is not <regular expression>:<column>"
         try:
             java_pattern(pattern)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from airflow_kconnect.connect.connector.source import ResumePoint
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.source_connector import ResumePoint
 
 
 @dataclass(frozen=True)

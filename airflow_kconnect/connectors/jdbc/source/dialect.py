@@ -92,10 +92,9 @@ class Dialect:
             types = gateway.new_array(gateway.jvm.java.lang.String, len(scope.types))
             for index, type_ in enumerate(scope.types):
                 types[index] = type_
-            found = connection.getMetaData().getTables(scope.catalog, scope.schema, "%", types)
-            return sorted(
-                (self._name(*(_string(found, n) for n in (1, 2, 3))) for _ in _each(found)), key=lambda t: t.text
-            )
+            result_set = connection.getMetaData().getTables(scope.catalog, scope.schema, "%", types)
+            names = (self._name(*(_string(result_set, n) for n in (1, 2, 3))) for _ in _each(result_set))
+            return sorted(names, key=lambda t: t.text)
 
         tables: list[TableName] = db.described("listing tables", ask)
         return tables
@@ -115,8 +114,8 @@ class Dialect:
         def ask(connection: Any) -> tuple[Column, ...]:
             statement = connection.prepareStatement(f"SELECT * FROM ({query}\n) {self.quote('t')} WHERE 1 = 0")
             try:
-                found = statement.executeQuery()
-                return tuple(_columns(found.getMetaData()))
+                result_set = statement.executeQuery()
+                return tuple(_columns(result_set.getMetaData()))
             finally:
                 statement.close()
 
@@ -239,17 +238,17 @@ def _gateway() -> Any:
     return SparkContext._gateway
 
 
-def _string(found: Any, column: int | str) -> str | None:
-    value = found.getString(column)
+def _string(result_set: Any, column: int | str) -> str | None:
+    value = result_set.getString(column)
     return None if value is None else str(value)
 
 
-def _each(found: Any) -> Iterator[Any]:
+def _each(result_set: Any) -> Iterator[Any]:
     try:
-        while found.next():
-            yield found
+        while result_set.next():
+            yield result_set
     finally:
-        found.close()
+        result_set.close()
 
 
 def _columns(meta: Any) -> Iterator[Column]:
@@ -271,8 +270,8 @@ def _keys(connection: Any, table: TableName) -> tuple[tuple[str, ...], frozenset
     """Primary key, and the columns that are unique on their own."""
     meta = connection.getMetaData()
     place = (table.catalog, table.schema, table.name)
-    found = meta.getPrimaryKeys(*place)
-    key = sorted((int(row.getShort("KEY_SEQ")), str(row.getString("COLUMN_NAME"))) for row in _each(found))
+    primary_keys = meta.getPrimaryKeys(*place)
+    key = sorted((int(row.getShort("KEY_SEQ")), str(row.getString("COLUMN_NAME"))) for row in _each(primary_keys))
     indices: dict[str, list[str]] = {}
     for row in _each(meta.getIndexInfo(*place, True, True)):
         if (name := _string(row, "INDEX_NAME")) and (column := _string(row, "COLUMN_NAME")):

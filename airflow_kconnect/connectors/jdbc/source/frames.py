@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from airflow_kconnect.connect.connector.source import ResumePoint, Split
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union, single
-from airflow_kconnect.connect.source_connector import ResumePoint, Split
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.columns import finished
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
@@ -129,20 +129,20 @@ class _TableFrame:
 
     def _selected(self) -> list[tuple[str, str, str]]:
         """(alias, term, Spark's type) of the columns that Spark reads."""
-        found = [(f"c{n}", reading.sql, reading.wire) for n, reading in enumerate(self.source.readings)]
+        columns = [(f"c{n}", reading.sql, reading.wire) for n, reading in enumerate(self.source.readings)]
         cursor = self.source.cursor
         if self._has_progress and cursor.id:
-            found.append((_ID, cursor.id, "bigint"))
+            columns.append((_ID, cursor.id, "bigint"))
             if cursor.timestamp:
-                found.append((_MICROS, self._dialect.cursor_micros(self.source.timestamps), "bigint"))
-        return found
+                columns.append((_MICROS, self._dialect.cursor_micros(self.source.timestamps), "bigint"))
+        return columns
 
     def _hidden(self, selected: Sequence[str]) -> list[tuple[str, str]]:
         """(alias, term) of what only the predicates use; Spark never selects them."""
         cursor = self.source.cursor
         block = "ctid" if BLOCKS in self._kinds else None
-        found = [(_TIMESTAMP, cursor.timestamp), (_ID, cursor.id), (_BLOCK, block)]
-        return [(name, term) for name, term in found if term and name not in selected]
+        terms = [(_TIMESTAMP, cursor.timestamp), (_ID, cursor.id), (_BLOCK, block)]
+        return [(name, term) for name, term in terms if term and name not in selected]
 
     def _predicate(self, split: Split, at: ResumePoint) -> str:
         quote = self._dialect.quote
@@ -160,10 +160,10 @@ class _TableFrame:
         from pyspark.sql import functions as F
 
         fields = {r.name: self._field(n).alias(r.name) for n, r in enumerate(self.source.readings)}
-        made = [F.struct(*fields.values()).alias(value)]
+        columns = [F.struct(*fields.values()).alias(value)]
         if self.source.key:
-            made.append(F.struct(*(fields[name] for name in self.source.key)).alias(key))
-        return made
+            columns.append(F.struct(*(fields[name] for name in self.source.key)).alias(key))
+        return columns
 
     def nulls(self, value: str, key: str) -> list[Column]:
         """The same columns in the rows of another table."""

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.source_connector import Offset
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.tables import TableName
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from airflow_kconnect.connect.source_connector import PlanContext, Split
+from airflow_kconnect.connect.connector.source import PlanContext, Split
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
@@ -70,9 +70,9 @@ class Planner:
         if more and most is not None:
             end = self._bounded(where, most)
             window = replace(window, last=end)
-            where, found = self._where(window), rows
+            where, total = self._where(window), rows
             rows = self._count(where)
-            more = rows < found
+            more = rows < total
         cuts = self._cuts(where, rows, pieces.count(rows))
         return self._joined(window.start, cuts, end), rows, more
 
@@ -138,10 +138,10 @@ class Planner:
 
     def _bounded(self, where: str, most: int) -> Position:
         """The last position that an offset can have when at most that many rows are read."""
-        found = self._nth(where, most)
+        position = self._nth(where, most)
         if self._cursor.exact and self._cursor.id_is_offset:
-            return found
-        group = self._group(found)
+            return position
+        group = self._group(position)
         rows = self._count(f"{where} AND {self._cursor.until(group)}")
         if rows <= most:
             return group
@@ -188,10 +188,10 @@ class Planner:
             f" ROW_NUMBER() OVER ({cursor.order.strip()}) AS {quote('n')} {self._from} {where}"
         )
         every = f"{self._dialect.modulo(quote('n'), each)} = 0 AND {quote('n')} < {rows}"
-        found = self._db.rows(
+        cut_rows = self._db.rows(
             f"SELECT {self._selected(alias=True)} FROM ({numbered}) {quote('s')} WHERE {every} ORDER BY {quote('n')}"
         )
-        cuts = [self._position(row) for row in found]
+        cuts = [self._position(row) for row in cut_rows]
         # Where ids can be equal, whole timestamps are cut, and what is left of equal ids stays together by itself.
         return cuts if cursor.exact or cursor.timestamp is None else [replace(cut, id=None) for cut in cuts]
 

@@ -20,32 +20,32 @@ def config_errors(props: Mapping[str, str], known: frozenset[str]) -> dict[str, 
 
     :param known: the keys of the connector.
     """
-    given = {key for key, text in props.items() if text.strip()}
+    present = {key for key, text in props.items() if text.strip()}
     errors: dict[str, list[str]] = {}
 
     def wrong(key: str, text: str) -> None:
         errors.setdefault(key, []).append(text)
 
     filters = [key for key in ("table.whitelist", "table.blacklist", "table.include.list", "table.exclude.list")
-               if key in given]  # fmt: skip
-    queries = [key for key in ("query", "query.masked") if key in given]
+               if key in present]  # fmt: skip
+    queries = [key for key in ("query", "query.masked") if key in present]
     if len(queries) == 2:
         wrong("query", "only one of `query` and `query.masked` can be set")
     if queries and filters:
         wrong(filters[0], f"cannot be set together with `{queries[0]}`, which says what is read")
-    if {"table.whitelist", "table.blacklist"} <= given:
+    if {"table.whitelist", "table.blacklist"} <= present:
         wrong("table.blacklist", "cannot be set together with `table.whitelist`")
-    if {"table.whitelist", "table.include.list"} <= given:
+    if {"table.whitelist", "table.include.list"} <= present:
         wrong("table.include.list", "cannot be set together with `table.whitelist`")
-    if queries and "topic.prefix" not in given:
+    if queries and "topic.prefix" not in present:
         wrong("topic.prefix", f"is needed with `{queries[0]}`: it is the topic of the records")
-    if "topic.prefix" in given and not re.fullmatch(r"[a-zA-Z0-9._-]+", props["topic.prefix"].strip()):
+    if "topic.prefix" in present and not re.fullmatch(r"[a-zA-Z0-9._-]+", props["topic.prefix"].strip()):
         wrong("topic.prefix", "may only have letters, digits, '.', '_' and '-': it begins the names of topics")
-    if "query.suffix" in given:
+    if "query.suffix" in present:
         wrong(
             "query.suffix", "is not possible here: rows are read in ranges, which it would break. Put it into `query`"
         )
-    _check_mode(props, given, bool(queries), wrong)
+    _check_mode(props, present, bool(queries), wrong)
     return errors | _driver_errors(props, known)
 
 
@@ -64,15 +64,15 @@ def _driver_errors(props: Mapping[str, str], known: frozenset[str]) -> dict[str,
     return errors
 
 
-def _check_mode(props: Mapping[str, str], given: set[str], is_query: bool, wrong: Any) -> None:
+def _check_mode(props: Mapping[str, str], present: set[str], is_query: bool, wrong: Any) -> None:
     mode = Mode.of(props.get("mode", ""))
-    if mode.timestamp and not given & {"timestamp.column.name", "timestamp.columns.mapping"}:
+    if mode.timestamp and not present & {"timestamp.column.name", "timestamp.columns.mapping"}:
         wrong("timestamp.column.name", f"is needed with `mode={props['mode']}`")
-    if mode.incrementing and is_query and "incrementing.column.name" not in given:
+    if mode.incrementing and is_query and "incrementing.column.name" not in present:
         wrong("incrementing.column.name", "is needed with a query, whose columns are not numbered by the database")
     for names, mapping in (("timestamp.column.name", "timestamp.columns.mapping"),
                            ("incrementing.column.name", "incrementing.column.mapping")):  # fmt: skip
-        if {names, mapping} <= given:
+        if {names, mapping} <= present:
             wrong(mapping, f"cannot be set together with `{names}`")
 
 

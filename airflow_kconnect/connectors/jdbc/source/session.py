@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.connector.source import Offset, PlanContext, ResumePoint, SourcePlan, Split
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.source_connector import Offset, PlanContext, ResumePoint, SourcePlan, Split
 from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.drivers import use_driver
@@ -26,7 +26,7 @@ from airflow_kconnect.connectors.jdbc.source.offsets import QUERY_PARTITION, off
 from airflow_kconnect.connectors.jdbc.source.planning import BLOCKS, Pieces, Planner, Window, block_ranges, whole_table
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source.tables import changes
-from airflow_kconnect.connectors.jdbc.source.windows import Start, WindowFinder, start_of, told
+from airflow_kconnect.connectors.jdbc.source.windows import Start, WindowFinder, committable, start_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,14 +54,14 @@ class ReadingSession:
         """A new connection; one that cannot be made is tried `connection.attempts` times."""
         settings, values = self._settings, self._settings.values
         properties = {**self._dialect.properties, **settings.properties}
-        for left in reversed(range(values["connection.attempts"])):
+        for attempts_left in reversed(range(values["connection.attempts"])):
             try:
                 db = Database(
                     lambda: connect(settings.url, properties, settings.props), settings.place, settings.url.subprotocol
                 )
                 break
             except RetriableError as error:
-                if not left:
+                if not attempts_left:
                     raise
                 log.warning("%s; trying again", error)
                 time.sleep(values["connection.backoff.ms"] / 1000)
@@ -76,8 +76,8 @@ class ReadingSession:
 
     def _find(self, split: Split) -> Source | None:
         identity = partition_identity(split.source_partition)
-        found = (s for s in self.sources if identity in map(partition_identity, s.partitions))
-        return next(found, None)
+        sources = (s for s in self.sources if identity in map(partition_identity, s.partitions))
+        return next(sources, None)
 
     def _source_of(self, split: Split) -> Source:
         source = self._find(split)
@@ -100,20 +100,20 @@ class ReadingSession:
         db = self._snapshot()
         pieces = Pieces(self._settings.values["split.rows"], context)
         splits: list[Split] = []
-        left, more = context.max_records, bool(windows.notes.get("left_for_next_run"))
+        records_left, more = context.max_records, bool(windows.notes.get("left_for_next_run"))
         for source in self.sources:
             if source.text not in windows.by_table:
                 continue
             # A copy is whole only in one plan: there are no offsets that a next one could begin at.
             full = not self._settings.mode.bulk and len(splits) >= (context.plan_splits or math.inf)
-            if left == 0 or full:
+            if records_left == 0 or full:
                 more = True
                 break
-            found, rows, has_more = self._split(
-                db, source, starts[source.text], windows.by_table[source.text], pieces, left
+            table_splits, rows, has_more = self._split(
+                db, source, starts[source.text], windows.by_table[source.text], pieces, records_left
             )
-            splits += found
-            more, left = more or has_more, None if left is None else max(0, left - rows)
+            splits += table_splits
+            more, records_left = more or has_more, None if records_left is None else max(0, records_left - rows)
         notes |= windows.notes
         return SourcePlan(tuple(splits), {**notes, "more": True} if more else notes)
 
@@ -134,17 +134,17 @@ class ReadingSession:
 
         :raises DataError: something did, and the policy is to fail.
         """
-        found = {}
+        differences_by_table = {}
         for source in self.sources:
             facts = context.facts_of(starts[source.text].partition) or {}
             if "columns" in facts and (differences := changes(json.loads(facts["columns"]), source.table.described())):
-                found[source.text] = differences
-        for table, differences in found.items():
+                differences_by_table[source.text] = differences
+        for table, differences in differences_by_table.items():
             text = f"{self._settings.place}: table {table} changed since the last run: {'; '.join(differences)}"
             if self._settings.values["schema.change"] == "fail":
                 raise DataError(f"{text}. Set `schema.change=evolve` to continue with the new schema")
             log.warning("%s", text)
-        return {"schema_changes": found} if found else {}
+        return {"schema_changes": differences_by_table} if differences_by_table else {}
 
     def _snapshot(self) -> Database:
         """The connection to plan with; where the database can, its view is that of all that is read."""
@@ -179,7 +179,7 @@ class ReadingSession:
             return False
         catalog = self._dialect.catalog(self._db)
         names = self._dialect.tables(self._db, self._settings.everything)
-        there = {partition_identity(found) for name in names for found in partitions_of(name, catalog)}
+        there = {partition_identity(partition) for name in names for partition in partitions_of(name, catalog)}
         return partition_identity(split.source_partition) not in there
 
     def _check_unchanged(self, split: Split, source: Source) -> None:
@@ -214,9 +214,9 @@ class ReadingSession:
         source, position = self._source_of(split), Position.of(progress)
         identity = partition_identity(split.source_partition)
         self._behind.pop(identity, None)
-        if (said := told(position, source)) != position:
+        if (committed := committable(position, source)) != position:
             self._behind[identity] = str(progress)
-        return offset_of(said, source.zone)
+        return offset_of(committed, source.zone)
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         """See `NativeSourceConnector.facts`; called right after `offset`."""

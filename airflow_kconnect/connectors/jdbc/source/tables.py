@@ -86,7 +86,7 @@ class Table:
 
 def changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """What differs between two descriptions of a table: one text per column."""
-    found = [f"column {name} {after[name]} was added" for name in after if name not in before]
-    found += [f"column {name} {before[name]} was dropped" for name in before if name not in after]
+    differences = [f"column {name} {after[name]} was added" for name in after if name not in before]
+    differences += [f"column {name} {before[name]} was dropped" for name in before if name not in after]
     both = [name for name in after if name in before and before[name] != after[name]]
-    return found + [f"column {name} was {before[name]} and is {after[name]}" for name in both]
+    return differences + [f"column {name} was {before[name]} and is {after[name]}" for name in both]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.source_connector import PlanContext
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
@@ -72,17 +72,17 @@ def start_of(source: Source, context: PlanContext, settings: SourceSettings, now
         offset = context.offset(partition)
         if offset is None:
             continue
-        found = position_of(source.text, offset, source.zone)
+        position = position_of(source.text, offset, source.zone)
         behind = Position.of(str(facts["behind"])) if "behind" in (facts := context.facts_of(partition) or {}) else None
-        if behind is not None and told(behind, source) == found:
+        if behind is not None and committable(behind, source) == position:
             return Start(partition, behind)
         # What protocol 0 has written is continued under the table's full name.
         keep = partition if "protocol" in partition or source.table.name is None else source.partitions[0]
-        return Start(keep, _completed(source, found, settings, now))
+        return Start(keep, _completed(source, position, settings, now))
     return Start(source.partitions[0], _completed(source, Position(), settings, now), known=False)
 
 
-def told(position: Position, source: Source) -> Position:
+def committable(position: Position, source: Source) -> Position:
     """What an offset can say of a position: the same, or an earlier one."""
     if position.timestamp is None:
         return position
@@ -98,15 +98,15 @@ def before_group(position: Position) -> Position:
     return Position(position.timestamp - 1000)
 
 
-def _completed(source: Source, found: Position, settings: SourceSettings, now: int) -> Position:
+def _completed(source: Source, position: Position, settings: SourceSettings, now: int) -> Position:
     """A position with what the offset does not say: the mode may have been another one."""
     timestamp = number = None
     if settings.mode.timestamp:
         initial = settings.initial_timestamp_ms
         first = now if initial == -1 else (initial or 0) * _MS
-        timestamp = to_wall(first, source.zone) if found.timestamp is None else found.timestamp
+        timestamp = to_wall(first, source.zone) if position.timestamp is None else position.timestamp
     if settings.mode.incrementing:
-        number = settings.values["incrementing.initial"] if found.id is None else found.id
+        number = settings.values["incrementing.initial"] if position.id is None else position.id
     return Position(timestamp, number)
 
 
@@ -142,13 +142,13 @@ class WindowFinder:
 
     def _warn(self, windows: Windows, sources: Sequence[Source]) -> None:
         """About rows that can be missed without anyone noticing."""
-        found = self._zone_warnings([source for source in sources if source.is_wall])
+        warnings = self._zone_warnings([source for source in sources if source.is_wall])
         if self._late is not None and self._late.is_replica():
             self._late = None
-            found.append(_REPLICA)
+            warnings.append(_REPLICA)
         if self._late is not None:
-            found += self._late.blind_spots(sources)
-        for text in found:
+            warnings += self._late.blind_spots(sources)
+        for text in warnings:
             windows.notes.setdefault("warnings", []).append(text)
             log.warning("%s: %s", self._settings.place, text)
 

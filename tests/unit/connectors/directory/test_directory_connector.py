@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
 from airflow_kconnect.connectors.file.output import hidden_name
 

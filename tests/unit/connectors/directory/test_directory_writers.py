@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connectors.directory import writers
 from airflow_kconnect.connectors.directory.layout import FolderLayout
 from airflow_kconnect.connectors.directory.writers import DirectoryWriter, json_strings

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
+from airflow_kconnect.connect.connector.source import Offset, PlanContext, SourcePlan, Split
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.source_connector import Offset, PlanContext, SourcePlan, Split
 from airflow_kconnect.connectors.file.inputs import fingerprint
 from airflow_kconnect.connectors.file.lines import read_lines
 from airflow_kconnect.connectors.file.source import FileStreamSourceConnector

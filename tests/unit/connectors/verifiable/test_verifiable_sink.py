@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.connector.task import SinkTaskContext
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
-from airflow_kconnect.connect.task import SinkTaskContext
 from airflow_kconnect.connectors.verifiable.sink import VerifiableSinkConnector, VerifiableSinkTask
 
 PARTITION = TopicPartition("numbers", 2)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from airflow_kconnect.connect.connector.task import SourceTaskContext
 from airflow_kconnect.connect.data import INT32_SCHEMA, INT64_SCHEMA, Shape
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connect.task import SourceTaskContext
 from airflow_kconnect.connectors.verifiable.source import (
     COMPLETE_VALUE_SCHEMA,
     VerifiableSourceConnector,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from pyspark.sql import Column
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema
 from airflow_kconnect.connectors.jdbc.sink.cells import (
     Cell,
     date_in,
@@ -16,10 +18,14 @@ from airflow_kconnect.connectors.jdbc.sink.cells import (
 )
 from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
 from airflow_kconnect.connectors.jdbc.sink.layouts import TableColumn
+from airflow_kconnect.connectors.jdbc.sink.nested import each_member
+from airflow_kconnect.converters.types import logical_name
 
 
 def duckdb_value(column: TableColumn, value: Column, settings: SinkSettings) -> Cell:
     """A value in its own type; what Arrow and DuckDB do not agree on are texts, which columns take."""
+    if not column.schema.type.is_primitive:
+        return Cell(each_member(column.schema, value, settings, partial(_member, settings)))
     value, kind = given(column, value, settings), kind_of(column, settings)
     if kind == DECIMAL:
         return Cell(value.cast("string"))
@@ -31,3 +37,15 @@ def duckdb_value(column: TableColumn, value: Column, settings: SinkSettings) -> 
         instant, problem = instant_of(column, value, settings)
         return Cell(local_time(instant, settings.time_zone).cast("string"), problem)
     return Cell(value)
+
+
+def _member(settings: SinkSettings, schema: ConnectSchema, value: Column) -> Column:
+    """A value within a struct, array or map."""
+    match logical_name(schema):
+        case name if name == TIME:
+            return time_text(value, settings.time_zone)
+        case name if name == DATE:
+            return date_in(value, settings.date_zone)
+        case name if name == TIMESTAMP:
+            return local_time(value, settings.time_zone).cast("string")
+    return value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.errors import (
     ConfigError,
     ConnectError,
@@ -17,8 +17,10 @@ from airflow_kconnect.connect.errors import (
     first_line,
 )
 from airflow_kconnect.connectors.jdbc.databases.duckdb.conditions import by_kind, is_locked
-from airflow_kconnect.connectors.jdbc.sink.config import INSERT, UPDATE
-from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
+from airflow_kconnect.connectors.jdbc.databases.duckdb.members import has_empty_struct, members, schema_members
+from airflow_kconnect.connectors.jdbc.sink.config import AS_COLUMNS, INSERT, UPDATE
+from airflow_kconnect.connectors.jdbc.sink.definitions import MemberPath
+from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout, TableColumn
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Target
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition
@@ -26,6 +28,7 @@ from airflow_kconnect.connectors.jdbc.source.conditions import Condition
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+    from duckdb.sqltypes import DuckDBPyType
     from pyspark.sql import DataFrame
 
     from airflow_kconnect.connect.frame import RecordFrame
@@ -63,6 +66,11 @@ class DuckDbConnection:
 
     def rollback(self) -> None:
         self._connection.rollback()
+
+    def column_types(self, table: str) -> list[tuple[str, DuckDBPyType]]:
+        """Names and types of the columns of a quoted table."""
+        self._connection.execute(f"SELECT * FROM {table} LIMIT 0")
+        return [(name, type_) for name, type_, *_ in self._connection.description or ()]
 
     def close(self) -> None:
         """What is not committed is undone."""
@@ -139,6 +147,7 @@ class DuckDbTarget(Target):
         DATE: "DATE",
         TIME: "TIME",
         TIMESTAMP: "TIMESTAMP",
+        "JSON": "JSON",
     }
     key_text = "VARCHAR"
     extra = "duckdb"
@@ -147,7 +156,21 @@ class DuckDbTarget(Target):
         from airflow_kconnect.connectors.jdbc.databases.duckdb.cells import duckdb_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
-        return columns(frame, self.settings, duckdb_value)
+        return columns(frame, self.settings, duckdb_value, self.is_native)
+
+    def is_native(self, schema: ConnectSchema) -> bool:
+        return schema.type.is_primitive or (self.settings.nested == AS_COLUMNS and not has_empty_struct(schema))
+
+    def native_type(self, schema: ConnectSchema) -> str:
+        match schema.type:
+            case SchemaType.STRUCT:
+                members = (f"{self.quote(f.name)} {self.native_type(f.schema)}" for f in schema.fields)
+                return f"STRUCT({', '.join(members)})"
+            case SchemaType.ARRAY if schema.value_schema is not None:
+                return f"{self.native_type(schema.value_schema)}[]"
+            case SchemaType.MAP if schema.key_schema is not None and schema.value_schema is not None:
+                return f"MAP({self.native_type(schema.key_schema)}, {self.native_type(schema.value_schema)})"
+        return super().native_type(schema)
 
     def connect_once(self, run: str) -> Connection:
         """Waits for other processes that have the file open."""
@@ -178,6 +201,16 @@ class DuckDbTarget(Target):
             (name, schema, catalog),
         )
         return [row[0] for row in rows.fetchall()] or None
+
+    def found_members(self, connection: Connection, table: Table) -> Iterable[MemberPath]:
+        return (path for name, type_ in connection.column_types(self.quoted(table)) for path in members(type_, (name,)))
+
+    def members_of(self, column: TableColumn) -> Mapping[MemberPath, ConnectSchema]:
+        return dict(schema_members(column.schema, (column.name,))) if self.is_native(column.schema) else {}
+
+    def add_member_statement(self, table: Table, column: TableColumn, path: MemberPath) -> str:
+        name = ".".join(map(self.quote, path))
+        return f"ALTER TABLE {self.quoted(table)} ADD COLUMN {name} {self.native_type(self.members_of(column)[path])}"
 
     def same_name(self, name: str) -> str:
         return name.lower()

@@ -88,13 +88,14 @@ class MySqlTarget(RowsTarget):
         DATE: "DATE",
         TIME: "TIME(3)",
         TIMESTAMP: "DATETIME(3)",
+        "JSON": "JSON",
     }
 
     def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[RowLayout, ...]]:
         from airflow_kconnect.connectors.jdbc.sink.cells import driver_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
-        return columns(frame, self.settings, driver_value)
+        return columns(frame, self.settings, driver_value, self.is_native)
 
     def connect_once(self, run: str) -> Connection:
         import pymysql

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema
 from airflow_kconnect.connect.errors import (
     ConfigError,
     ConnectError,
@@ -76,7 +76,7 @@ class PlainTarget(StatementsTarget):
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
         self._share_jars(frame.df.sparkSession)
-        return columns(frame, self.settings, driver_value)
+        return columns(frame, self.settings, driver_value, self.is_native)
 
     def _share_jars(self, spark: SparkSession) -> None:
         """Executors on other machines get the jars as files of the application."""
@@ -151,6 +151,9 @@ class PlainTarget(StatementsTarget):
             )
             for column in layout.columns
         }
+
+    def plain_type(self, kind: str, schema: ConnectSchema) -> str:
+        return super().plain_type("STRING" if kind == "JSON" else kind, schema)
 
     def merge(self, table: Table, layout: RowLayout) -> Statement | None:
         """An upsert of one row as a statement; None: the database has none, or none that is known here."""

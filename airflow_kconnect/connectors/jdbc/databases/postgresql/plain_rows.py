@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from airflow_kconnect.connect.connector.sink import BatchRenderer, ParsedPart
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType, Shape
-from airflow_kconnect.connect.sink_connector import BatchRenderer, ParsedPart
 from airflow_kconnect.connectors.file.output import text_buffer
 from airflow_kconnect.connectors.jdbc.databases.postgresql.lines import PLAIN_SCALE
 from airflow_kconnect.connectors.jdbc.sink.config import UTC, SinkSettings
@@ -130,6 +130,8 @@ def _is_plain(settings: SinkSettings, layout: RowLayout, key: Shape | None, valu
 
 
 def _is_plain_member(settings: SinkSettings, name: str, schema: ConnectSchema) -> bool:
+    if not schema.type.is_primitive:
+        return False
     if logical_name(schema) == DECIMAL:
         return decimal_scale(schema) <= PLAIN_SCALE
     return schema.type is not SchemaType.BYTES and name not in settings.instants

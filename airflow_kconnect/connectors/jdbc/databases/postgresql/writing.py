@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, Shape
+from airflow_kconnect.connect.connector.sink import BatchRenderer
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.sink_connector import BatchRenderer
 from airflow_kconnect.connectors.jdbc.databases.postgresql.errors import translated
 from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
 from airflow_kconnect.connectors.jdbc.databases.postgresql.loader import LOCK_TIMEOUT, PostgresLoader
 from airflow_kconnect.connectors.jdbc.databases.postgresql.plain_rows import plain_rows
+from airflow_kconnect.connectors.jdbc.sink.config import AS_COLUMNS
 from airflow_kconnect.connectors.jdbc.sink.layouts import RowLayout
 from airflow_kconnect.connectors.jdbc.sink.naming import Table
 from airflow_kconnect.connectors.jdbc.sink.target import Connection, Loader, Target
@@ -56,13 +57,27 @@ class PostgresTarget(Target):
         DATE: "DATE",
         TIME: "TIME",
         TIMESTAMP: "TIMESTAMP",
+        "JSON": "JSONB",
     }
 
     def render(self, frame: RecordFrame) -> tuple[DataFrame, tuple[RowLayout, ...]]:
         from airflow_kconnect.connectors.jdbc.databases.postgresql.cells import copy_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
-        return columns(frame, self.settings, copy_value, share=True)
+        return columns(frame, self.settings, copy_value, self.is_native, share=True)
+
+    def is_native(self, schema: ConnectSchema) -> bool:
+        return schema.type.is_primitive or (
+            self.settings.nested == AS_COLUMNS
+            and schema.value_schema is not None
+            and schema.type is SchemaType.ARRAY
+            and schema.value_schema.type.is_primitive
+        )
+
+    def native_type(self, schema: ConnectSchema) -> str:
+        if schema.type is SchemaType.ARRAY and schema.value_schema is not None:
+            return f"{super().native_type(schema.value_schema)}[]"
+        return super().native_type(schema)
 
     def plain_rows(
         self, keys: Sequence[Shape], values: Sequence[Shape]

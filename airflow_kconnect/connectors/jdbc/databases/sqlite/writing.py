@@ -40,6 +40,7 @@ class SqliteTarget(RowsTarget):
         **dict.fromkeys(("INT8", "INT16", "INT32", "INT64", "BOOLEAN"), "INTEGER"),
         **dict.fromkeys(("FLOAT32", "FLOAT64"), "REAL"),
         "STRING": "TEXT",
+        "JSON": "TEXT",
         "BYTES": "BLOB",
         **dict.fromkeys((DECIMAL, DATE, TIME, TIMESTAMP), "NUMERIC"),
     }
@@ -48,7 +49,7 @@ class SqliteTarget(RowsTarget):
         from airflow_kconnect.connectors.jdbc.databases.sqlite.cells import sqlite_value
         from airflow_kconnect.connectors.jdbc.sink.rendering import columns
 
-        return columns(frame, self.settings, sqlite_value)
+        return columns(frame, self.settings, sqlite_value, self.is_native)
 
     def connect_once(self, run: str) -> Connection:
         connection = sqlite3.connect(self.settings.url.database or "", timeout=_PATIENCE_S, isolation_level=None)

@@ -9,10 +9,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.data import INT32_SCHEMA, Shape, struct
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.process.progress import ProgressMonitor
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.data import INT32_SCHEMA, OPTIONAL_STRING_SCHEMA, STRING_SCHEMA, struct
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RefusedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connectors.jdbc.databases.plain.connection import JdbcConnection
 from airflow_kconnect.connectors.jdbc.databases.plain.writing import PlainTarget
 from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, COORDINATES

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import FencedError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
 from tests.support.databases import Database
 

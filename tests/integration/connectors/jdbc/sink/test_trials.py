@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.data import INT32_SCHEMA, OPTIONAL_STRING_SCHEMA, Shape, struct
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connectors.jdbc.databases.postgresql import copy as postgres_copy
 from airflow_kconnect.connectors.jdbc.databases.postgresql.writing import PostgresTarget
 from airflow_kconnect.connectors.jdbc.sink.config import confluent_keys, settings_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.datasets import Dataset
+from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.sink_connector import AivenJdbcSink, ConfluentJdbcSink
 from airflow_kconnect.connectors.jdbc.source_connector import ConfluentJdbcSource

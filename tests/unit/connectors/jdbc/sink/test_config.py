@@ -9,7 +9,9 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.validation.connector import inspect_connector, validate_connector
+from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, COORDINATES, PATH
+from airflow_kconnect.connectors.jdbc.sink.config import NESTED
 from airflow_kconnect.connectors.jdbc.sink_connector import AivenJdbcSink, ConfluentJdbcSink
 
 URL = "jdbc:postgresql://localhost:5432/shop"
@@ -153,3 +155,33 @@ class TestConnector:
         assert connector.stored_offsets([TopicPartition("orders", 0)]) == {}
         with pytest.raises(ConfigError, match=r"`pk\.mode`: is kafka: dead letters cannot be replayed"):
             connector.stored_offsets([TopicPartition("dead", 0)])
+
+
+class TestSchemaChanges:
+    @pytest.mark.parametrize(
+        ("keys", "expected"),
+        [
+            ({}, "fail"),
+            ({"auto.evolve": "true"}, "evolve"),
+            ({"auto.evolve": "false"}, "fail"),
+            ({SCHEMA_CHANGE: "IGNORE"}, "ignore"),
+            ({SCHEMA_CHANGE: "evolve"}, "evolve"),
+            ({SCHEMA_CHANGE: "evolve", "auto.evolve": "true"}, "evolve"),
+            ({SCHEMA_CHANGE: "ignore", "auto.evolve": "false"}, "ignore"),
+        ],
+    )
+    def test_auto_evolve_decides_unless_it_is_said(self, keys: dict[str, str], expected: str) -> None:
+        validate_connector({**CONFIG, **keys})
+        assert ConfluentJdbcSink({**CONFIG, **keys})._settings.schema_changes == expected
+
+    @pytest.mark.parametrize(("policy", "evolve"), [("ignore", "true"), ("fail", "true"), ("evolve", "false")])
+    def test_contradictions_are_errors(self, policy: str, evolve: str) -> None:
+        with pytest.raises(ConfigError) as raised:
+            validate_connector({**CONFIG, SCHEMA_CHANGE: policy, "auto.evolve": evolve})
+        (text,) = raised.value.errors[SCHEMA_CHANGE]
+        assert text == f"is {policy}, but `auto.evolve` is {evolve}: leave `auto.evolve` out"
+
+    def test_unknown_words_are_errors(self) -> None:
+        with pytest.raises(ConfigError) as raised:
+            validate_connector({**CONFIG, SCHEMA_CHANGE: "drop", NESTED: "text"})
+        assert set(raised.value.errors) == {SCHEMA_CHANGE, NESTED}

@@ -146,3 +146,41 @@ class TestTables:
             assert not tables.knows(("t",), layout(found, None))
             assert len(tables.changes(connection, ("t",), layout(found, None))) == 1
         assert tables.knows(("t",), layout(found, None))
+
+
+class TestNested:
+    ITEM = struct(("sku", STRING_SCHEMA), ("x y", INT32_SCHEMA))
+    VALUE = Shape(
+        struct(
+            ("n", ConnectSchema(SchemaType.ARRAY, value_schema=INT32_SCHEMA)),
+            ("items", ConnectSchema(SchemaType.ARRAY, value_schema=ITEM, optional=True)),
+            ("m", ConnectSchema(SchemaType.MAP, key_schema=STRING_SCHEMA, value_schema=ITEM, optional=True)),
+            ("none", struct().as_optional()),
+        )
+    )
+    JSON = '"n" {0} NOT NULL, "items" {0}, "m" {0}, "none" {0}'
+
+    @pytest.mark.parametrize(
+        ("url", "nested", "columns"),
+        [
+            ("jdbc:postgresql://h/d", "json", JSON.format("JSONB")),
+            ("jdbc:postgresql://h/d", "columns", '"n" INT[] NOT NULL, "items" JSONB, "m" JSONB, "none" JSONB'),
+            ("jdbc:mysql://h/d", "json", JSON.format("JSON").replace('"', "`")),
+            ("jdbc:mysql://h/d", "columns", JSON.format("JSON").replace('"', "`")),
+            ("jdbc:sqlite:/tmp/x.db", "json", JSON.format("TEXT")),
+            ("jdbc:sqlite:/tmp/x.db", "columns", JSON.format("TEXT")),
+            ("jdbc:duckdb:/tmp/x.db", "json", JSON.format("JSON")),
+            (
+                "jdbc:duckdb:/tmp/x.db",
+                "columns",
+                '"n" INTEGER[] NOT NULL, "items" STRUCT("sku" VARCHAR, "x y" INTEGER)[], '
+                '"m" MAP(VARCHAR, STRUCT("sku" VARCHAR, "x y" INTEGER)), "none" JSON',
+            ),
+            ("jdbc:h2:/tmp/x", "columns", JSON.format("VARCHAR")),
+        ],
+    )
+    def test_types_of_columns(self, url: str, nested: str, columns: str) -> None:
+        props = {"name": "sink", "connection.url": url, "kconnect.jdbc.nested.fields": nested}
+        found = ConfluentJdbcSink(props)._target
+        made = found.create_statement(("t",), layout(found, None, self.VALUE))
+        assert made.partition("(")[2] == f"{columns})"

@@ -23,7 +23,7 @@ from airflow_kconnect.connectors.jdbc.source.offsets import (
     to_wall,
 )
 from airflow_kconnect.connectors.jdbc.source.tables import Table, TableName
-from airflow_kconnect.connectors.jdbc.source.windows import told
+from airflow_kconnect.connectors.jdbc.source.windows import committable
 
 _BERLIN = ZoneInfo("Europe/Berlin")
 _INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -100,9 +100,9 @@ def test_times_that_never_come_are_told_as_earlier_ones(zone: ZoneInfo) -> None:
     moment = _nanoseconds(wall)
     source = Source(Table(None, ()), "t", ({},), "t", (), (), Cursor("at", "id"), zone=zone, is_wall=True)
     position = Position(moment, 7)
-    said = told(position, source)
-    assert (said.timestamp or 0) < moment
-    assert position_of("t", offset_of(said, zone), zone) == said
+    committed = committable(position, source)
+    assert (committed.timestamp or 0) < moment
+    assert position_of("t", offset_of(committed, zone), zone) == committed
 
 
 @given(st.integers(0, 4_000_000_000), st.integers(0, 4 * 3600), _ZONES)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_kconnect.connect.source_connector import PlanContext, Split
+from airflow_kconnect.connect.connector.source import PlanContext, Split
 from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
