@@ -284,12 +284,12 @@ class KafkaAdmin:
     def _listed(
         self, doing: str, places: Iterable[TopicPartition], spec: OffsetSpec, **options: Any
     ) -> dict[TopicPartition, int]:
-        wanted = {KafkaTopicPartition(place.topic, place.partition): spec for place in places}
-        if not wanted:
+        specs = {KafkaTopicPartition(place.topic, place.partition): spec for place in places}
+        if not specs:
             return {}
 
         def ask() -> dict[TopicPartition, int]:
-            futures = self._client.list_offsets(wanted, request_timeout=self._timeout_s, **options)
+            futures = self._client.list_offsets(specs, request_timeout=self._timeout_s, **options)
             return {TopicPartition(tp.topic, tp.partition): future.result().offset for tp, future in futures.items()}
 
         return self._settled(doing, ask)
@@ -316,8 +316,8 @@ class KafkaAdmin:
         """
         if not places:
             return {}
-        wanted = [KafkaTopicPartition(place.topic, place.partition) for place in places]
-        return self._committed(ConsumerGroupTopicPartitions(group, wanted), require_stable=True)
+        partitions = [KafkaTopicPartition(place.topic, place.partition) for place in places]
+        return self._committed(ConsumerGroupTopicPartitions(group, partitions), require_stable=True)
 
     def committed_offsets(self, group: str) -> dict[TopicPartition, int]:
         """All offsets that a consumer group has committed, for monitoring: does not wait for open transactions."""
@@ -399,8 +399,8 @@ def ensure_compacted(
     """
     existing = admin.partitions(topic)
     if existing == 0:
-        wanted = {**settings, "cleanup.policy": "compact"}
-        admin.create_topic(topic, partitions, replication(), wanted, prefix=key.rpartition(".")[0])
+        topic_settings = {**settings, "cleanup.policy": "compact"}
+        admin.create_topic(topic, partitions, replication(), topic_settings, prefix=key.rpartition(".")[0])
         log.info("created topic=%s partitions=%d", topic, partitions)
         existing = admin.partitions(topic)
     policy = admin.setting(topic, "cleanup.policy")

@@ -64,6 +64,17 @@ class ClientConfigs:
             return {k: v for k, v in config.items() if k != "transaction.timeout.ms"}
         return config | {"transactional.id": transactional_id}
 
+    def small_producer(self) -> Config:
+        """For a producer that is opened for a few records, whose repetition does no harm: they stay in order.
+
+        A producer that is idempotent often waits half a second for its id.
+        """
+        return self.producer(None) | {
+            "enable.idempotence": False,
+            "max.in.flight.requests.per.connection": 1,
+            "linger.ms": 0,
+        }
+
     def consumer(self, group: str, *, bulk: bool = False) -> Config:
         """For a consumer that is assigned its partitions and never commits by itself.
 

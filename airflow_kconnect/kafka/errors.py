@@ -60,15 +60,15 @@ def will_not_pass(error: KafkaError) -> bool:
 
 def _of_connection(error: KafkaError, text: str) -> ConnectError | None:
     """The error for a failed connection: login rejected, or protocol mismatch; None if it is another kind of error."""
-    code, said = error.code(), error.str() or ""
+    code, description = error.code(), error.str() or ""
     if code in _AUTHENTICATION:
-        if _TOKEN.search(said):
+        if _TOKEN.search(description):
             keys = "`sasl.oauthbearer.token.endpoint.url`, client id and secret"
             return RetriableError(f"{text}; check that the token server runs, and {keys}")
-        if _NOBODY_REFUSED in said:
+        if _NOBODY_REFUSED in description:
             return RetriableError(f"{text}: the broker could not find out whether user and password are right")
         return ConfigError({"sasl.password": [f"{text}: authentication failed; check user, password and mechanism"]})
-    if code in _TLS and not _BROKEN_OFF.search(said):
+    if code in _TLS and not _BROKEN_OFF.search(description):
         return ConfigError({"security.protocol": [f"{text}: check the protocol, the certificates and `ssl.*`"]})
     if code in _UNSUPPORTED:
         return ConfigError({"bootstrap.servers": [f"{text}: the brokers are too old for this request; upgrade them"]})
@@ -84,8 +84,8 @@ def translate(error: KafkaError, doing: str) -> ConnectError:
     text = f"{doing}: {text_of(error)}"
     if code in _FENCED:
         return FencedError(f"{doing}: fenced by a newer run or by a Connect worker with the same transactional id")
-    if (found := _of_connection(error, text)) is not None:
-        return found
+    if (connection_error := _of_connection(error, text)) is not None:
+        return connection_error
     if code in _AUTHORIZATION:
         return ConfigError({"sasl.username": [f"{text}: this principal lacks the permission (ACL)"]})
     if code in _TOO_LARGE:

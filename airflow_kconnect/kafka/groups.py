@@ -25,11 +25,21 @@ class GroupAdmin(KafkaAdmin):
 
         def ask() -> None:
             futures = self._client.alter_consumer_group_offsets(request, request_timeout=self._timeout_s)
-            for found in futures[group].result().topic_partitions:
-                if found.error is not None:
-                    raise KafkaException(found.error)
+            for partition in futures[group].result().topic_partitions:
+                if partition.error is not None:
+                    raise KafkaException(partition.error)
 
         self._settled(f"altering the offsets of group {group}", ask)
+
+    def has_members(self, group: str, protocol: str) -> bool:
+        """Whether a group of some protocol, such as `connect` for workers of a Connect cluster, has live members.
+
+        :raises RetriableError: the broker is unavailable.
+        """
+        found = self._settled(
+            f"looking up group {group}", lambda: self._client.list_groups(group, timeout=self._timeout_s)
+        )
+        return any(each.protocol_type == protocol and each.members for each in found)
 
     def delete_group(self, group: str) -> None:
         """Delete a group with all its offsets; it is not an error if it does not exist.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from operator import methodcaller
 
 from confluent_kafka import Message
@@ -14,6 +15,27 @@ UNREADABLE = "A header's name is not UTF-8: the headers of this record cannot be
 # pointers. Python's specialised method call, which a function switches to after some calls, does not check for the
 # exception: the process would crash reading the list. A call through `methodcaller` does check.
 _client_headers = methodcaller("headers")
+
+
+Headers = list[tuple[str, bytes | None]] | None
+
+
+def headers_of_all(messages: Iterable[Message]) -> tuple[list[Headers], set[int]]:
+    """The headers of each message, None if it has none; and which messages have headers that cannot be read.
+
+    Call it only once for each message, as `headers_of`. It costs little where there are no headers.
+    """
+    found: list[Headers] = []
+    unreadable: set[int] = set()
+    rest = map(_client_headers, messages)
+    while True:
+        try:
+            found.extend(rest)
+        except (SystemError, UnicodeDecodeError):
+            unreadable.add(len(found))
+            found.append(None)
+        else:
+            return found, unreadable
 
 
 def headers_of(message: Message) -> list[tuple[str, bytes | None]]:

@@ -66,11 +66,11 @@ class CompactedLog:
             delivered.
         :raises RetriableError: the broker is unavailable.
         """
-        wanted = list(partitions)
-        ends = self._admin.end_offsets(self.topic, wanted, committed=committed)
-        begins = self._admin.begin_offsets(self.topic, [p for p in wanted if p not in self.positions])
-        starts = {p: self.positions.get(p, begins.get(p, 0)) for p in wanted}
-        behind = {p for p in wanted if starts[p] < ends[p]}
+        numbers = list(partitions)
+        ends = self._admin.end_offsets(self.topic, numbers, committed=committed)
+        begins = self._admin.begin_offsets(self.topic, [p for p in numbers if p not in self.positions])
+        starts = {p: self.positions.get(p, begins.get(p, 0)) for p in numbers}
+        behind = {p for p in numbers if starts[p] < ends[p]}
         self.positions.update(starts)
         if behind:
             self._read_behind(behind, starts, ends, on_record)

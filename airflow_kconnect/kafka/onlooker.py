@@ -12,15 +12,15 @@ class OnlookerAdmin(KafkaAdmin):
 
     def partitions_of(self, topics: Iterable[str]) -> dict[str, int]:
         """Those of the topics that exist, with their partitions; a single request."""
-        return {name: found.partitions for name, found in self.described(topics).items()}
+        return {name: description.partitions for name, description in self.described(topics).items()}
 
     def groups(self) -> list[str]:
         """The ids of all consumer groups that this principal may see, sorted."""
-        found = self._settled(
+        listing = self._settled(
             "listing the consumer groups",
             lambda: self._client.list_consumer_groups(request_timeout=self._timeout_s).result(),
         )
-        return sorted(group.group_id for group in found.valid)
+        return sorted(group.group_id for group in listing.valid)
 
     def forget_errors(self) -> None:
         """Process the errors that the client has recorded and keep only the last one; for long-lived clients."""

@@ -261,10 +261,10 @@ class TransactionalProducer(CommittingProducer):
 
     def _meaning(self, error: KafkaError, doing: str) -> ConnectError:
         """The broker ends a transaction that takes too long by fencing its producer."""
-        found = super()._meaning(error, doing)
+        meaning = super()._meaning(error, doing)
         open_s = 0.0 if self._began_s is None else time.monotonic() - self._began_s
-        if not isinstance(found, FencedError) or open_s * 1000 < self._timeout_ms:
-            return found
+        if not isinstance(meaning, FencedError) or open_s * 1000 < self._timeout_ms:
+            return meaning
         return TransactionTimedOut(
             f"{doing}: the broker has aborted the transaction, which was open for {open_s:.0f} s, longer than its"
             f" `transaction.timeout.ms` of {self._timeout_ms} ms; raise `producer.override.transaction.timeout.ms`"
@@ -286,10 +286,10 @@ class FlushingProducer(CommittingProducer):
 
     def flush(self) -> None:
         """Wait until everything that was produced is acknowledged."""
-        left = self._serving(lambda: self._producer.flush(300.0))
+        unacknowledged = self._serving(lambda: self._producer.flush(300.0))
         self._raise_if_failed()
-        if left:
-            raise RetriableError(f"{self._doing}: {left} records were not acknowledged within 300 s")
+        if unacknowledged:
+            raise RetriableError(f"{self._doing}: {unacknowledged} records were not acknowledged within 300 s")
 
     def abort(self) -> None:
         self._producer.purge()

@@ -130,16 +130,16 @@ class SharedKafka:
         :raises RetriableError: the broker is unavailable.
         """
         with self._lock:
-            found = {p: self._timestamps[p, at] for p, at in starts.items() if (p, at) in self._timestamps}
-        unknown = {place: at for place, at in starts.items() if place not in found}
+            timestamps = {p: self._timestamps[p, at] for p, at in starts.items() if (p, at) in self._timestamps}
+        unknown = {place: at for place, at in starts.items() if place not in timestamps}
         if unknown:
             read = _first_timestamps({**self._consumer_config, "isolation.level": "read_uncommitted"}, unknown)
             with self._lock:
                 self._timestamps.update({(place, starts[place]): ms for place, ms in read.items()})
                 while len(self._timestamps) > _MOST_TIMESTAMPS:
                     self._timestamps.popitem(last=False)
-            found |= read
-        return found
+            timestamps |= read
+        return timestamps
 
 
 _clusters: OrderedDict[str, SharedKafka] = OrderedDict()
@@ -164,7 +164,7 @@ def shared_kafka(clients: ClientConfigs, group: str) -> SharedKafka:
 
 
 def _first_timestamps(config: Mapping[str, Any], starts: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-    found: dict[TopicPartition, int] = {}
+    timestamps: dict[TopicPartition, int] = {}
     waiting = set(starts)
     consumer = Consumer({**config, **_ONE_RECORD})
     deadline = time.monotonic() + TIMEOUT_S
@@ -175,7 +175,7 @@ def _first_timestamps(config: Mapping[str, Any], starts: Mapping[TopicPartition,
                 place = TopicPartition(message.topic(), message.partition())
                 timestamp = _timestamp(message)
                 if timestamp is not None and place in waiting:
-                    found[place] = timestamp
+                    timestamps[place] = timestamp
                 waiting.discard(place)
                 consumer.pause([KafkaTopicPartition(place.topic, place.partition)])
             if waiting and time.monotonic() > deadline:
@@ -185,7 +185,7 @@ def _first_timestamps(config: Mapping[str, Any], starts: Mapping[TopicPartition,
         raise translated(error, "reading the first unread records") from error
     finally:
         consumer.close()
-    return found
+    return timestamps
 
 
 def _timestamp(message: Message) -> int | None:

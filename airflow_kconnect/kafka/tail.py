@@ -62,9 +62,9 @@ class TopicTail:
         back = most
         while True:
             starts = {p: max(begin, self._ends[p] - back) for p, begin in self._begins.items()}
-            found = list(self._read(starts))
-            if len(found) >= most or starts == self._begins:
-                return sorted(found, key=lambda r: (r.timestamp, r.partition, r.offset))[-most:]
+            records = list(self._read(starts))
+            if len(records) >= most or starts == self._begins:
+                return sorted(records, key=lambda r: (r.timestamp, r.partition, r.offset))[-most:]
             back *= _MARKS_EACH
 
     def _read(self, starts: Mapping[int, int]) -> Iterator[SeenRecord]:

@@ -7,14 +7,13 @@ import logging
 from enum import Enum
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.producers import FlushingProducer
-from airflow_kconnect.stores.topics import ensure_config_topic
+from airflow_kconnect.stores.topics import check_config_topic, ensure_config_topic
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +81,7 @@ class TargetStates:
         :raises ConfigError, RetriableError: as `read`.
         """
         if not self._found:
-            self._found = self._is_there(self._admin.check_reachable().get(self._topic, 0))
+            self._found = check_config_topic(self._topic, self._admin.check_reachable().get(self._topic, 0))
         if self._found:
             self._log.read([0], self._take, committed=True)
         return dict(self._states)
@@ -94,23 +93,13 @@ class TargetStates:
         :raises RetriableError: the broker is unavailable.
         """
         self._admin.check_reachable()
-        self._is_there(ensure_config_topic(self._admin, self._worker))
+        check_config_topic(self._topic, ensure_config_topic(self._admin, self._worker))
         producer = FlushingProducer(self._clients.producer(None), f"target state of connector {connector}")
         try:
             producer.produce(self._topic, encode_target_state(state), target_state_key(connector))
             producer.flush()
         finally:
             producer.close()
-
-    def _is_there(self, partitions: int) -> bool:
-        if partitions > 1:
-            text = (
-                f"Topic '{self._topic}' supplied via the 'config.storage.topic' property is required to have a single"
-                f" partition in order to guarantee consistency of connector configurations, but found {partitions}"
-                " partitions."
-            )
-            raise ConfigError({"config.storage.topic": [text]})
-        return partitions == 1
 
     def _take(self, record: LogRecord) -> None:
         """Connect skips what it cannot read and uses the previous record."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
 
@@ -30,6 +31,28 @@ def ensure_config_topic(admin: KafkaAdmin, worker: WorkerConfig) -> int:
     :raises ConfigError: it is not compacted, or cannot be created.
     """
     return _ensure(admin, worker, "config", worker.config_topic, 1)
+
+
+def ensure_status_topic(admin: KafkaAdmin, worker: WorkerConfig) -> int:
+    """Make sure that the worker's ``status.storage.topic`` exists; returns its number of partitions.
+
+    :raises ConfigError: it is not compacted, or cannot be created.
+    """
+    return _ensure(admin, worker, "status", worker.status_topic, int(worker.get("status.storage.partitions")))
+
+
+def check_config_topic(topic: str, partitions: int) -> bool:
+    """Whether the config topic exists: records of several partitions have no order, so it must have a single one.
+
+    :raises ConfigError: it has several partitions.
+    """
+    if partitions > 1:
+        text = (
+            f"Topic '{topic}' supplied via the 'config.storage.topic' property is required to have a single partition"
+            f" in order to guarantee consistency of connector configurations, but found {partitions} partitions."
+        )
+        raise ConfigError({"config.storage.topic": [text]})
+    return partitions == 1
 
 
 def replication_of(admin: KafkaAdmin, worker: WorkerConfig, store: str) -> int:

@@ -15,3 +15,8 @@ def task_id(group_id: str, connector: str, task: int) -> str:
 def driver_id(group_id: str, connector: str) -> str:
     """Id of the driver of a run; only one run at a time holds it."""
     return f"{group_id}-{connector}-driver"
+
+
+def leader_id(group_id: str) -> str:
+    """Id of the writer of the config topic: Connect's own, of the leader of the worker group."""
+    return f"connect-cluster-{group_id}"

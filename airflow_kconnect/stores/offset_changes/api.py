@@ -53,6 +53,16 @@ def reset(config: ValidatedConfig, worker: WorkerConfig) -> str:
     return _message(offsets.reset(), "reset")
 
 
+def settle(config: ValidatedConfig, worker: WorkerConfig) -> None:
+    """Make the committed offsets of a stopped connector final: a run still in progress can commit nothing more.
+
+    :raises ConfigError: the connector is not stopped.
+    :raises DataError: a run of the source has not finished its plan.
+    :raises RetriableError: the broker is unavailable, or the sink's group is in use.
+    """
+    _of_stopped(config, worker).settle()
+
+
 def _offsets(config: ValidatedConfig, worker: WorkerConfig) -> SourceOffsets | SinkOffsets:
     return SourceOffsets(config, worker) if config.kind == "source" else SinkOffsets(config, worker)
 

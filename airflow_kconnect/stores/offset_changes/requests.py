@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.source_connector import Offset
 
 OffsetChange = tuple[dict[str, Any], Offset | None]
 

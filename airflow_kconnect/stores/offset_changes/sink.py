@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
 
+from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkConnector
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -77,6 +77,16 @@ class SinkOffsets:
             self._positions.look_up({place.topic for place in wanted})
             self._positions.alter(producer, starts)  # 4
         return external
+
+    def settle(self) -> None:
+        """Fence a run in progress: the committed offsets then are final.
+
+        :raises RetriableError: the group has members.
+        """
+        self._admin.check_reachable()
+        self._check_group()
+        with self._driver():
+            pass
 
     def reset(self) -> bool:
         """Delete the offsets in the offset topic and the group, and have the connector delete those it stores with its

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
+from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.plugins import registry
-from airflow_kconnect.connect.source_connector import SourceConnector
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord, OpenTransactionError
+from airflow_kconnect.kafka.producers import CommittingProducer
 from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offset_changes.requests import source_request
 from airflow_kconnect.stores.offset_topic.records import PlanRecord, facts_key, offset_value
@@ -78,20 +81,25 @@ class SourceOffsets:
         view.read(self._log, range(partitions), committed=True)
         self._check_finished(view)
         external = self._plugin().alter_offsets(self._config.props, wanted)  # 2
-        with self._fence.driver(_DOING) as producer:  # 3
-            self._fence.take_over(producer, self._log, partitions, view, _DOING, self._tasks_max)
-            view.check_readable()
-            self._check_finished(view)  # 4
-            producer.begin()  # 5
+        with self._taken_over(view, partitions) as producer:  # 3, 4, 5
             for partition, offset in wanted:
                 key, outdated = view.offset_keys(partition)
                 producer.produce_patiently(self._topic, None if offset is None else offset_value(offset), key)
                 for old in [*outdated, facts_key(self._name, partition_identity(partition))]:
                     producer.produce_patiently(self._topic, None, old)
-            for own, place in view.of_runs():
-                producer.produce_patiently(self._topic, None, own, place)
-            producer.commit()
         return external
+
+    def settle(self) -> None:
+        """Fence a run in progress, and make sure that none is unfinished: the committed offsets then are final.
+
+        :raises DataError: a run has not finished its plan.
+        """
+        view = OffsetView(self._name)
+        partitions = self._partitions()
+        view.read(self._log, range(partitions), committed=True)
+        self._check_finished(view)
+        with self._taken_over(view, partitions):
+            pass
 
     def reset(self) -> bool:
         """Remove every record of the connector from the offset topic, even unreadable ones.
@@ -111,6 +119,23 @@ class SourceOffsets:
                 producer.produce_patiently(self._topic, None, key, partition)
             producer.commit()
         return external
+
+    @contextmanager
+    def _taken_over(self, view: OffsetView, partitions: int) -> Iterator[CommittingProducer]:
+        """A transaction that no run can interfere with; it removes what runs have left in the offset topic.
+
+        :param view: up to what is committed; it is brought up to date.
+        :raises DataError: a run has not finished its plan.
+        """
+        with self._fence.driver(_DOING) as producer:
+            self._fence.take_over(producer, self._log, partitions, view, _DOING, self._tasks_max)
+            view.check_readable()
+            self._check_finished(view)
+            producer.begin()
+            yield producer
+            for own, place in view.of_runs():
+                producer.produce_patiently(self._topic, None, own, place)
+            producer.commit()
 
     def _reader(self, patience_s: float) -> CompactedLog:
         config = self._clients.consumer(f"connect-{self._name}-offsets")

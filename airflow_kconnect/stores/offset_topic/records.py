@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from airflow_kconnect.connect.connector.source import ResumePoint, Split
 from airflow_kconnect.connect.java.json import canonical_json
-from airflow_kconnect.connect.source_connector import ResumePoint, Split
 
 _OURS = "kconnect"
 

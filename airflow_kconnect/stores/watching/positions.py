@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
+from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
-from airflow_kconnect.connect.source_connector import Offset
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs

@@ -10,8 +10,8 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from airflow_kconnect.connect.connector.source import Split
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
-from airflow_kconnect.connect.source_connector import Split
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -72,6 +72,9 @@ class Connector:
 
     def reset(self) -> str:
         return connector_offsets.reset(self.config, self.worker)
+
+    def settle(self) -> None:
+        connector_offsets.settle(self.config, self.worker)
 
     def write(self, *records: tuple[Any, ...]) -> None:
         """Records in the offset topic: (key, value), or (key, value, partition)."""
@@ -246,6 +249,32 @@ class TestSourceReset:
             source.reset()
 
 
+class TestSettledSource:
+    def test_its_offsets_stay(self, source: Connector, bootstrap: str) -> None:
+        source.write_offset(FILE, {"position": 7})
+        source.settle()
+        assert source.read() == [entry(FILE, {"position": 7})]
+        assert source.records(bootstrap)[claim_key(source.name)] is None
+
+    def test_a_run_in_progress_commits_nothing_more(self, source: Connector) -> None:
+        live = source.live_producer(transactional_ids.task_id(str(source.worker.get("group.id")), source.name, 0))
+        source.settle()
+        live.produce(str(source.worker.get("offset.storage.topic")), b"{}", b"late")
+        with pytest.raises(FencedError):
+            live.commit()
+        live.close()
+
+    def test_an_unfinished_run_must_be_finished_first(self, source: Connector) -> None:
+        source.write((plan_key(source.name), PLAN.encode()))
+        with pytest.raises(DataError, match="run run-1 is not finished"):
+            source.settle()
+
+    def test_it_must_be_stopped(self, source: Connector) -> None:
+        source.want(TargetState.STARTED)
+        with pytest.raises(ConfigError, match="must be in the STOPPED state"):
+            source.settle()
+
+
 @pytest.fixture
 def orders(topic: Callable[..., str], bootstrap: str) -> str:
     """A topic with two partitions and ten records in each."""
@@ -352,3 +381,11 @@ class TestReadNamed:
     def test_a_sink(self, sink: Connector, orders: str) -> None:
         sink.alter(entry(place(orders), {"kafka_offset": 4}))
         assert connector_offsets.read_named(sink.name, sink.worker) == sink.read()
+
+    def test_a_run_in_progress_commits_nothing_once_the_offsets_are_settled(self, sink: Connector, orders: str) -> None:
+        live = sink.live_producer(transactional_ids.driver_id(str(sink.worker.get("group.id")), sink.name))
+        sink.settle()
+        live.produce(orders, b"late")
+        with pytest.raises(FencedError):
+            live.commit()
+        live.close()

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+from airflow_kconnect.connect.connector.source import Split
 from airflow_kconnect.connect.errors import FencedError, RetriableError
-from airflow_kconnect.connect.source_connector import Split
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from airflow_kconnect.connect.source_connector import Split
+from airflow_kconnect.connect.connector.source import Split
 from airflow_kconnect.stores.offset_topic.records import (
     Claim,
     Marker,

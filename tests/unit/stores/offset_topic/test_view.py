@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from airflow_kconnect.connect.connector.source import Offset, Split
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.connect.source_connector import Offset, Split
 from airflow_kconnect.kafka.log import LogRecord
 from airflow_kconnect.stores.offset_topic.records import Marker, PlanRecord, facts_key, marker_key, offset_key, plan_key
 from airflow_kconnect.stores.offset_topic.view import OffsetView
