@@ -49,7 +49,7 @@ def _bytes(frame: RecordFrame, part: Union, converter: Converter) -> Column:
     plain = encode_union(frame, part, JsonConverter({"schemas.enable": "false"}, is_key=converter.is_key)).bytes
     if converter.writes_by_topic:  # a schema is not registered for the sake of a dead letter
         return plain
-    data, error = encode_union(frame, part, converter)
+    data, error, _ = encode_union(frame, part, converter)
     if error is None:
         return data
     return F.when(error.isNull(), data).otherwise(plain)

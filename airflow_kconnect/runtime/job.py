@@ -7,16 +7,16 @@ import logging
 import os
 import sys
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.connector.sink import SinkConnector
+from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RunReport, RunSpec
-from airflow_kconnect.connect.sink_connector import SinkConnector
-from airflow_kconnect.connect.source_connector import SourceConnector
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
@@ -25,6 +25,8 @@ from airflow_kconnect.runtime.process.parent_watch import die_with_parent
 from airflow_kconnect.runtime.process.progress import emit, use_token
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
+from airflow_kconnect.runtime.statuses import run_statuses
+from airflow_kconnect.stores.status_topic.runs import RunStatuses
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,15 +115,24 @@ def run(spec: RunSpec, session: SparkSession | None = None, *, resolver: ConfigR
     """
     resolver = resolver or ConfigResolver.from_worker(spec.worker, spec.variables)
     with resolver.hidden_in_errors():
-        return _run(spec, resolver, session)
+        worker = WorkerConfig.from_props(resolver.resolve(spec.worker))
+        config = resolver.resolve(spec.config)
+    name = str(config.get("name", "")).strip()
+    with run_statuses(spec, worker, name, resolver.hide) as statuses, resolver.hidden_in_errors():
+        return _run(spec, worker, config, session, statuses)
 
 
-def _run(spec: RunSpec, resolver: ConfigResolver, session: SparkSession | None) -> RunReport:
+def _run(
+    spec: RunSpec,
+    worker: WorkerConfig,
+    props: Mapping[str, Any],
+    session: SparkSession | None,
+    statuses: RunStatuses,
+) -> RunReport:
     from airflow_kconnect.runtime.sink.run import SinkRun
     from airflow_kconnect.runtime.source.run import SourceRun
 
-    worker = WorkerConfig.from_props(resolver.resolve(spec.worker))
-    config = validate_connector(resolver.resolve(spec.config), worker=worker, kind=spec.kind)
+    config = validate_connector(props, worker=worker, kind=spec.kind)
     run_id = spec.run_id or uuid.uuid4().hex[:12]
     settings = run_settings(config, worker, run_id, replay=spec.replay, dry_run=spec.dry_run)
     for warning in (*worker.warnings, *settings.config.warnings):
@@ -136,6 +147,14 @@ def _run(spec: RunSpec, resolver: ConfigResolver, session: SparkSession | None) 
     if isinstance(connector, SourceConnector):
         if spec.replay_dead_letters:
             raise ConfigError({"connector.class": [REPLAY_IS_FOR_SINKS]}, config.name)
-        return SourceRun(settings, connector, lazy).run()
+        source = SourceRun(settings, connector, lazy)
+        statuses.running()
+        report = source.run()
+        statuses.used(report.topics)
+        return report
     assert isinstance(connector, SinkConnector)
-    return SinkRun(settings, connector, lazy, dead_letters=spec.replay_dead_letters).run()
+    sink = SinkRun(settings, connector, lazy, dead_letters=spec.replay_dead_letters)
+    statuses.running()
+    report = sink.run()
+    statuses.used(sink.topics_read)
+    return report

@@ -18,6 +18,7 @@ from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.converters.base import Converter, Role, new_converter
+from airflow_kconnect.converters.id_header import expect_ids, id_header_of, named
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.machine.spark_home import use_whole_pyspark
@@ -39,6 +40,7 @@ _WORKER = {
     "value.converter": "org.apache.kafka.connect.json.JsonConverter",
     "header.converter": "org.apache.kafka.connect.storage.SimpleHeaderConverter",
 }
+_PARTS: tuple[Role, ...] = ("key", "value")
 _ROLES: tuple[Role, ...] = ("key", "value", "header")
 _SHAPES_MAX = 8
 _INTERPRETED = {
@@ -48,7 +50,7 @@ _INTERPRETED = {
 }
 _ROWS = (
     "n int, topic string, partition int, kafka_offset long, timestamp long, key binary, value binary,"
-    " headers array<struct<key:string,value:binary>>, header_error string, error string"
+    " headers array<struct<key:string,value:binary>>, header_error string, error string, key_id binary, value_id binary"
 )
 
 
@@ -137,9 +139,7 @@ class _Plan:
         shapes: set[Any] = set()
         for record in records:
             own = {
-                (role, shape)
-                for role in ("key", "value")
-                for shape in self._input[role].shapes_of([_bytes(record.get(role))])
+                (role, shape) for role in _PARTS for shape in self._input[role].shapes_of([self._named(role, record)])
             }
             if batch and len(shapes | own) > _SHAPES_MAX:
                 yield batch
@@ -155,7 +155,7 @@ class _Plan:
         rows = _session().createDataFrame([self._row(n, record) for n, record in enumerate(records)], _ROWS)
         key, value = PartDecoder("key", self._input["key"]), PartDecoder("value", self._input["value"])
         for decoder, role in ((key, "key"), (value, "value")):
-            decoder.learn([_bytes(record.get(role)) for record in records])
+            decoder.look_at([(_bytes(record.get(role)), _headers_of(record)) for record in records])
         frame = decoded_frame(rows, key, value, carried=("n",))
         frame = frame.with_df(frame.df.withColumn("error", F.coalesce("error", "header_error")))
         frame = self._chain.apply(frame, Scope(is_sink=True, header_converter=self._output["header"]))
@@ -177,14 +177,29 @@ class _Plan:
             headers,
             header_error,
             None,
+            self._schema_id("key", record),
+            self._schema_id("value", record),
         )
+
+    def _schema_id(self, role: Role, record: Record) -> bytes | None:
+        header = id_header_of(self._input[role])
+        return header.of(_headers_of(record)) if header else None
+
+    def _named(self, role: Role, record: Record) -> bytes | None:
+        if (schema_id := self._schema_id(role, record)) is not None:
+            expect_ids(self._input[role])
+        return named(_bytes(record.get(role)), schema_id)
 
     def _headers(self, record: Record) -> tuple[list[Cell] | None, str | None]:
         """The headers as the output's converter writes them, and why that is not possible."""
-        given = [{"key": header["key"], "value": _bytes(header["value"])} for header in record.get("headers") or []]
+        given = [{"key": name, "value": value} for name, value in _headers_of(record)]
         headers, read_error = HeaderStage.of(self._input["header"]).decoded(given)
         cells, write_error = HeaderStage.of(self._output["header"]).encoded(headers)
         return cells, read_error or write_error
+
+
+def _headers_of(record: Record) -> list[tuple[str, bytes | None]]:
+    return [(header["key"], _bytes(header["value"])) for header in record.get("headers") or []]
 
 
 def _bytes(data: Any) -> bytes | None:

@@ -13,7 +13,9 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.submit import statuses
 from airflow_kconnect.submit.preflight import check_configuration, connector_config
+from airflow_kconnect.submit.registered import Connector, RegisteredConnector
 from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
 
 STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
@@ -21,16 +23,30 @@ STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
 _FILES = (".json", ".properties", *YAML_SUFFIXES)
 
 
-def is_name(connector: Mapping[str, Any] | str | Path) -> TypeGuard[str]:
+def is_name(connector: Connector) -> TypeGuard[str]:
     """Whether a connector is given by its name: a text that is not JSON and does not end like a connector file."""
     return isinstance(connector, str) and not connector.lstrip().startswith("{") and not connector.endswith(_FILES)
 
 
-def connector_name(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> str:
+def registered_name(connector: Connector, folder: Path | None = None) -> str | None:
+    """The name of a connector whose configuration is in the config topic; None if it was given in another way.
+
+    :param folder: a text may be the path of a file, relative to this folder; one that exists wins.
+    """
+    if isinstance(connector, RegisteredConnector):
+        return connector.name if connector.file is None else None
+    if not is_name(connector) or not connector.strip() or (folder or Path()).joinpath(connector).exists():
+        return None
+    return connector.strip()
+
+
+def connector_name(connector: Connector, folder: Path | None = None) -> str:
     """The name of a connector that is given by its name, or as for `connector_config`.
 
     :raises ConfigError: there is no name, or no such file.
     """
+    if isinstance(connector, RegisteredConnector):
+        return connector.name
     name = connector if is_name(connector) else connector_config(connector, folder).get("name")
     if name is None or not str(name).strip():
         raise ConfigError({"name": ['Missing required configuration "name" which has no default value.']})
@@ -48,13 +64,14 @@ def target_state(name: str, worker: Mapping[str, Any]) -> str:
 
 
 def set_target_state(name: str, state: str, worker: Mapping[str, Any]) -> None:
-    """Set the target state of a connector; runs in progress are not ended.
+    """Set the target state of a connector; runs in progress are not ended. The status follows.
 
     :raises RetriableError: the broker is unavailable.
     """
     from airflow_kconnect.stores.target_states import TargetState, TargetStates
 
     TargetStates(WorkerConfig.from_props(worker)).write(name, TargetState(state))
+    statuses.show_target_state(name, state, worker)
 
 
 def not_started_text(name: str, state: str) -> str:
@@ -114,6 +131,14 @@ def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
 
     known = WorkerConfig.from_props(worker)
     return connector_offsets.reset(validate_connector(config, worker=known), known)
+
+
+def settle_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> None:
+    """Make the committed offsets of a stopped connector final. See `offset_changes.api.settle`."""
+    from airflow_kconnect.stores.offset_changes import api as connector_offsets
+
+    known = WorkerConfig.from_props(worker)
+    connector_offsets.settle(validate_connector(config, worker=known), known)
 
 
 def validated(

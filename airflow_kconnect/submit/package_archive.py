@@ -51,8 +51,8 @@ def with_archive(conf: Mapping[str, str]) -> dict[str, str]:
 
 def _metadata() -> Iterator[tuple[str, str]]:
     try:
-        found = distribution("airflow-kconnect")
+        package = distribution("airflow-kconnect")
     except PackageNotFoundError:
         return
     for name in _METADATA:
-        yield f"airflow_kconnect-{found.version}.dist-info/{name}", found.read_text(name) or ""
+        yield f"airflow_kconnect-{package.version}.dist-info/{name}", package.read_text(name) or ""

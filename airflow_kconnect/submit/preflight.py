@@ -12,10 +12,11 @@ from airflow_kconnect.connect.validation.before_variables import inspect_without
 from airflow_kconnect.connect.validation.connector import load_connector_file
 from airflow_kconnect.connect.variables.providers import NEEDS_AIRFLOW, printable
 from airflow_kconnect.connect.variables.resolver import task_variables
+from airflow_kconnect.submit.registered import Connector, RegisteredConnector
 from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES, load_yaml_file
 
 
-def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | None = None) -> dict[str, Any]:
+def connector_config(connector: Connector, folder: Path | None = None) -> dict[str, Any]:
     """The flat configuration of a connector, with its `name` in it.
 
     :param connector: Connect's JSON or just the configuration, as a dict or a JSON string; or the path of a file.
@@ -24,6 +25,8 @@ def connector_config(connector: Mapping[str, Any] | str | Path, folder: Path | N
     """
     if isinstance(connector, str) and connector.lstrip().startswith("{"):
         connector = _parsed(connector)
+    if isinstance(connector, RegisteredConnector) and connector.file is not None:
+        connector = Path(connector.file)
     if isinstance(connector, Mapping):
         return _flat(connector)
     if not isinstance(connector, str | Path) or not str(connector).strip():

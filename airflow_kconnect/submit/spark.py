@@ -70,15 +70,15 @@ def _check_user() -> None:
 
 def _spark_submit_path(name: str, home: Path | None) -> Path:
     scripts = Path(sys.executable).absolute().parent
-    found = shutil.which(name)
+    program = shutil.which(name)
     # pip's copy in the scripts folder is the same program as PySpark's, but starts a Python to find that folder.
-    if found is not None and not Path(found).parent.samefile(scripts):
-        return Path(found)
-    if home is not None and (found := shutil.which(name, path=str(home / "bin"))) is not None:
-        return Path(found)
-    if named := os.environ.get("SPARK_HOME"):
+    if program is not None and not Path(program).parent.samefile(scripts):
+        return Path(program)
+    if home is not None and (program := shutil.which(name, path=str(home / "bin"))) is not None:
+        return Path(program)
+    if setting := os.environ.get("SPARK_HOME"):
         raise SetupError(
-            f"SPARK_HOME is set to {named}, but {named}/bin/{name} is not a program: correct it or unset it."
+            f"SPARK_HOME is set to {setting}, but {setting}/bin/{name} is not a program: correct it or unset it."
         )
     raise SetupError(
         f"`{name}` was not found: it is neither on PATH nor in {scripts}, and this Python has no PySpark. "
@@ -89,8 +89,8 @@ def _spark_submit_path(name: str, home: Path | None) -> Path:
 
 def _home_of(program: Path) -> Path | None:
     """The Spark that a spark-submit starts; None if it is a script that does not reveal it."""
-    if named := os.environ.get("SPARK_HOME"):
-        return Path(named)
+    if setting := os.environ.get("SPARK_HOME"):
+        return Path(setting)
     home = program.resolve().parents[1]
     return home if (home / "jars").is_dir() or (home / "RELEASE").is_file() else None
 

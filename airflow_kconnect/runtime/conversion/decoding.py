@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -12,12 +11,14 @@ from airflow_kconnect.connect.error_cells import stage_prefix
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, BatchParser, Converter, Hints
+from airflow_kconnect.converters.id_header import IdHeader, expect_ids, id_header_of, named
 from airflow_kconnect.converters.json.schemas import SCHEMAS_MAX
+from airflow_kconnect.kafka.headers import Headers
+from airflow_kconnect.runtime.conversion.schema_ids import named_column, unknown_column
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_UNKNOWN = "\x01"
 _SHAPES_MAX = 64
 
 
@@ -31,6 +32,7 @@ class PartDecoder:
     def __init__(self, part: str, converter: Converter) -> None:
         self._part, self._converter = part, converter
         self._stage = stage_prefix(f"{part.upper()}_CONVERTER", converter.java_name())
+        self._by_id = False
         self._shapes: list[Shape] = list(converter.shapes_of([]))
 
     @property
@@ -46,8 +48,30 @@ class PartDecoder:
             for index, parser in self._converter.batch_parsers(self._shapes).items()
         }
 
-    def learn(self, samples: Iterable[bytes | None]) -> None:
-        """Look at messages: the next decoding knows their shapes, or what is wrong with them."""
+    @property
+    def id_headers(self) -> dict[str, IdHeader]:
+        """The part, if it has one, with the header that may name its schema."""
+        return {self._part: header} if (header := id_header_of(self._converter)) else {}
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns of the reader that are needed."""
+        return frozenset({self._part, *([f"{self._part}_id"] if self._by_id else [])})
+
+    def look_at(self, messages: Iterable[tuple[bytes | None, Headers]]) -> None:
+        """Learn from messages as they are in Kafka: their bytes, and all their headers."""
+        header = id_header_of(self._converter)
+        ids = [(data, header.of(headers) if header else None) for data, headers in messages]
+        self.learn((named(data, found) for data, found in ids), by_id=any(found for _, found in ids))
+
+    def learn(self, samples: Iterable[bytes | None], *, by_id: bool = False) -> None:
+        """Look at messages: the next decoding knows their shapes, or what is wrong with them.
+
+        :param by_id: there are messages that begin with what a header says.
+        """
+        if by_id and not self._by_id:
+            self._by_id = True
+            expect_ids(self._converter)
         new = [shape for shape in self._converter.shapes_of(samples) if shape not in self._shapes]
         new = new[: _fitting(new)]
         # A plan has columns for each. The oldest ones are dropped, and learnt again when they reappear.
@@ -69,13 +93,13 @@ class PartDecoder:
             return [F.col(name) for name in columns]
 
         parsed = {n: F.col(name) for n in range(len(shapes)) if (name := f"{part}_parsed_{n}") in rows.columns}
-        decoded = self._converter.decode(F.col(part), shapes, let, Hints(parsed))
+        raw = let({"named": named_column(F.col(part), F.col(f"{part}_id"))})[0] if self._by_id else F.col(part)
+        decoded = self._converter.decode(raw, shapes, let, Hints(parsed))
         tag, problem = f"{part}_tag", f"{part}_error"
         columns = dict(zip(names, decoded.columns, strict=True))
         rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})
-        unknown = F.concat(F.lit(f"{_UNKNOWN}{part} "), F.base64(F.col(part)))
         told = F.concat(F.lit(self._stage), F.col(problem))
-        error = F.coalesce(told, F.when(F.col(tag) == UNKNOWN_SHAPE, unknown))
+        error = F.coalesce(told, F.when(F.col(tag) == UNKNOWN_SHAPE, unknown_column(part, raw)))
         return rows, Union(shapes, names, tag), error
 
 
@@ -90,14 +114,6 @@ def _size(schema: ConnectSchema | None) -> int:
         return 0
     inner = (*(field.schema for field in schema.fields), schema.key_schema, schema.value_schema)
     return 1 + sum(map(_size, inner))
-
-
-def unknown_sample(cell: str) -> tuple[str, bytes] | None:
-    """The (part, bytes) in an error cell that marks a record of an unknown shape, or None."""
-    if not cell.startswith(_UNKNOWN):
-        return None
-    part, _, text = cell[1:].partition(" ")
-    return part, base64.b64decode(text)
 
 
 def decoded_frame(

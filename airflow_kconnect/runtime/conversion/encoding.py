@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.error_cells import stage_prefix
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.converters.base import Converter, Role, encode_union, new_converter
+from airflow_kconnect.converters.id_header import SchemaHeaders
 from airflow_kconnect.runtime.settings import RunSettings
 
 if TYPE_CHECKING:
@@ -22,28 +23,41 @@ def encoded(frame: RecordFrame, key: Converter, value: Converter) -> DataFrame:
     from pyspark.sql import functions as F
 
     columns: list[Column] = []
+    headers = F.col(frame.headers) if frame.headers else None
     errors: list[Column] = [F.col("error")] if "error" in frame.carried else []
     for name, part, converter in (("key", frame.key, key), ("value", frame.value, value)):
         if part.absent and name == "key":
             continue
-        data, error = encode_union(frame, part, converter)
+        data, error, schema_id = encode_union(frame, part, converter)
         columns.append(data.alias(name))
         if error is not None:
             stage = stage_prefix(f"{name.upper()}_CONVERTER", converter.java_name())
             errors.append(F.concat(F.lit(stage), error))
+        if schema_id is not None and isinstance(converter, SchemaHeaders):
+            headers = _with_header(headers, str(converter.id_header_written), schema_id)
     optional = {
         "topic": frame.topic,
         "timestamp": frame.timestamp,
-        "headers": frame.headers,
         "partition": frame.partition,
     }
     columns += [F.col(column).alias(name) for name, column in optional.items() if column]
+    columns += [] if headers is None else [headers.alias("headers")]
     error = F.coalesce(*errors) if errors else F.lit(None).cast("string")
     carried = {"original": F.when(error.isNotNull(), F.col("original"))} if "original" in frame.carried else {}
     columns += [carried.get(name, F.col(name)).alias(name) for name in frame.carried if name != "error"]
     if errors:
         columns.append(error.alias("error"))
     return frame.df.select(*columns)
+
+
+def _with_header(headers: Column | None, name: str, value: Column) -> Column:
+    """The headers and another one, in rows where it has a value."""
+    from pyspark.sql import functions as F
+
+    kind = "array<struct<key:string,value:binary>>"
+    old = F.lit(None).cast(kind) if headers is None else headers
+    own = F.array(F.struct(F.lit(name).alias("key"), value.alias("value"))).cast(kind)
+    return F.when(value.isNull(), old).otherwise(F.concat(F.coalesce(old, F.array().cast(kind)), own))
 
 
 def converter_of(settings: RunSettings, role: Role) -> Converter:

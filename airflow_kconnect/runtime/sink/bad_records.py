@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 from confluent_kafka import Message
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.error_cells import RecordError
 from airflow_kconnect.connect.errors import DataError, RefusedError
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.kafka.headers import headers_of
 from airflow_kconnect.kafka.producers import FlushingProducer
 from airflow_kconnect.runtime.bad_records import (

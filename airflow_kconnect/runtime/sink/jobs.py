@@ -6,15 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
+from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
+from airflow_kconnect.kafka.headers import headers_of_all
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame, unknown_even_then
 from airflow_kconnect.runtime.conversion.encoding import converter_of
+from airflow_kconnect.runtime.conversion.schema_ids import part_of
 from airflow_kconnect.runtime.dead_letters import as_before, original_in_kafka
 from airflow_kconnect.runtime.process.progress import ProgressAddress
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.kinds import ALL_PARTS, SinkKind
-from airflow_kconnect.runtime.sink.reader import ReaderSettings, read_samples, read_splits, with_places
+from airflow_kconnect.runtime.sink.reader import ReaderSettings, read_samples, read_splits, with_places, with_topic
 from airflow_kconnect.runtime.sink.without_jvm import plain_sink
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
 from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
 _UNKNOWN = 0
 _LEARNT_MAX = 32
+_HEAD = 100
+"""How many records of a partition are looked at to know what it begins with."""
+_READ_FROM = "read_from"
 # Tombstones pass through unchanged: in topics without Debezium's events they are deletions, too.
 _UNWRAP = {
     "transforms": "unwrap",
@@ -79,8 +85,9 @@ class SinkJobs:
         """Look at the first messages of each partition, so that the first job knows common shapes and sizes."""
         firsts = {split.topic_partition: split for split in sorted(splits, key=lambda split: -split.start)}
         messages = read_samples(self._settings.clients.consumer(group), firsts.values())
+        headers, _ = headers_of_all(messages)
         for part, decoder in self._decoders:
-            decoder.learn([getattr(message, part)() for message in messages])
+            decoder.look_at(zip((getattr(message, part)() for message in messages), headers, strict=True))
         self._record_bytes = max((len(message.value() or b"") for message in messages), default=0)
 
     def learn(self, samples: Sequence[tuple[str, bytes]], *, needs_spark: bool, large: bool = False) -> bool:
@@ -97,8 +104,10 @@ class SinkJobs:
             raise unknown_even_then(self._settings.name, samples)
         # A round's plan has room for a limited number of shapes, the first one's among them. Others are met again.
         self._first, samples = samples[0] if samples else None, samples[:_LEARNT_MAX]
+        parts = [(part_of(name), data) for name, data in samples]
         for part, decoder in self._decoders:
-            decoder.learn([data for found, data in samples if found == part])
+            own = [(data, by_id) for (found, by_id), data in parts if found == part]
+            decoder.learn([data for data, _ in own], by_id=any(by_id for _, by_id in own))
         if large:
             self._record_bytes = _UNKNOWN
         return bool(samples) or needs_spark or large
@@ -122,23 +131,40 @@ class SinkJobs:
         renderer = self._kind.renderer(self._key.shapes if self._key else (), self._value.shapes)
         if renderer is None:
             return None
-        reader = self._reader(splits, frozenset(part for part, _ in self._decoders), keeps_parsed=False)
+        reader = self._reader(splits, frozenset(), keeps_parsed=False)
         writers = self._kind.writers(None, len(splits))
         return plain_sink(spark, reader, renderer, self._writing(splits, writers, progress))
 
     def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
-        columns = self._columns.union(part for part, _ in self._decoders)
-        reader = self._reader(splits, columns, keeps_parsed=self._settings.errors.reports or self._dead_letters)
+        reader = self._reader(splits, self._columns, keeps_parsed=self._settings.errors.reports or self._dead_letters)
         reader = replace(reader, largest=self._largest)
         records, delivered = observed(read_splits(spark, reader), padded=False)
         frame = self._frame(records, splits)
+        self._tell_first_shapes(spark, reader)
         rows = self._kind.rows(frame)
         writing = self._writing(splits, self._kind.writers(frame, len(splits)), progress)
         return rows.mapInArrow(sink_writer(writing), REPORT_SCHEMA), delivered
 
+    def _tell_first_shapes(self, spark: SparkSession, reader: ReaderSettings) -> None:
+        """Look at the beginnings of partitions for a connector that wants to know what they begin with."""
+        wanted = self._kind.wants_first_shapes()
+        firsts = {s.topic_partition: s for s in sorted(reader.splits, key=lambda s: -s.start) if s.topic in wanted}
+        if not firsts:
+            return
+        heads = [replace(split, end=min(split.end, split.start + _HEAD)) for _, split in sorted(firsts.items())]
+        frame = self._frame(read_splits(spark, replace(reader, splits=tuple(heads))), heads)
+        shapes = first_shapes(frame)
+        for index, split in reversed(list(enumerate(heads))):
+            if index in shapes:
+                self._kind.first_shape(split.topic, shapes[index])
+
     def _reader(self, splits: list[SinkSplit], columns: frozenset[str], *, keeps_parsed: bool) -> ReaderSettings:
         parsers = {name: parser for _, decoder in self._decoders for name, parser in decoder.parsers.items()}
-        return ReaderSettings(self._consumer_config, tuple(splits), columns, parsers, keeps_parsed=keeps_parsed)
+        headers = {part: header for _, decoder in self._decoders for part, header in decoder.id_headers.items()}
+        columns = columns.union(*(decoder.columns for _, decoder in self._decoders))
+        return ReaderSettings(
+            self._consumer_config, tuple(splits), columns, parsers, keeps_parsed=keeps_parsed, id_headers=headers
+        )
 
     def _writing(
         self, splits: list[SinkSplit], writers: tuple[SplitWriter, ...], progress: ProgressAddress
@@ -158,6 +184,8 @@ class SinkJobs:
         """The records of the splits, decoded and transformed."""
         errors = self._settings.errors
         carried = ("original",) if errors.reports else ()
+        if "topic" in self._kind.needs:
+            rows, carried = with_topic(rows, splits, _READ_FROM), (*carried, _READ_FROM)
         if self._chain.links or self._kind.unwraps_change_events or self._dead_letters:
             rows = with_places(rows, splits)
         if self._dead_letters:
@@ -170,3 +198,13 @@ class SinkJobs:
         if self._kind.unwraps_change_events and has_change_events(frame):
             frame = Chain.from_props(_UNWRAP).apply(frame, scope)
         return frame
+
+
+def first_shapes(frame: RecordFrame) -> dict[int, Shape]:
+    """The shape of the first good value in each Spark partition that has one."""
+    from pyspark.sql import functions as F
+
+    tag = F.col(frame.value.tag) if frame.value.tag else F.lit(0)
+    good = frame.df.where(F.col("error").isNull() & tag.isNotNull())
+    firsts = good.groupBy(F.spark_partition_id().alias("split")).agg(F.min_by(tag, "kafka_offset").alias("tag"))
+    return {row["split"]: frame.value.shapes[row["tag"]] for row in firsts.collect()}

@@ -7,10 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.data import Shape
-from airflow_kconnect.connect.frame import RecordFrame, Union
-from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import (
+from airflow_kconnect.connect.connector.sink import (
     BatchRenderer,
     NativeSinkConnector,
     PollSinkConnector,
@@ -18,6 +15,9 @@ from airflow_kconnect.connect.sink_connector import (
     SinkSplit,
     SplitWriter,
 )
+from airflow_kconnect.connect.data import Shape
+from airflow_kconnect.connect.frame import RecordFrame, Union
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.dead_letters import only_of_failed
@@ -59,6 +59,13 @@ class SinkKind(ABC):
         """What renders records of these shapes without Catalyst, or None."""
         return None
 
+    def wants_first_shapes(self) -> Sequence[str]:
+        """Topics of whose values the first shape should be told before `rows`."""
+        return ()
+
+    def first_shape(self, topic: str, shape: Shape) -> None:
+        """The shape of a topic's first good value."""
+
     @abstractmethod
     def rows(self, frame: RecordFrame) -> DataFrame:
         """The rows for the writers."""
@@ -74,6 +81,10 @@ class SinkKind(ABC):
     def make_visible(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> Mapping[str, Any]:
         """Called once per round, if the kind `commits`; returns details for the report."""
         return {}
+
+    def warnings(self) -> list[str]:
+        """What the connector has noticed so far."""
+        return []
 
 
 def kind_of(settings: RunSettings, connector: SinkConnector) -> SinkKind:
@@ -106,6 +117,12 @@ class NativeKind(SinkKind):
     def renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
         return self._connector.batch_renderer(keys, values)
 
+    def wants_first_shapes(self) -> Sequence[str]:
+        return self._connector.wants_first_shapes()
+
+    def first_shape(self, topic: str, shape: Shape) -> None:
+        self._connector.first_shape(topic, shape)
+
     def rows(self, frame: RecordFrame) -> DataFrame:
         return self._connector.render(only_of_failed(frame) if "original" in frame.carried else frame)
 
@@ -114,6 +131,9 @@ class NativeKind(SinkKind):
 
     def make_visible(self, results: Sequence[tuple[SinkSplit, dict[str, Any]]]) -> Mapping[str, Any]:
         return self._connector.commit(results)
+
+    def warnings(self) -> list[str]:
+        return self._connector.run_warnings()
 
 
 class PollKind(SinkKind):

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.kafka.admin import Bounds
 
 CURE = (

@@ -13,13 +13,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
+from airflow_kconnect.connect.connector.task import SinkTask, SinkTaskContext
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.error_cells import error_from_column
 from airflow_kconnect.connect.errors import ConnectError, DataError
 from airflow_kconnect.connect.frame import Union
 from airflow_kconnect.connect.record import Headers, SinkRecord
-from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
-from airflow_kconnect.connect.task import SinkTask, SinkTaskContext
 from airflow_kconnect.runtime.conversion.header_stage import RAW, Cell, HeaderStage
 from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
 

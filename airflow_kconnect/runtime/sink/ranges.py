@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
+from airflow_kconnect.connect.sink_topics import chosen_topics, dead_letter_group, named_topics, sink_group
 from airflow_kconnect.kafka.admin import Bounds, KafkaAdmin
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.kinds import SinkKind
@@ -23,14 +22,6 @@ def group_of(settings: RunSettings, *, dead_letters: bool) -> str:
     if dead_letters:
         return dead_letter_group(own)
     return settings.replay.name(own) if settings.replay else own
-
-
-def dead_letter_group(own: str) -> str:
-    """The group for replays of dead letters; it has the prefix of the connector's own group, for ACLs on prefixes.
-
-    Without the digits it would be that of a sink called ``<name>-dead-letters``, which may well read that topic.
-    """
-    return f"{own}-dead-letters-{hashlib.sha256(own.encode()).hexdigest()[:8]}"
 
 
 class SinkRanges:

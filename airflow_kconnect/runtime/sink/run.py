@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Mapping
 from itertools import chain, zip_longest
 from typing import Any
 
+from airflow_kconnect.connect.connector.sink import SinkConnector, SinkSplit
 from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.sink_connector import SinkConnector, SinkSplit
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.process.failpoints import failpoint
@@ -29,6 +30,8 @@ from airflow_kconnect.runtime.sink.writer import SinkReport, samples_of, uncount
 from airflow_kconnect.runtime.spark_jobs import run_job
 from airflow_kconnect.stores.sink_positions import SinkPositions
 from airflow_kconnect.stores.topics import ensure_dead_letter_topic
+
+log = logging.getLogger("kconnect.sink")
 
 # The report names at most this many topic-partitions with what open transactions hold back.
 _SHOWN = 20
@@ -52,12 +55,14 @@ class SinkRun:
         )
         consumer_config = settings.clients.consumer(self._group, bulk=True)
         self._jobs = SinkJobs(settings, self._kind, consumer_config, dead_letters=dead_letters)
-        self._reached: dict[TopicPartition, int] = {}  # of all partitions
+        self._began: dict[TopicPartition, int] = {}  # of all partitions
+        self._reached: dict[TopicPartition, int] = {}
         self._phases = PhaseTimer(SINK_PHASES, settings.name)
         self._rounds = self._splits = 0
         self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
         self._learned = False
         self._warnings: list[str] = []
+        self._told: list[str] = []  # by the connector
         self._notes: dict[str, Any] = {}
 
     def run(self) -> RunReport:
@@ -84,7 +89,8 @@ class SinkRun:
             ranges = self._ranges.find()  # 2
             self._jobs.own_topics = self._ranges.own_topics
             failpoint("after-reading-offsets")
-            self._reached = {range_.place: range_.start for range_ in ranges}
+            self._began = {range_.place: range_.start for range_ in ranges}
+            self._reached = dict(self._began)
             if warning := self._positions.settle(producer, self._reached):  # 3
                 self._warnings.append(warning)
             self._kind.prepare(dict(self._reached))  # 4
@@ -92,6 +98,11 @@ class SinkRun:
             return self._report(ranges, left)
         finally:
             producer.close()
+
+    @property
+    def topics_read(self) -> list[str]:
+        """The topics of which the run has read records."""
+        return sorted({place.topic for place, offset in self._reached.items() if offset > self._began[place]})
 
     def _in_rounds(self, producer: TransactionalProducer, ranges: list[OffsetRange]) -> list[OffsetRange]:
         """Move everything, one round at a time; returns what a limit left over."""
@@ -177,6 +188,10 @@ class SinkRun:
         results = [(split, report.result) for split, report in accepted if report.result is not None]
         for name, fact in self._kind.make_visible(results).items():
             self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
+        told = self._kind.warnings()
+        for warning in (text for text in told if text not in self._told):
+            log.warning("%s", warning)
+        self._told = told
 
     def _raise_or_learn(self, reports: list[SinkReport]) -> None:
         """Raise what failed; the next round learns from records of unknown shapes."""
@@ -215,7 +230,7 @@ class SinkRun:
             splits=self._splits,
             complete=not left,
             notes={**self._notes, "rounds": self._rounds} if self._rounds else self._notes,
-            warnings=[*settings.config.warnings, *self._ranges.warnings, *self._warnings],
+            warnings=[*settings.config.warnings, *self._ranges.warnings, *self._warnings, *self._told],
             durations_s=self._phases.durations(),
             replay=str(settings.replay) if settings.replay else None,
             lag=lag,

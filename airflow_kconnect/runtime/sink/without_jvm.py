@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from airflow_kconnect.connect.connector.sink import BatchRenderer, ParsedPart, SinkSplit
 from airflow_kconnect.connect.error_cells import NEEDS_SPARK
-from airflow_kconnect.connect.sink_connector import BatchRenderer, ParsedPart, SinkSplit
 from airflow_kconnect.runtime.sink.reader import ReaderSettings, many_messages, read_split
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer, uncounted
 from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA
@@ -44,16 +45,20 @@ def _mover(
 def rendered_rows(reader: ReaderSettings, renderer: BatchRenderer, split: SinkSplit) -> _Batches:
     """The rows of a split, up to the first batch that Spark has to read."""
     for batch in read_split(reader, split):
-        if batch.column("error").null_count < batch.num_rows:
-            yield batch
+        errors = batch.column("error")
+        good = pc.index(errors.is_valid(), True).as_py() if errors.null_count < batch.num_rows else batch.num_rows
+        if good:
+            rows = _rendered(reader, renderer, batch.slice(0, good))
+            if rows is not None and rows.num_rows != good:
+                raise uncounted(str(split.topic_partition), good, rows.num_rows)
+            if rows is None:
+                first = batch.column("kafka_offset")[:1]
+                yield pa.record_batch({"kafka_offset": first, "error": pa.array([NEEDS_SPARK])})
+                return
+            yield rows
+        if good < batch.num_rows:
+            yield batch.slice(good)
             return
-        rows = _rendered(reader, renderer, batch)
-        if rows is not None and rows.num_rows != batch.num_rows:
-            raise uncounted(str(split.topic_partition), batch.num_rows, rows.num_rows)
-        if rows is None:
-            yield pa.record_batch({"kafka_offset": batch.column("kafka_offset")[:1], "error": pa.array([NEEDS_SPARK])})
-            return
-        yield rows
 
 
 def _rendered(reader: ReaderSettings, renderer: BatchRenderer, batch: pa.RecordBatch) -> pa.RecordBatch | None:

@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
 from airflow_kconnect.connect.error_cells import LARGE, NEEDS_SPARK, pack_error
 from airflow_kconnect.connect.errors import ConnectError, InternalError
-from airflow_kconnect.connect.sink_connector import SinkSplit, SplitWriter
 from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.runtime.bad_records import (
     ErrorHandling,
@@ -22,7 +22,7 @@ from airflow_kconnect.runtime.bad_records import (
     error_at,
     triage,
 )
-from airflow_kconnect.runtime.conversion.decoding import unknown_sample
+from airflow_kconnect.runtime.conversion.schema_ids import unknown_sample
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
 from airflow_kconnect.runtime.process.whole_input import whole

@@ -6,15 +6,15 @@ import uuid
 from abc import ABC, abstractmethod
 from dataclasses import replace
 
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.source_connector import (
+from airflow_kconnect.connect.connector.source import (
     NativeSourceConnector,
     PlanContext,
     PollSourceConnector,
     SourceConnector,
 )
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.process.session import LazySession

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from airflow_kconnect.connect.connector.source import Offset, RecordShapes
+from airflow_kconnect.connect.connector.task import SourceTask, SourceTaskContext
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
-from airflow_kconnect.connect.error_cells import PADDING, error_cell
+from airflow_kconnect.connect.error_cells import PADDING, error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connect.source_connector import Offset, RecordShapes
-from airflow_kconnect.connect.task import SourceTask, SourceTaskContext
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
+from airflow_kconnect.runtime.source import cells
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
             task = _HostedTask(settings, context.partitionId())
             for records in task.batches():
                 if records:
-                    yield _arrow(columns, settings.shapes, records, settings.headers)
+                    yield _arrow(columns, settings.shapes, records, settings.headers, settings.task_class.__name__)
                 else:
                     yield from _padding(columns)
         except ConnectError as error:
@@ -221,8 +222,16 @@ class _HostedTask:
 
 
 def _arrow(
-    columns: pa.Schema, shapes: RecordShapes, records: Sequence[SourceRecord], header_stage: HeaderStage
+    columns: pa.Schema,
+    shapes: RecordShapes,
+    records: Sequence[SourceRecord],
+    header_stage: HeaderStage,
+    executing: str = "SourceTask",
 ) -> pa.RecordBatch:
+    """The records; each that Arrow cannot hold has an error.
+
+    :param executing: the task's class, for errors.
+    """
     headers = [header_stage.encoded_of_task(record.headers) for record in records]
     data: dict[str, list[Any]] = {
         "topic": [r.topic for r in records],
@@ -235,8 +244,18 @@ def _arrow(
     }
     data |= _part("key", shapes.keys, [(r.key_schema, r.key) for r in records])
     data |= _part("value", shapes.values, [(r.value_schema, r.value) for r in records])
-    arrays = [pa.array(data[field.name], field.type) for field in columns]
-    return pa.RecordBatch.from_arrays(arrays, schema=columns)
+    arrays = {field.name: _checked(field, data, executing) for field in columns if field.name != "error"}
+    arrays["error"] = pa.array(data["error"], pa.string())
+    return pa.RecordBatch.from_arrays([arrays[field.name] for field in columns], schema=columns)
+
+
+def _checked(field: pa.Field, data: dict[str, list[Any]], executing: str) -> pa.Array:
+    """A column; values that it cannot hold are errors of their records."""
+    found, errors = cells.column(data[field.name], field.type)
+    for row, text in errors.items():
+        place = field.name.split("_")[0] if field.name.startswith(("key_", "value_")) else field.name
+        data["error"][row] = data["error"][row] or f"{stage_prefix('TASK_POLL', executing)}The {place}: {text}"
+    return found
 
 
 def _json_or_none(value: Mapping[str, Any] | None) -> str | None:
@@ -283,6 +302,6 @@ def _padding(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _error_batch(columns: pa.Schema, error: ConnectError) -> pa.RecordBatch:
-    cells = {"error": [error_cell(error)]}
-    arrays = [pa.array(cells.get(field.name, [None]), field.type) for field in columns]
+    only = {"error": [error_cell(error)]}
+    arrays = [pa.array(only.get(field.name, [None]), field.type) for field in columns]
     return pa.RecordBatch.from_arrays(arrays, schema=columns)

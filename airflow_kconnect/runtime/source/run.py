@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
+from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError, InternalError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.source_connector import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.partitions import partition_of

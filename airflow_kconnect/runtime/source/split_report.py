@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_kconnect.connect.source_connector import ResumePoint
+from airflow_kconnect.connect.connector.source import ResumePoint
 
 REPORT_SCHEMA = "split int, report string"
 """Schema of the one row that a split returns; also used by sink splits."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_kconnect.connect.connector.source import Offset, ResumePoint
 from airflow_kconnect.connect.java.json import partition_identity
-from airflow_kconnect.connect.source_connector import Offset, ResumePoint
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.stores.offset_topic.records import PlanRecord
 from airflow_kconnect.stores.offset_topic.view import OffsetView

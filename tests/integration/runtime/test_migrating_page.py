@@ -22,7 +22,9 @@ pytestmark = [pytest.mark.connect, pytest.mark.spark_submit, pytest.mark.timeout
 PAGE = blocks(REPOSITORY / "docs" / "guides" / "migrating.md")
 (WORKER,) = [block for block in PAGE if block.info == "properties"]
 # The first block has names of hosts and connectors, which are others here.
-NAMES, FETCH, CHECK, STOP, COMPARE, RUN, BACK, LIST = [block for block in PAGE if block.info == "bash"]
+NAMES, LOOK, MOVE, RUN, GIVE_BACK, FETCH, CHECK, STOP, COMPARE, RUN_BY_HAND, RESUME = [
+    block for block in PAGE if block.info == "bash"
+]
 
 
 @pytest.fixture
@@ -84,20 +86,47 @@ def _until(topic: str, bootstrap: str, records: int, connect: ConnectWorker, nam
         connect.wait_running(name)
 
 
-def test_a_connector_moves_here_and_back_by_the_commands_of_the_page(
+@pytest.fixture
+def source(
+    connect: ConnectWorker, file_source: Callable[..., dict[str, str]], numbered: NumberedFile, bootstrap: str
+) -> dict[str, str]:
+    """A file source that has written a hundred records in Connect."""
+    config = file_source(**{"connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector"})
+    create_topic(bootstrap, config["topic"])
+    numbered.append(100)
+    connect.create(config["name"], {key: value for key, value in config.items() if key != "name"})
+    _until(config["topic"], bootstrap, 100, connect, config["name"])
+    return config
+
+
+def test_a_connector_moves_here_and_back_by_the_command_of_the_page(
     connect: ConnectWorker,
-    file_source: Callable[..., dict[str, str]],
+    source: dict[str, str],
     numbered: NumberedFile,
     bootstrap: str,
     typed: Callable[[Block, str], str],
 ) -> None:
-    source = file_source(**{"connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector"})
     name, topic = source["name"], source["topic"]
-    create_topic(bootstrap, topic)
-    numbered.append(100)
-    connect.create(name, {key: value for key, value in source.items() if key != "name"})
-    _until(topic, bootstrap, 100, connect, name)
+    assert "1 of 1 connectors can move" in typed(LOOK, name)
+    assert "the next run resumes where Connect stopped" in typed(MOVE, name)
+    numbered.append(50)
+    assert "50 read, 50 written" in typed(RUN, name)
+    assert read_values(bootstrap, topic) == numbered.expected()
 
+    numbered.append(20)
+    assert "resumed in Connect: RUNNING" in typed(GIVE_BACK, name)
+    _until(topic, bootstrap, 170, connect, name)
+    assert read_values(bootstrap, topic) == numbered.expected()
+
+
+def test_a_connector_moves_here_and_back_by_hand(
+    connect: ConnectWorker,
+    source: dict[str, str],
+    numbered: NumberedFile,
+    bootstrap: str,
+    typed: Callable[[Block, str], str],
+) -> None:
+    name, topic = source["name"], source["topic"]
     typed(FETCH, name)
     assert "is valid" in typed(CHECK, name)
     typed(STOP, name)
@@ -105,12 +134,11 @@ def test_a_connector_moves_here_and_back_by_the_commands_of_the_page(
     numbered.append(50)
     offsets = f'{{"filename": "{numbered.path}"}} -> {{"position": {sum(map(len, numbered.expected()[:100])) + 100}}}'
     assert offsets in typed(COMPARE, name)
-    assert "50 read, 50 written" in typed(RUN, name)
+    assert "50 read, 50 written" in typed(RUN_BY_HAND, name)
     assert read_values(bootstrap, topic) == numbered.expected()
 
-    assert name in typed(LIST, name)
     numbered.append(30)
-    typed(BACK, name)
+    typed(RESUME, name)
     numbered.append(20)
     _until(topic, bootstrap, 200, connect, name)
     assert read_values(bootstrap, topic) == numbered.expected()

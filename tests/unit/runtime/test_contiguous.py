@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.runtime.sink.run import contiguous
 from airflow_kconnect.runtime.sink.writer import SinkReport
 

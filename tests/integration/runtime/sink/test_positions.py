@@ -13,9 +13,9 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewPartitions
 from pyspark.sql import SparkSession
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError, InternalError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from confluent_kafka import Producer
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.runtime.sink import reader as kafka_reader
 from tests.support import unique

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pytest
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
+from airflow_kconnect.connect.connector.task import SinkTask, SinkTaskContext
 from airflow_kconnect.connect.data import INT32_SCHEMA, SCHEMALESS, STRING_SCHEMA, Shape
 from airflow_kconnect.connect.error_cells import record_error
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.frame import ABSENT, Union, single
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit
-from airflow_kconnect.connect.task import SinkTask, SinkTaskContext
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.conversion.header_stage import HeaderStage

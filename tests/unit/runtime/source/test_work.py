@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from airflow_kconnect.connect.source_connector import ResumePoint, Split
+from airflow_kconnect.connect.connector.source import ResumePoint, Split
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.work import Work
 from airflow_kconnect.stores.offset_topic.records import Marker, PlanRecord

@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from airflow_kconnect.connect.connector.source import ResumePoint
 from airflow_kconnect.connect.error_cells import DROPPED, PADDING, error_cell, stage_prefix
 from airflow_kconnect.connect.errors import DataError, RetriableError
-from airflow_kconnect.connect.source_connector import ResumePoint
 from airflow_kconnect.connectors.file.reading import read_split
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.source.acknowledgements import AckReader

@@ -1,0 +1,37 @@
+"""What a run tells the status topic: that it runs, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from airflow_kconnect import __version__
+from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.stores.status_topic.runs import RunStatuses
+
+
+class _Silent(RunStatuses):
+    """Writes nothing."""
+
+    def _do(self, what: Callable[[], None]) -> None:
+        pass
+
+
+@contextmanager
+def run_statuses(spec: RunSpec, worker: WorkerConfig, name: str, hide: Callable[[str], str]) -> Iterator[RunStatuses]:
+    """The statuses of a run: an error that leaves the block is written as its failure.
+
+    Replays and dry runs write none: they run alongside the connector, and how it is doing does not depend on them.
+
+    :param hide: replaces secrets in the texts of errors.
+    """
+    live = not (spec.dry_run or spec.replay or spec.replay_dead_letters)
+    statuses = (RunStatuses if live and name else _Silent)(worker, name, __version__, hide=hide)
+    try:
+        yield statuses
+    except Exception as error:
+        statuses.failed(error)
+        raise
+    finally:
+        statuses.close()

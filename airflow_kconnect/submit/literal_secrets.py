@@ -1,0 +1,30 @@
+"""Which values of a configuration are secrets, and which of them are written out instead of behind a variable."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.submit.submit import SECRET_KEYS
+
+_SECRET_KEY = re.compile(SECRET_KEYS)
+
+
+def is_secret_key(key: str) -> bool:
+    """Whether the value of a configuration key is likely to be a secret."""
+    return _SECRET_KEY.search(key) is not None
+
+
+def is_literal_secret(key: str, value: Any) -> bool:
+    """Whether a value is a secret in plain text."""
+    if not is_secret_key(key) or not value or has_reference(value):
+        return False
+    if key != "connection.url":
+        return True
+    try:
+        JdbcUrl.parse(str(value))  # one without credentials hides nothing
+    except ValueError:
+        return True
+    return False
