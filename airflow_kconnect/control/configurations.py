@@ -1,0 +1,68 @@
+"""Configurations as they are submitted: their name, their validation, Connect's text for what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from airflow_kconnect.connect.config import texts_of
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.before_variables import inspect_without_references
+from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
+from airflow_kconnect.control import secrets
+
+NAME = "name"
+
+
+class InvalidConfigurationError(ConfigError):
+    """A configuration that is not accepted; the text is that of Connect's REST API."""
+
+    def _text(self) -> str:
+        messages = [message for messages in self.errors.values() for message in messages]
+        head = f"Connector configuration is invalid and contains the following {len(messages)} error(s):"
+        end = (
+            "You can also find the above list of errors at the endpoint"
+            " `/connector-plugins/{connectorType}/config/validate`"
+        )
+        return "\n".join([head, *messages, end])
+
+
+class RequestError(ConfigError):
+    """A request that cannot be understood; the text is the message alone."""
+
+    def _text(self) -> str:
+        return "\n".join(message for messages in self.errors.values() for message in messages)
+
+
+def named(config: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The configuration with its name in it.
+
+    :raises RequestError: it has another name.
+    """
+    own = config.get(NAME, name)
+    if own != name:
+        text = f"Connector name configuration ({own}) doesn't match connector name in the URL ({name})"
+        raise RequestError({NAME: [text]})
+    return {**config, NAME: name}
+
+
+def checked(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Inspection:
+    """Validate a configuration before it is registered; variables are not resolved, and no connection is made.
+
+    :param worker: the worker's keys, as they were written.
+    :raises RequestError: there is no connector class, or an unknown one.
+    :raises InvalidConfigurationError: with all errors.
+    """
+    texts, _ = texts_of(config)
+    if not texts.get(CONNECTOR_CLASS):
+        keys = ", ".join(sorted(texts))
+        raise RequestError({CONNECTOR_CLASS: [f"Connector config with the keys {keys} contains no connector type"]})
+    inspection = inspect_without_references(config, worker)
+    if inspection.plugin is None:
+        raise RequestError({CONNECTOR_CLASS: inspection.errors[CONNECTOR_CLASS]})
+    errors = inspection.errors
+    for key, messages in secrets.still_hidden(texts).items():
+        errors.setdefault(key, []).extend(messages)
+    if errors:
+        raise InvalidConfigurationError(errors, str(config.get(NAME)))
+    return inspection

@@ -1,0 +1,350 @@
+"""The control plane of a worker's topics: what Connect's REST API does to connectors, without a herder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
+from typing import Any, Protocol
+
+from airflow_kconnect.connect import plugins
+from airflow_kconnect.connect.config import ConfigDef, texts_of
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
+from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, inspect_keys
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.control import answers, configurations, secrets
+from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
+from airflow_kconnect.control.run_history import RemembersRuns
+from airflow_kconnect.control.stores import ControlStores
+from airflow_kconnect.stores.config_topic.state import ConnectorState
+from airflow_kconnect.stores.offset_changes import api as offset_changes
+from airflow_kconnect.stores.status_topic.records import State
+from airflow_kconnect.stores.status_topic.state import ConnectorStatus
+from airflow_kconnect.stores.target_states import TargetState
+
+_STATE_OF = {
+    TargetState.STARTED: State.RUNNING,
+    TargetState.PAUSED: State.PAUSED,
+    TargetState.STOPPED: State.STOPPED,
+}
+_UNKNOWN = "unknown"
+
+Variables = Callable[[dict[str, str], dict[str, Any]], dict[str, str]]
+_TRACKING, _TRACKING_RESET = "topic.tracking.enable", "topic.tracking.allow.reset"
+
+
+class Runs(Protocol):
+    """What starts and ends runs of connectors: Airflow's scheduler, or nothing."""
+
+    def start(self, connector: str) -> None:
+        """Start a run now, beyond the schedule."""
+
+    def end(self, connector: str) -> None:
+        """End the run in progress, if there is one."""
+
+
+class NoRuns:
+    """Nothing starts runs: they are started elsewhere, and look at the target state."""
+
+    def start(self, connector: str) -> None:
+        """Nothing to do: the next run comes by its schedule."""
+
+    def end(self, connector: str) -> None:
+        """Nothing to do: the run in progress comes to its end."""
+
+
+class ControlPlane:
+    """Registered connectors. Thread-safe.
+
+    :param props: the worker's keys as they were written, variables not resolved.
+    :param stores: the config and the status topic of that worker.
+    :param runs: what starts and ends runs.
+    :param variables: looks up the values of Airflow's variables in configurations of a connector and the worker.
+    """
+
+    def __init__(
+        self,
+        props: Mapping[str, Any],
+        stores: ControlStores,
+        runs: Runs | None = None,
+        variables: Variables | None = None,
+    ) -> None:
+        self._props = dict(props)
+        self._stores = stores
+        self._runs: Runs = runs or NoRuns()
+        self._variables = variables
+        self._at_close: list[Callable[[], None]] = []
+
+    @property
+    def worker_props(self) -> Mapping[str, Any]:
+        """The worker's keys as they were written."""
+        return self._props
+
+    @property
+    def worker(self) -> WorkerConfig:
+        """The worker's keys, variables resolved: with secrets."""
+        return self._stores.worker
+
+    @cached_property
+    def cluster_id(self) -> str:
+        """Id of the Kafka cluster. :raises RetriableError: no broker answers."""
+        return self._stores.cluster_id()
+
+    @property
+    def problem(self) -> str | None:
+        """Why answers may be old, for example an unavailable broker; None if they are not."""
+        return self._stores.problem
+
+    def read_to_end(self) -> None:
+        """Return once everything that is in the topics now is known. :raises RetriableError: no broker answers."""
+        self._stores.read_to_end()
+
+    def at_close(self, call: Callable[[], None]) -> None:
+        """Have `close` call this, too."""
+        self._at_close.append(call)
+
+    def close(self) -> None:
+        """End the background threads."""
+        for call in self._at_close:
+            call()
+        self._stores.close()
+
+    def names(self) -> list[str]:
+        """Names of all registered connectors, sorted."""
+        return list(self._stores.configs())
+
+    def registered(self) -> Mapping[str, ConnectorState]:
+        """All registered connectors by name, with their secrets."""
+        return self._stores.configs()
+
+    def registered_state(self, name: str) -> ConnectorState:
+        """A registered connector, with its secrets. :raises NotFoundError: as `info`."""
+        return self._registered(name)
+
+    def known_status(self, name: str) -> ConnectorStatus:
+        """What runs and requests have written about a connector, registered or not."""
+        return self._stores.status(name)
+
+    def history(self, name: str) -> list[dict[str, Any]]:
+        """The last runs of a connector, see `RemembersRuns`; empty if runs are not remembered."""
+        return self._runs.history(name) if isinstance(self._runs, RemembersRuns) else []
+
+    def info(self, name: str) -> dict[str, Any]:
+        """Connect's `ConnectorInfo`, secrets hidden. :raises NotFoundError: there is no such connector."""
+        return self._info(self._registered(name))
+
+    def config(self, name: str) -> dict[str, str]:
+        """The registered configuration, variables not resolved, secrets hidden. :raises NotFoundError: as `info`."""
+        return self._shown(self._registered(name).texts)
+
+    def registered_config(self, name: str) -> dict[str, str]:
+        """The registered configuration with its secrets, for runs. :raises NotFoundError: as `info`."""
+        return dict(self._registered(name).texts)
+
+    def status(self, name: str) -> dict[str, Any]:
+        """Connect's `ConnectorStateInfo`. :raises NotFoundError: nothing is known about it."""
+        status = self._stores.status(name)
+        if status.status is None:
+            raise NotFoundError(f"No status found for connector {name}")
+        return answers.connector_state(name, status, self._kind_of(name))
+
+    def task_status(self, name: str, task: int) -> dict[str, Any]:
+        """Connect's `TaskState`. :raises NotFoundError: nothing is known about the task."""
+        status = self._stores.status(name).tasks.get(task)
+        if status is None:
+            raise NotFoundError(f"No status found for task {name}-{task}")
+        return answers.task_state(task, status)
+
+    def tasks(self, name: str) -> list[dict[str, Any]]:
+        """Connect's list of `TaskInfo`. :raises NotFoundError: there is no such connector."""
+        config = self._registered(name).texts
+        task_class = f"{config.get(CONNECTOR_CLASS, '').removesuffix('Connector')}Task"
+        return answers.task_infos(name, self._task_ids(name), self._shown(config), task_class)
+
+    def expanded(self, parts: set[str]) -> dict[str, Any]:
+        """All connectors with their `status` and `info`; Connect ignores other names of parts."""
+        return {name: self._parts(state, parts) for name, state in self._stores.configs().items()}
+
+    def create(self, name: str, config: Mapping[str, Any], initial: TargetState | None = None) -> dict[str, Any]:
+        """Register a connector.
+
+        :param initial: its target state, written before the configuration (KIP-980).
+        :raises ConfigError: the configuration is not valid; with all errors.
+        :raises AlreadyExistsError: it is registered already.
+        """
+        texts = self._checked(name, config, {})
+        self._stores.create(name, texts, initial)
+        self._show_state(name, initial or TargetState.STARTED)
+        return answers.connector_info(name, self._shown(texts), [], self._kind(texts))
+
+    def put_config(self, name: str, config: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
+        """Register a connector, or replace its configuration: whether it is new, and its `ConnectorInfo`.
+
+        :raises ConfigError: the configuration is not valid; with all errors.
+        """
+        known = self._stores.configs().get(name)
+        if known is None:
+            try:
+                return True, self.create(name, config)
+            except AlreadyExistsError:  # another request was faster
+                known = self._registered(name)
+        texts = self._checked(name, config, known.texts)
+        self._stores.put_config(name, texts)
+        return False, answers.connector_info(name, self._shown(texts), self._task_ids(name), self._kind(texts))
+
+    def patch_config(self, name: str, patch: Mapping[str, Any]) -> dict[str, Any]:
+        """Change some keys of a configuration; null removes one (KIP-477).
+
+        :raises NotFoundError: there is no such connector. :raises ConfigError: the result is not valid.
+        """
+        known = self._registered(name).texts
+        merged = {key: value for key, value in {**known, **patch}.items() if value is not None}
+        return self.put_config(name, merged)[1]
+
+    def delete(self, name: str) -> None:
+        """Forget a connector; its offsets stay. :raises NotFoundError: there is no such connector."""
+        self._registered(name)
+        self._stores.delete(name)
+        self._runs.end(name)
+
+    def set_target_state(self, name: str, state: TargetState) -> None:
+        """Pause, resume or stop a connector. :raises NotFoundError: there is no such connector."""
+        self._registered(name, "Unknown connector {}")
+        self._stores.put_target_state(name, state)
+        self._show_state(name, state)
+        if state is TargetState.STOPPED:
+            self._runs.end(name)
+
+    def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> dict[str, Any]:
+        """Start a run now; returns the plan of the restart, as Connect does (KIP-745).
+
+        :raises NotFoundError: there is no such connector, or it has no status.
+        """
+        state = self._registered(name, "Unknown connector: {}")
+        status = self._stores.status(name)
+        if status.status is None:
+            raise NotFoundError(f"Status for connector {name} not found")
+        plan = answers.connector_state(name, status, self._kind(state.texts))
+        affected = [plan["connector"], *(plan["tasks"] if include_tasks else [])]
+        chosen = [each for each in affected if not only_failed or each["state"] == State.FAILED.value]
+        for each in chosen:
+            each["state"] = State.RESTARTING.value
+            each.pop("trace", None)
+        if chosen and state.target_state is TargetState.STARTED:
+            self._runs.start(name)
+        return plan
+
+    def restart_task(self, name: str, task: int) -> None:
+        """Start a run now. :raises NotFoundError: there is no such connector or task."""
+        self._registered(name, "Unknown connector: {}")
+        if task not in self._task_ids(name):
+            raise NotFoundError(f"Unknown task: {name}-{task}")
+        self._runs.start(name)
+
+    def topics(self, name: str) -> dict[str, Any]:
+        """The topics that a connector has used (KIP-558). :raises ForbiddenError: tracking is switched off."""
+        if not self.worker.get(_TRACKING):
+            raise ForbiddenError("Topic tracking is disabled.")
+        return {name: {"topics": list(self._stores.status(name).topics)}}
+
+    def reset_topics(self, name: str) -> None:
+        """Forget which topics a connector has used. :raises ForbiddenError: that is switched off."""
+        if not self.worker.get(_TRACKING):
+            raise ForbiddenError("Topic tracking is disabled.")
+        if not self.worker.get(_TRACKING_RESET):
+            raise ForbiddenError("Topic tracking reset is disabled.")
+        self._stores.forget_topics(name)
+
+    def offsets(self, name: str) -> dict[str, Any]:
+        """Committed offsets (KIP-875). :raises NotFoundError: there is no such connector."""
+        with self._resolved(name) as (config, worker):
+            return {"offsets": offset_changes.read(config, worker)}
+
+    def alter_offsets(self, name: str, request: Any) -> dict[str, str]:
+        """Alter the offsets of a stopped connector (KIP-875).
+
+        :raises NotFoundError: there is no such connector.
+        :raises ConfigError: it is not stopped, or the request is wrong.
+        """
+        with self._resolved(name) as (config, worker):
+            return {"message": offset_changes.alter(config, worker, request)}
+
+    def reset_offsets(self, name: str) -> dict[str, str]:
+        """Delete the offsets of a stopped connector. :raises NotFoundError, ConfigError: as `alter_offsets`."""
+        with self._resolved(name) as (config, worker):
+            return {"message": offset_changes.reset(config, worker)}
+
+    def _registered(self, name: str, text: str = "Connector {} not found") -> ConnectorState:
+        state = self._stores.config(name)
+        if state is None:
+            raise NotFoundError(text.format(name))
+        return state
+
+    def _checked(self, name: str, config: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, str]:
+        """The texts of a configuration that may be registered."""
+        complete = secrets.restored(configurations.named(config, name), known)
+        configurations.checked(complete, self._props)
+        texts, _ = texts_of(complete)
+        return texts
+
+    @contextmanager
+    def _resolved(self, name: str) -> Iterator[tuple[ValidatedConfig, WorkerConfig]]:
+        """Both configurations with the values of their variables, which errors do not quote."""
+        config = self._registered(name).texts
+        variables = self._variables(config, self._props) if self._variables else None
+        resolver = ConfigResolver.from_worker(self._props, variables)
+        with resolver.hidden_in_errors():
+            worker = WorkerConfig.from_props(resolver.resolve(self._props))
+            yield validate_connector(resolver.resolve(config), worker=worker), worker
+
+    def _parts(self, state: ConnectorState, parts: set[str]) -> dict[str, Any]:
+        answer: dict[str, Any] = {}
+        if "status" in parts:
+            status = self._stores.status(state.name)
+            if status.status is not None:
+                answer["status"] = answers.connector_state(state.name, status, self._kind(state.texts))
+        if "info" in parts:
+            answer["info"] = self._info(state)
+        return answer
+
+    def _info(self, state: ConnectorState) -> dict[str, Any]:
+        config = self._shown(state.texts)
+        return answers.connector_info(state.name, config, self._task_ids(state.name), self._kind(state.texts))
+
+    def _task_ids(self, name: str) -> list[int]:
+        return sorted(self._stores.status(name).tasks)
+
+    def _show_state(self, name: str, target: TargetState) -> None:
+        self._stores.put_state(name, _STATE_OF[target], self._task_ids(name), self._version(name))
+
+    def _shown(self, config: Mapping[str, str]) -> dict[str, str]:
+        return dict(_shown(tuple(config.items())))
+
+    def _kind_of(self, name: str) -> str:
+        state = self._stores.config(name)
+        return _UNKNOWN if state is None else self._kind(state.texts)
+
+    def _version(self, name: str) -> str | None:
+        try:
+            return plugins.registry().connector(self._registered(name).texts.get(CONNECTOR_CLASS, "")).version()
+        except ConfigError:
+            return None
+
+    def _kind(self, config: Mapping[str, str]) -> str:
+        try:
+            return plugins.registry().connector(config.get(CONNECTOR_CLASS, "")).kind
+        except ConfigError:
+            return _UNKNOWN
+
+
+@lru_cache(maxsize=4096)
+def _shown(config: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
+    """The definitions of all keys are needed for it: too slow for a list of a thousand connectors."""
+    texts = dict(config)
+    try:
+        definition = inspect_keys(texts).definition
+    except ConfigError:
+        definition = ConfigDef()
+    return secrets.shown(texts, definition)

@@ -1,0 +1,113 @@
+"""The installed plugins as Connect's REST API describes them: list, keys, validation of a configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from airflow_kconnect.connect import plugins
+from airflow_kconnect.connect.config import ConfigDef, describe, describe_key
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.before_variables import inspect_without_references
+from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
+from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.control.errors import NotFoundError
+
+_CONNECTOR_TYPES = ("sink", "source")
+_OTHER_GROUPS = (
+    (plugins.TRANSFORMS, "transformation"),
+    (plugins.PREDICATES, "predicate"),
+    (plugins.CONVERTERS, "converter"),
+    (plugins.CONVERTERS, "header_converter"),
+)
+_CONVERTER_TYPES = ("converter", "header_converter")
+
+
+def plugin_list(*, connectors_only: bool = True) -> list[dict[str, Any]]:
+    """Class, type and version of each plugin that can be used: sinks, then sources, then the other kinds."""
+    entries = list(_connectors())
+    if not connectors_only:
+        entries += list(_others())
+    return entries
+
+
+def _connectors() -> Iterator[dict[str, Any]]:
+    known = [info for info in plugins.registry().connectors() if info.error is None]
+    for kind in _CONNECTOR_TYPES:
+        yield from (_entry(info.name, kind, info.version) for info in known if info.kind == kind)
+
+
+def _others() -> Iterator[dict[str, Any]]:
+    registry = plugins.registry()
+    for group, kind in _OTHER_GROUPS:
+        for info in registry.listing(group):
+            if info.error is None and (kind not in _CONVERTER_TYPES or _converts(info.name, kind)):
+                yield _entry(info.name, kind, info.version)
+
+
+def _converts(name: str, kind: str) -> bool:
+    converter = plugins.registry().converter(name)
+    return converter.converts_headers if kind == "header_converter" else not converter.for_headers_only
+
+
+def _entry(name: str, kind: str, version: str | None) -> dict[str, Any]:
+    return {"class": name, "type": kind, "version": version or "undefined"}
+
+
+def plugin_keys(name: str) -> list[dict[str, Any]]:
+    """The keys of a plugin; those of a connector are followed by Connect's own.
+
+    :param name: full name, simple name or alias.
+    :raises NotFoundError: no plugin has this name.
+    """
+    own, framework = _definitions(name)
+    keys = {**own.keys, **{key: framework.keys[key] for key in framework.keys if key not in own.keys}}
+    return [describe_key(key) for key in keys.values()]
+
+
+def _definitions(name: str) -> tuple[ConfigDef, ConfigDef]:
+    registry = plugins.registry()
+    loaders: dict[str, Callable[[str], type[Any]]] = {
+        plugins.TRANSFORMS: registry.transform,
+        plugins.PREDICATES: registry.predicate,
+        plugins.CONVERTERS: registry.converter,
+    }
+    if registry.knows(plugins.CONNECTORS, name):
+        connector = registry.connector(name)
+        framework = source_config if connector.kind == "source" else sink_config
+        return connector.config(), framework(WorkerConfig.defaults())
+    for group, load in loaders.items():
+        if registry.knows(group, name):
+            return load(name).config(), ConfigDef()
+    raise NotFoundError(f"Unknown plugin {name}.")
+
+
+def validation(plugin: str, config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
+    """Connect's `ConfigInfos` of a configuration: every key with its definition, value and errors.
+
+    :param plugin: the class that the request names. :param config: variables not resolved.
+    :raises ConfigError: the configuration names no connector class, or another one.
+    """
+    named = str(config.get(CONNECTOR_CLASS) or "").strip()
+    if not named:
+        raise ConfigError({CONNECTOR_CLASS: [f"Connector config {sorted(config)} contains no connector type"]})
+    if _resolved(named) != _resolved(plugin):
+        text = f"Included connector type {named} does not match request type {plugin}"
+        raise ConfigError({CONNECTOR_CLASS: [text]})
+    inspection = inspect_without_references(config, worker)
+    return described(inspection)
+
+
+def described(inspection: Inspection) -> dict[str, Any]:
+    """The `ConfigInfos` of an inspection."""
+    return describe(inspection.definition, inspection.values.values(), name=inspection.connector_class)
+
+
+def _resolved(name: str) -> str:
+    """The full name of a connector class.
+
+    :raises ConfigError: there is no such class.
+    """
+    plugins.registry().connector(name)
+    return plugins.registry().resolve(plugins.CONNECTORS, name, key=CONNECTOR_CLASS)

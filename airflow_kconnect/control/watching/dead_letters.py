@@ -1,0 +1,78 @@
+"""The dead letters of a connector: how many its topic holds, and the last ones of this connector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.shared import shared_kafka
+from airflow_kconnect.kafka.tail import SeenRecord, TopicTail
+
+TOPIC = "errors.deadletterqueue.topic.name"
+_CONTEXT = "errors.deadletterqueue.context.headers.enable"
+_CONTEXT_HEADER = "__connect.errors."
+_CONNECTOR = f"{_CONTEXT_HEADER}connector.name"
+_SEEN = 500
+
+
+class DeadLetters:
+    """Looks into topics of dead letters. Thread-safe."""
+
+    def __init__(self, worker: WorkerConfig) -> None:
+        self._clients, self._group = ClientConfigs(worker.props), f"{worker.group_id}-dead-letters"
+        self._kafka = shared_kafka(self._clients, self._group)
+
+    def count(self, config: Mapping[str, str]) -> dict[str, Any]:
+        """`topic`, `records` and `attributed`.
+
+        :returns: `topic` is None if the connector has none; `records` is counted in offsets, as everywhere in Kafka,
+            and includes those of other connectors with the same topic; it is None if the topic does not exist.
+            `attributed` says whether letters name their connector: others are not shown.
+        :raises RetriableError: the broker is unavailable.
+        """
+        topic = config.get(TOPIC) or None
+        attributed = config.get(_CONTEXT, "false").strip().lower() == "true"
+        return {"topic": topic, "records": None if topic is None else self._records(topic), "attributed": attributed}
+
+    def last(self, name: str, config: Mapping[str, str], most: int) -> list[dict[str, Any]]:
+        """The last dead letters that name this connector in their headers, the newest one first.
+
+        Letters of other connectors and other records are not shown: the user who may change this connector chooses its
+        topic, and need not be allowed to read it.
+
+        :raises ConfigError: there is no such topic. :raises RetriableError: the broker is unavailable.
+        """
+        topic = config.get(TOPIC)
+        if not topic:
+            raise ConfigError({TOPIC: [f"{TOPIC} is not set: the connector has no topic of dead letters"]})
+        with self._kafka.admin() as admin:
+            found = TopicTail(admin, self._clients.consumer(self._group), topic).last(_SEEN)
+        return [_shown(record) for record in reversed(found) if _header(record, _CONNECTOR) == name][:most]
+
+    def _records(self, topic: str) -> int | None:
+        with self._kafka.admin() as admin:
+            size = admin.partitions_of([topic]).get(topic)
+            if size is None:
+                return None
+            bounds = admin.bounds([TopicPartition(topic, p) for p in range(size)])
+        return sum(each.end - each.begin for each in bounds.values())
+
+
+def _header(record: SeenRecord, name: str) -> str | None:
+    """The last one of this name is that of the reporter: a record may have had its own."""
+    return next((header["value"] for header in reversed(record.headers) if header["key"] == name), None)
+
+
+def _shown(record: SeenRecord) -> dict[str, Any]:
+    context = {
+        (header["key"] or "").removeprefix(_CONTEXT_HEADER): header["value"]
+        for header in record.headers
+        if (header["key"] or "").startswith(_CONTEXT_HEADER)
+    }
+    own = [header for header in record.headers if not (header["key"] or "").startswith(_CONTEXT_HEADER)]
+    return {**asdict(record), "headers": own, "context": context}

@@ -1,0 +1,143 @@
+"""The lag of all sinks at once: a few requests for all topics, one for each consumer group, none of them in turn."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, TimeoutError, as_completed
+from dataclasses import dataclass, field
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.kafka.admin import Bounds
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.onlooker import OnlookerAdmin
+from airflow_kconnect.kafka.shared import shared_kafka
+
+_FRESH_S = 4.0
+_LIMIT_S = 8.0
+_AT_A_TIME = 16
+_OTHER_CLUSTER = ("consumer.override.bootstrap.servers", "admin.override.bootstrap.servers")
+_LATEST = "consumer.override.auto.offset.reset"
+
+
+@dataclass(frozen=True)
+class LagsFound:
+    """What the broker has answered.
+
+    :param lags: records that a run of the sink would read, counted in offsets; sinks without an answer are left out.
+    :param problem: why some are left out; None if none is.
+    :param at_ms: when the broker was asked.
+    """
+
+    lags: Mapping[str, int] = field(default_factory=dict)
+    problem: str | None = None
+    at_ms: int = 0
+
+
+class Lags:
+    """Asks for the lag of sinks; answers are kept for a few seconds, for all who look. Thread-safe."""
+
+    def __init__(self, worker: WorkerConfig) -> None:
+        self._worker = worker
+        self._kafka = shared_kafka(ClientConfigs(worker.props), f"{worker.group_id}-lags")
+        self._lock = threading.Lock()
+        self._found = LagsFound()
+        self._until = 0.0
+
+    def of(self, sinks: Mapping[str, Mapping[str, str]]) -> LagsFound:
+        """The lag of each sink.
+
+        :param sinks: all of them, with their configurations: name, topics, group. Those are left out that
+            read another cluster, or whose topics or group are variables.
+        """
+        # While another request asks, the answer is what was known before.
+        if self._lock.acquire(blocking=self._found.at_ms == 0):
+            try:
+                if time.monotonic() >= self._until:
+                    self._found = self._asked({name: props for name, props in sinks.items() if _can_be_asked(props)})
+                    self._until = time.monotonic() + _FRESH_S
+            finally:
+                self._lock.release()
+        return self._found
+
+    def _asked(self, sinks: Mapping[str, Mapping[str, str]]) -> LagsFound:
+        at_ms = int(time.time() * 1000)
+        if not sinks:
+            return LagsFound(at_ms=at_ms)
+        try:
+            with self._kafka.admin() as admin:
+                sizes, late = admin.topics(), time.monotonic() + _LIMIT_S
+                topics = self._topics(sinks, sizes)
+                wanted = {topic for chosen in topics.values() for topic in chosen}
+                bounds = admin.bounds([TopicPartition(topic, p) for topic in wanted for p in range(sizes[topic])])
+                committed = _committed(admin, {name: sink_group(sinks[name]) for name in topics}, late)
+        except ConnectError as error:
+            return LagsFound(problem=str(error), at_ms=at_ms)
+        places: dict[str, list[TopicPartition]] = {}
+        for place in bounds:
+            places.setdefault(place.topic, []).append(place)
+        lags = {
+            name: sum(
+                _unread(offsets.get(place), bounds[place], latest=sinks[name].get(_LATEST) == "latest")
+                for topic in topics[name]
+                for place in places.get(topic, ())
+            )
+            for name, offsets in committed.items()
+        }
+        missing = len(topics) - len(lags)
+        problem = f"{missing} of {len(topics)} consumer groups have not answered in time" if missing else None
+        return LagsFound(lags, problem, at_ms)
+
+    def _topics(self, sinks: Mapping[str, Mapping[str, str]], existing: Mapping[str, int]) -> dict[str, list[str]]:
+        """The topics of each sink, without those sinks whose topics do not exist yet."""
+        internal = self._worker.internal_topics
+        chosen = {name: _chosen(props, existing, internal) for name, props in sinks.items()}
+        return {name: topics for name, topics in chosen.items() if topics or "topics.regex" in sinks[name]}
+
+
+def _can_be_asked(props: Mapping[str, str]) -> bool:
+    read = (props.get(key, "") for key in ("topics", "topics.regex", "consumer.override.group.id"))
+    return not any(key in props for key in _OTHER_CLUSTER) and not any(map(has_reference, read))
+
+
+def _chosen(props: Mapping[str, str], existing: Mapping[str, int], internal: frozenset[str]) -> list[str]:
+    if "topics.regex" not in props:
+        return sorted(set(named_topics(props)) & set(existing))
+    try:
+        return chosen_topics(props, existing, internal)
+    except ConfigError:
+        return []
+
+
+def _committed(admin: OnlookerAdmin, groups: Mapping[str, str], late: float) -> dict[str, dict[TopicPartition, int]]:
+    """The offsets of each sink's group that has answered in time."""
+    pool = ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="lags")
+    asked = {pool.submit(admin.committed_offsets, group): name for name, group in groups.items()}
+    found: dict[str, dict[TopicPartition, int]] = {}
+    try:
+        for answer in as_completed(asked, max(late - time.monotonic(), 0.0)):
+            if answer.exception() is None:
+                found[asked[answer]] = answer.result()
+    except TimeoutError:
+        pass
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return found
+
+
+def _unread(committed: int | None, bounds: Bounds, *, latest: bool) -> int:
+    """As a run would count: from where it would begin to the read_committed end."""
+    start = committed
+    if start is None or not bounds.begin <= start <= bounds.log_end:
+        start = bounds.end if latest else bounds.begin
+    return max(bounds.end - start, 0)
+
+
+def sinks_of(configs: Iterable[tuple[str, Mapping[str, str]]]) -> dict[str, dict[str, str]]:
+    """Those of the configurations that read topics."""
+    return {name: {**props, "name": name} for name, props in configs if "topics" in props or "topics.regex" in props}

@@ -1,0 +1,44 @@
+"""What counts as lag, and which sinks can be asked for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_kconnect.control.watching.lags import _can_be_asked, _unread, sinks_of
+from airflow_kconnect.kafka.admin import Bounds
+
+BOUNDS = Bounds(begin=10, end=20, log_end=25)
+
+
+@pytest.mark.parametrize(
+    ("committed", "latest", "lag"),
+    [
+        (15, False, 5),
+        (20, False, 0),
+        (22, False, 0),  # an open transaction: not readable yet
+        (None, False, 10),
+        (None, True, 0),
+        (5, False, 10),  # the records were deleted: a run begins where there are some
+        (99, False, 10),
+        (99, True, 0),
+    ],
+)
+def test_lag_is_what_a_run_would_read(committed: int | None, latest: bool, lag: int) -> None:
+    assert _unread(committed, BOUNDS, latest=latest) == lag
+
+
+@pytest.mark.parametrize(
+    ("props", "asked"),
+    [
+        ({"topics": "t"}, True),
+        ({"topics": "${env:T}"}, False),
+        ({"topics.regex": "a.*", "consumer.override.group.id": "${env:G}"}, False),
+        ({"topics": "t", "consumer.override.bootstrap.servers": "other:9092"}, False),
+    ],
+)
+def test_who_can_be_asked(props: dict[str, str], asked: bool) -> None:
+    assert _can_be_asked(props) is asked
+
+
+def test_sources_have_no_lag() -> None:
+    assert list(sinks_of([("a", {"topics": "t"}), ("b", {"file": "f"}), ("c", {"topics.regex": "t"})])) == ["a", "c"]
