@@ -1,0 +1,42 @@
+"""The FastAPI app of Connect's REST API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fastapi import FastAPI
+
+from airflow_kconnect import __version__
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.access import AccessPolicy
+from airflow_kconnect.rest.connect_api import connectors, offsets, plugins, server, states
+from airflow_kconnect.rest.errors import handle_errors
+from airflow_kconnect.rest.own_api import connectors as own_connectors
+from airflow_kconnect.rest.own_api import page
+from airflow_kconnect.rest.paths import SegmentsDecodedAlone
+
+
+def create_app(plane: Callable[[], ControlPlane], access: AccessPolicy, dependencies: Sequence[Any] = ()) -> FastAPI:
+    """The app; it can be served alone or mounted under a path.
+
+    :param plane: called with each request that needs the control plane; what it raises is answered.
+    :param access: decides about each request.
+    :param dependencies: of FastAPI, called before that for each request.
+    """
+    app = FastAPI(
+        title="airflow_kconnect",
+        summary="Kafka Connect's REST API, without a Connect cluster",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+        dependencies=list(dependencies),
+        redirect_slashes=False,
+    )
+    app.state.plane, app.state.access = plane, access
+    for module in (server, connectors, states, offsets, plugins, own_connectors, page):
+        app.include_router(module.router)
+    handle_errors(app)
+    app.add_middleware(SegmentsDecodedAlone)
+    return app

@@ -1,0 +1,1 @@
+"""The endpoints of Kafka Connect, with its paths, bodies and status codes."""

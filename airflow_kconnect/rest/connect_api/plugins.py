@@ -1,0 +1,32 @@
+"""`/connector-plugins`: what is installed, its keys, and validation of configurations."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from airflow_kconnect.control import plugin_catalogue
+from airflow_kconnect.rest.access import AnyReader
+from airflow_kconnect.rest.bodies import JsonBody, config_request
+from airflow_kconnect.rest.serving import Plane
+
+router = APIRouter(prefix="/connector-plugins", tags=["plugins"])
+
+
+@router.get("")
+def list_plugins(_: AnyReader, connectors_only: Annotated[bool, Query(alias="connectorsOnly")] = True) -> Any:
+    """The connectors that are installed; with `connectorsOnly=false` all plugins."""
+    return plugin_catalogue.plugin_list(connectors_only=connectors_only)
+
+
+@router.get("/{plugin}/config")
+def get_keys(plugin: str, _: AnyReader) -> Any:
+    """The keys of a plugin."""
+    return plugin_catalogue.plugin_keys(plugin)
+
+
+@router.put("/{plugin}/config/validate")
+def validate(plugin: str, plane: Plane, body: JsonBody, _: AnyReader) -> Any:
+    """Every key of a configuration with its definition, value and errors; nothing is registered."""
+    return plugin_catalogue.validation(plugin, config_request(body), plane.worker_props)

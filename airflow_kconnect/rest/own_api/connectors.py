@@ -1,0 +1,64 @@
+"""`/v1/connectors` and `/v1/lags`: all connectors in short, one in full, the lag of sinks, dead letters."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from airflow_kconnect.control.watching import validation
+from airflow_kconnect.rest.access import Access, Caller, Reading, Writing
+from airflow_kconnect.rest.bodies import JsonBody, config_request
+from airflow_kconnect.rest.errors import RestError
+from airflow_kconnect.rest.own_api.watching import Watching
+from airflow_kconnect.rest.paths import ConnectorName
+from airflow_kconnect.rest.serving import Plane
+
+router = APIRouter(prefix="/v1", tags=["page"])
+
+
+@router.get("/connectors")
+def get_overview(plane: Plane, watch: Watching, access: Access) -> Any:
+    """The connectors that the caller may see, in short; `problem` says why that may be old."""
+    return {"connectors": watch.summaries(access.readable(plane.names())), "problem": plane.problem}
+
+
+@router.get("/lags")
+def get_lags(plane: Plane, watch: Watching, access: Access) -> Any:
+    """The lag in records of the sinks that the caller may see; those that are not known are left out."""
+    return asdict(watch.lags(access.readable(plane.names())))
+
+
+@router.get("/connectors/{connector}")
+def get_detail(name: ConnectorName, watch: Watching, access: Access, _: Reading) -> Any:
+    """One connector in full, secrets `[hidden]`; `may_write` says whether the caller may change it."""
+    return {**watch.detail(name), "may_write": _may_write(access, name)}
+
+
+@router.put("/connectors/{connector}/config/validate")
+def validate(name: ConnectorName, plane: Plane, body: JsonBody, _: Writing) -> Any:
+    """As Connect's validation, of a configuration whose `[hidden]` values are those that are registered."""
+    return validation.of_change(plane, name, config_request(body))
+
+
+@router.get("/connectors/{connector}/dead-letters")
+def count_dead_letters(name: ConnectorName, watch: Watching, _: Reading) -> Any:
+    """The topic of dead letters, and how many records it holds."""
+    return watch.dead_letters(name)
+
+
+@router.get("/connectors/{connector}/dead-letters/last")
+def show_dead_letters(
+    name: ConnectorName, watch: Watching, _: Writing, most: Annotated[int, Query(ge=1, le=100)] = 20
+) -> Any:
+    """The last dead letters of the connector with their contents; for those who may change it."""
+    return {"dead_letters": watch.last_dead_letters(name, most)}
+
+
+def _may_write(access: Caller, name: str) -> bool:
+    try:
+        access.check_write(name)
+    except RestError:
+        return False
+    return True

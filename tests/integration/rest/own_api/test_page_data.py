@@ -1,0 +1,230 @@
+"""What the server tells the Connectors page: overview, lags, one connector, dead letters."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.access import TokenPolicy
+from airflow_kconnect.rest.app import create_app
+from airflow_kconnect.stores.status_topic.records import State
+from tests.support import unique
+from tests.support.kafka import create_topic, eventually, produce
+from tests.support.registered import Registered, WorkerTopics, commit, dead_letter
+
+FILE = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
+OFFSET = ({"filename": "/data/in.txt"}, {"position": 7})
+SECRET = "hush-hush"
+
+
+@pytest.fixture
+def topics(bootstrap: str, control_props: dict[str, str]) -> WorkerTopics:
+    """The topics of the server."""
+    return WorkerTopics(bootstrap, control_props)
+
+
+def _sink(topic: str, **more: str) -> dict[str, str]:
+    return {"connector.class": "DirectorySink", "topics": topic, "directory": "/lake", **more}
+
+
+def _only(client: TestClient) -> dict[str, Any]:
+    (connector,) = client.get("/v1/connectors").json()["connectors"]
+    found: dict[str, Any] = connector
+    return found
+
+
+class TestOverview:
+    def test_a_source(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("lines", FILE, topics=("t",), offsets=(OFFSET,), age_s=60))
+        found = _only(client)
+        age_s = time.time() - found.pop("changed_ms") / 1000
+        changed_ms = found["offsets"].pop("changed_ms")
+        assert found == {
+            "name": "lines",
+            "type": "source",
+            "class": "FileStreamSource",
+            "target_state": "STARTED",
+            "state": "RUNNING",
+            "worker_id": "spark-7f9c:kconnect",
+            "version": "0.1.0",
+            "tasks": 1,
+            "failed_tasks": 0,
+            "cause": None,
+            "topics": ["t"],
+            "topic_count": 1,
+            "offsets": {"partitions": 1, "newest": {"partition": OFFSET[0], "offset": OFFSET[1]}, "records": None},
+        }
+        assert 55 < age_s < 120
+        assert changed_ms > 0
+
+    def test_a_failed_task_makes_a_connector_failed(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("lines", FILE, tasks=(State.RUNNING, State.FAILED), trace="IOException: full\n\tat x"))
+        found = _only(client)
+        assert (found["state"], found["failed_tasks"], found["cause"]) == ("FAILED", 1, "IOException: full")
+
+    def test_offsets_of_a_sink(self, client: TestClient, topics: WorkerTopics, bootstrap: str) -> None:
+        topic = create_topic(bootstrap, unique("t"))
+        name = unique("sink")
+        topics.add(Registered(name, _sink(topic), committed={topic: 2}))
+        assert _only(client)["offsets"]["records"] == 2
+
+    def test_a_connector_of_an_unknown_class(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("other", {"connector.class": "com.example.Unknown"}))
+        assert _only(client)["type"] == "unknown"
+
+    def test_a_change_of_state_is_a_change(self, client: TestClient, topics: WorkerTopics, plane: ControlPlane) -> None:
+        topics.add(Registered("lines", FILE, age_s=500))
+        before = _only(client)["changed_ms"]
+        client.put("/connectors/lines/pause")
+        assert _only(client)["changed_ms"] > before + 400_000
+
+
+class TestLags:
+    def test_of_all_sinks(self, client: TestClient, topics: WorkerTopics, bootstrap: str) -> None:
+        topic = create_topic(bootstrap, unique("t"), partitions=2)
+        produce(bootstrap, topic, ["a", "b", "c"], partition=0)
+        produce(bootstrap, topic, ["d"], partition=1)
+        read, unread = unique("read"), unique("unread")
+        topics.add(Registered(read, _sink(topic), committed={topic: 2}), Registered(unread, _sink(topic)))
+        assert client.get("/v1/lags").json()["lags"] == {read: 2, unread: 4}
+
+    @pytest.mark.parametrize(
+        "more",
+        [
+            {"consumer.override.bootstrap.servers": "elsewhere:9092"},
+            {"topics": "${env:TOPICS}"},
+            {"topics": "does-not-exist"},
+        ],
+    )
+    def test_those_that_cannot_be_asked_are_left_out(
+        self, more: dict[str, str], client: TestClient, topics: WorkerTopics, bootstrap: str
+    ) -> None:
+        topic = create_topic(bootstrap, unique("t"))
+        topics.add(Registered("a", {**_sink(topic), **more}), Registered("b", _sink(topic)))
+        assert client.get("/v1/lags").json()["lags"] == {"b": 0}
+
+    def test_a_group_of_its_own(self, client: TestClient, topics: WorkerTopics, bootstrap: str) -> None:
+        topic, group = create_topic(bootstrap, unique("t")), unique("group")
+        produce(bootstrap, topic, ["a", "b", "c"])
+        commit(bootstrap, group, {topic: 1})
+        topics.add(Registered("a", _sink(topic, **{"consumer.override.group.id": group})))
+        assert client.get("/v1/lags").json()["lags"] == {"a": 2}
+
+    def test_topics_by_a_pattern(self, client: TestClient, topics: WorkerTopics, bootstrap: str) -> None:
+        prefix = unique("by-pattern")
+        for number in range(2):
+            produce(bootstrap, create_topic(bootstrap, f"{prefix}-{number}"), ["a"])
+        config = {"connector.class": "DirectorySink", "topics.regex": f"{prefix}-.*", "directory": "/lake"}
+        topics.add(Registered("a", config))
+        assert client.get("/v1/lags").json()["lags"] == {"a": 2}
+
+    def test_the_broker_is_not_asked_again_at_once(
+        self, client: TestClient, topics: WorkerTopics, bootstrap: str
+    ) -> None:
+        topics.add(Registered("a", _sink(create_topic(bootstrap, unique("t")))))
+        first, second = (client.get("/v1/lags").json()["at_ms"] for _ in range(2))
+        assert first == second
+
+
+class TestDetail:
+    def test_secrets_are_hidden(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("lines", {**FILE, "producer.override.sasl.password": SECRET}))
+        answer = client.get("/v1/connectors/lines")
+        assert answer.json()["config"]["producer.override.sasl.password"] == "[hidden]"
+        assert SECRET not in answer.text
+
+    def test_tasks_and_traces(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("lines", FILE, tasks=(State.FAILED,), trace="IOException: full\n\tat x"))
+        (task,) = client.get("/v1/connectors/lines").json()["tasks"]
+        assert (task["state"], task["trace"]) == ("FAILED", "IOException: full\n\tat x")
+
+    def test_an_unknown_connector(self, client: TestClient) -> None:
+        assert client.get("/v1/connectors/nope").status_code == 404
+
+    def test_runs_that_are_remembered(self, control_props: dict[str, str], plane: ControlPlane) -> None:
+        past = [{"id": "scheduled", "state": "success", "start": 1, "end": 2}]
+
+        class Remembering:
+            def start(self, connector: str) -> None: ...
+            def end(self, connector: str) -> None: ...
+            def history(self, connector: str) -> list[dict[str, Any]]:
+                return past
+
+        remembering = ControlPlane(control_props, plane._stores, Remembering())
+        remembering.create("lines", FILE)
+        client = TestClient(create_app(lambda: remembering, TokenPolicy(None)))
+        assert client.get("/v1/connectors/lines").json()["history"] == past
+
+
+class TestValidation:
+    def test_a_hidden_secret_is_the_registered_one(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("lines", {**FILE, "producer.override.sasl.password": SECRET}))
+        config = client.get("/v1/connectors/lines").json()["config"]
+        answer = client.put("/v1/connectors/lines/config/validate", json=config)
+        assert (answer.json()["error_count"], SECRET in answer.text) == (0, False)
+
+    def test_a_hidden_value_of_another_key_is_an_error(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("lines", FILE))
+        config = {**FILE, "name": "lines", "producer.override.sasl.password": "[hidden]"}
+        answer = client.put("/v1/connectors/lines/config/validate", json=config).json()
+        assert answer["error_count"] == 1
+
+    def test_an_error_does_not_quote_a_kept_secret(self, client: TestClient, topics: WorkerTopics) -> None:
+        url = f"jdbc:postgresql://u:{SECRET}@db/shop"
+        config = {"connector.class": "JdbcSource", "connection.url": url, "mode": "bulk", "topic.prefix": "p"}
+        topics.add(Registered("db", config))
+        shown = client.get("/v1/connectors/db").json()["config"]
+        answer = client.put("/v1/connectors/db/config/validate", json=shown)
+        assert (shown["connection.url"], SECRET in answer.text) == ("[hidden]", False)
+
+
+class TestDeadLetters:
+    def test_without_a_topic(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("a", _sink("t")))
+        assert client.get("/v1/connectors/a/dead-letters").json()["topic"] is None
+
+    def test_a_topic_that_does_not_exist_yet(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("a", _sink("t", **{"errors.deadletterqueue.topic.name": unique("none")})))
+        assert client.get("/v1/connectors/a/dead-letters").json()["records"] is None
+
+    def test_they_are_counted(self, client: TestClient, topics: WorkerTopics, bootstrap: str) -> None:
+        letters = create_topic(bootstrap, unique("letters"))
+        dead_letter(bootstrap, letters, "a", "x", "broken")
+        topics.add(Registered("a", _sink("t", **{"errors.deadletterqueue.topic.name": letters})))
+        count = client.get("/v1/connectors/a/dead-letters").json
+        assert eventually(count, {"topic": letters, "records": 1, "attributed": False})["records"] == 1
+
+    def test_only_those_of_the_connector_are_shown(
+        self, client: TestClient, topics: WorkerTopics, bootstrap: str
+    ) -> None:
+        letters = create_topic(bootstrap, unique("letters"))
+        dead_letter(bootstrap, letters, "other", "not yours", "broken")
+        produce(bootstrap, letters, ["any record of a topic"])
+        dead_letter(bootstrap, letters, "a", "mine", "broken")
+        topics.add(Registered("a", _sink("t", **{"errors.deadletterqueue.topic.name": letters})))
+        (letter,) = client.get("/v1/connectors/a/dead-letters/last").json()["dead_letters"]
+        assert (letter["value"], letter["context"]["exception.message"]) == ("mine", "broken")
+
+
+class TestPage:
+    @pytest.mark.parametrize("path", ["/ui/", "/ui/app.js", "/ui/views/list.js", "/ui/parts/dom.js", "/ui/style.css"])
+    def test_files_have_a_strict_policy(self, path: str, client: TestClient) -> None:
+        policy = client.get(path).headers["content-security-policy"]
+        assert ("default-src 'self'" in policy, "unsafe" in policy) == (True, False)
+
+    def test_without_a_slash_it_is_found(self, client: TestClient) -> None:
+        assert client.get("/ui", follow_redirects=False).headers["location"] == "ui/"
+
+    @pytest.mark.parametrize(
+        "path", ["/ui/nope.js", "/ui/../app.py", "/ui/..%2fapp.py", "/ui/%2e%2e/app.py", "/ui//etc/passwd"]
+    )
+    def test_other_files_are_not_found(self, path: str, client: TestClient) -> None:
+        assert client.get(path).status_code == 404
+
+    def test_an_unchanged_file_is_not_sent_again(self, client: TestClient) -> None:
+        tag = client.get("/ui/app.js").headers["etag"]
+        assert client.get("/ui/app.js", headers={"If-None-Match": tag}).status_code == 304

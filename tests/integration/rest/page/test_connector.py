@@ -1,0 +1,225 @@
+"""One connector on the page: what can be done to it, its configuration, offsets, dead letters."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from selenium import webdriver
+
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.access import TokenPolicy
+from airflow_kconnect.rest.app import create_app
+from airflow_kconnect.stores.status_topic.records import State
+from tests.support.connectors_page import ConnectorsPage, served
+from tests.support.registered import Registered, WorkerTopics
+
+URL = "jdbc:postgresql://db/shop"
+CONFIG = {
+    "connector.class": "JdbcSource",
+    "connection.url": URL,
+    "connection.password": "geheim",
+    "mode": "bulk",
+    "topic.prefix": "shop.",
+}
+OFFSET = ({"protocol": "1", "table": "orders"}, {"incrementing": 7})
+
+
+@pytest.fixture
+def orders(page: ConnectorsPage, topics: WorkerTopics) -> ConnectorsPage:
+    """The page with a source `orders`, open at it."""
+    topics.add(Registered("orders", CONFIG, topics=("shop.orders",), offsets=(OFFSET,)))
+    page.open("#/connector/orders")
+    page.see("Running", ".heading")
+    return page
+
+
+def test_it_is_paused_resumed_and_stopped(orders: ConnectorsPage) -> None:
+    orders.click("Pause")
+    orders.see("Paused", ".heading")
+    orders.click("Resume")
+    orders.see("Running", ".heading")
+    orders.click("Stop")
+    orders.see("Stopped", ".heading")
+
+
+def test_it_is_restarted(orders: ConnectorsPage) -> None:
+    orders.click("Restart")
+    orders.see("orders is restarted", "#toasts")
+
+
+def test_deleting_asks_for_the_name(orders: ConnectorsPage, plane: ControlPlane) -> None:
+    orders.click("Delete")
+    accept = orders.find("dialog .danger")
+    assert not accept.is_enabled()
+    orders.find("dialog input").send_keys("orders")
+    accept.click()
+    orders.see("No connectors yet")
+    assert plane.names() == []
+
+
+def test_deleting_can_be_cancelled(orders: ConnectorsPage, plane: ControlPlane) -> None:
+    orders.click("Delete")
+    orders.click("Cancel")
+    assert plane.names() == ["orders"]
+
+
+def test_a_setting_is_validated_as_it_is_typed_and_saved(orders: ConnectorsPage, plane: ControlPlane) -> None:
+    orders.click("Configuration")
+    orders.see("Everything is valid")
+    orders.fill(orders.field("tasks.max"), "none")
+    orders.see("1 setting needs attention")
+    orders.see("Not a number", "[id='field-tasks.max-error']")
+    orders.fill(orders.field("tasks.max"), "3")
+    orders.see("Everything is valid")
+    orders.click("Save")
+    orders.see("is saved", "#toasts")
+    assert plane.registered_config("orders") == {**CONFIG, "name": "orders", "tasks.max": "3"}
+
+
+def test_secrets_are_not_in_the_page_and_survive_a_change(orders: ConnectorsPage, plane: ControlPlane) -> None:
+    orders.click("Configuration")
+    orders.see("Everything is valid")
+    values = orders.script("return [...document.querySelectorAll('input')].map((each) => each.value)")
+    assert "geheim" not in f"{values}{orders.driver.page_source}"
+    orders.fill(orders.field("tasks.max"), "2")
+    orders.click("Save")
+    orders.see("is saved", "#toasts")
+    assert plane.registered_config("orders")["connection.password"] == "geheim"
+
+
+def test_the_configuration_as_json(orders: ConnectorsPage, plane: ControlPlane) -> None:
+    orders.click("Configuration")
+    orders.see("Everything is valid")
+    orders.find("label[for='as-json']").click()
+    area = orders.find("#json")
+    config = json.loads(area.get_attribute("value") or "")
+    orders.fill(area, "{")
+    orders.see("JSON", "#json-error")
+    orders.fill(area, json.dumps({**config, "producer.override.linger.ms": "5"}))
+    orders.click("Save")
+    orders.see("is saved", "#toasts")
+    orders.until(lambda: plane.registered_config("orders").get("producer.override.linger.ms") == "5", "not saved")
+
+
+def test_leaving_with_changes_asks(orders: ConnectorsPage) -> None:
+    orders.click("Configuration")
+    orders.see("Everything is valid")
+    orders.fill(orders.field("tasks.max"), "3")
+    orders.click("Connectors")
+    orders.see("Discard your changes?")
+    orders.click("Cancel")
+    assert orders.field("tasks.max").get_attribute("value") == "3"
+
+
+def test_offsets_are_edited_when_it_is_stopped(orders: ConnectorsPage, plane: ControlPlane) -> None:
+    orders.click("Offsets")
+    orders.see('{"incrementing":7}', "tbody")
+    orders.click("Stop the connector")
+    orders.click("Edit")
+    orders.fill(orders.find("#offset-offset"), '{"incrementing": 3}')
+    orders.click("Save")
+    orders.see('{"incrementing":3}', "tbody")
+    assert plane.offsets("orders")["offsets"][0]["offset"] == {"incrementing": 3}
+
+
+def test_an_offset_that_is_refused_stays_in_the_dialog(orders: ConnectorsPage) -> None:
+    orders.click("Offsets")
+    orders.click("Stop the connector")
+    orders.click("Edit")
+    orders.fill(orders.find("#offset-offset"), "[1")
+    orders.click("Save")
+    orders.see("Offset", "dialog .error")
+    orders.click("Cancel")
+
+
+def test_offsets_are_reset(orders: ConnectorsPage, plane: ControlPlane) -> None:
+    orders.click("Offsets")
+    orders.click("Stop the connector")
+    orders.click("Reset all")
+    orders.click("Reset")
+    orders.see("No offsets yet")
+    assert plane.offsets("orders") == {"offsets": []}
+
+
+def test_topics_are_listed_and_forgotten(orders: ConnectorsPage, plane: ControlPlane) -> None:
+    orders.click("Topics")
+    orders.see("shop.orders", "tbody")
+    orders.click("Forget these topics")
+    orders.click("Forget")
+    orders.see("No topics yet")
+    assert plane.topics("orders") == {"orders": {"topics": []}}
+
+
+def test_a_failed_task_shows_its_trace(page: ConnectorsPage, topics: WorkerTopics) -> None:
+    topics.add(Registered("bad", CONFIG, tasks=(State.RUNNING, State.FAILED), trace="IOException: disk full\n\tat x"))
+    page.open("#/connector/bad/tasks")
+    page.see("IOException: disk full", "pre")
+
+
+def test_dead_letters_are_shown_on_demand(shop: ConnectorsPage) -> None:
+    shop.open("#/connector/orders-warehouse/dead-letters")
+    shop.see("3 records in orders-warehouse.dead-letters")
+    assert not shop.all(".letter")
+    shop.click("Show the last ones")
+    shop.see('"customer": 40112', ".letter")
+
+
+def test_a_connector_that_does_not_exist(page: ConnectorsPage) -> None:
+    page.open("#/connector/nope")
+    page.see("Connector nope not found", "#banner")
+
+
+def test_tabs_by_keyboard(orders: ConnectorsPage) -> None:
+    orders.script("document.getElementById('tab-overview').focus()")
+    orders.driver.switch_to.active_element.send_keys("\ue014")
+    orders.until(lambda: orders.focused() == "Configuration", "the arrow does not go to the next tab")
+
+
+class Remembering:
+    """Runs as Airflow remembers them."""
+
+    def start(self, connector: str) -> None:
+        """Nothing is started."""
+
+    def end(self, connector: str) -> None:
+        """Nothing is ended."""
+
+    def history(self, connector: str) -> list[dict[str, Any]]:
+        """Three runs, newest first."""
+        return [
+            {"id": "c", "state": "queued", "start": None, "end": None},
+            {"id": "b", "state": "failed", "start": 60_000, "end": 90_000},
+            {"id": "a", "state": "success", "start": 1, "end": 60_001},
+        ]
+
+
+def test_runs_that_are_remembered_are_bars(
+    control_props: dict[str, str], plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome
+) -> None:
+    topics.add(Registered("orders", CONFIG))
+    remembering = ControlPlane(control_props, plane._stores, Remembering())
+    with served(create_app(lambda: remembering, TokenPolicy(None))) as url:
+        shown = ConnectorsPage(browser, f"{url}/ui/")
+        shown.open("#/connector/orders")
+        shown.see("Last runs")
+        labels = [each.get_attribute("aria-label") or "" for each in shown.all(".runs [role='img']")]
+        shown.screenshot("connectors-runs")
+        browser.get("about:blank")
+    assert [label.partition(" s,")[0] for label in labels] == ["success, 60", "failed, 30"]
+
+
+def test_a_token_is_asked_for_and_kept(plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome) -> None:
+    topics.add(Registered("orders", CONFIG))
+    with served(create_app(lambda: plane, TokenPolicy("geheim"))) as url:
+        shown = ConnectorsPage(browser, f"{url}/ui/")
+        shown.open()
+        shown.see("Token needed")
+        shown.find("#token").send_keys("geheim")
+        shown.click("Continue")
+        shown.see_names("orders")
+        browser.refresh()
+        shown.see_names("orders")
+        browser.get("about:blank")
+    shown.errors()

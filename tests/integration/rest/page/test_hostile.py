@@ -1,0 +1,75 @@
+"""Names, configurations and traces that would be markup, if the page took them for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.stores.status_topic.records import State
+from tests.support.connectors_page import ConnectorsPage
+from tests.support.registered import Registered, WorkerTopics, dead_letter
+
+EVIL = "<img src=x onerror=\"document.title='hit'\"><script>document.title='hit'</script>"
+CONFIG = {
+    "connector.class": EVIL,
+    "topics": EVIL,
+    EVIL: EVIL,
+    "errors.deadletterqueue.context.headers.enable": "true",
+}
+
+
+@pytest.fixture
+def evil(page: ConnectorsPage, topics: WorkerTopics, plane: ControlPlane, bootstrap: str) -> ConnectorsPage:
+    """The page of a connector that is markup in all places."""
+    from tests.support import unique
+    from tests.support.kafka import create_topic
+
+    letters = create_topic(bootstrap, unique("letters"))
+    dead_letter(bootstrap, letters, EVIL, EVIL, EVIL)
+    config = {**CONFIG, "errors.deadletterqueue.topic.name": letters}
+    topics.add(Registered(EVIL, config, State.FAILED, (State.FAILED,), EVIL, (EVIL,), (({EVIL: EVIL}, {EVIL: EVIL}),)))
+    page.open()
+    page.see(EVIL, "tbody")
+    return page
+
+
+def _nothing_happened(page: ConnectorsPage) -> bool:
+    made = page.script("return document.querySelectorAll('main img, main script').length")
+    return bool(page.driver.title == "Connectors" and made == 0)
+
+
+def test_list(evil: ConnectorsPage) -> None:
+    assert _nothing_happened(evil)
+
+
+@pytest.mark.parametrize("tab", ["Overview", "Configuration", "Tasks", "Offsets", "Topics", "Dead letters"])
+def test_tabs(tab: str, evil: ConnectorsPage) -> None:
+    evil.find("tbody a.name").click()
+    evil.see(EVIL, "h1")
+    evil.click(tab)
+    if tab == "Dead letters":
+        evil.click("Show the last ones")
+        evil.see(EVIL, ".letter")
+    elif tab == "Configuration":
+        evil.see(EVIL, ".others")
+    elif tab != "Offsets":
+        evil.see(EVIL, "#panel")
+    assert _nothing_happened(evil)
+    evil.errors()
+
+
+def test_deleting(evil: ConnectorsPage, plane: ControlPlane) -> None:
+    evil.find("tbody a.name").click()
+    evil.click("Delete")
+    evil.find("dialog input").send_keys(EVIL)
+    evil.find("dialog .danger").click()
+    evil.see("No connectors yet")
+    assert (plane.names(), _nothing_happened(evil)) == ([], True)
+
+
+def test_scripts_in_the_page_itself_are_refused(page: ConnectorsPage) -> None:
+    page.open()
+    page.see("No connectors yet")
+    page.script("try { document.createElement('div').innerHTML = '<p>x</p>'; } catch { document.title = 'refused'; }")
+    assert page.driver.title == "refused"
+    page.errors()

@@ -1,0 +1,109 @@
+"""How the page looks: for screen readers and keyboards (axe-core), in the dark, on small screens, in a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi import FastAPI, Response
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.access import TokenPolicy
+from airflow_kconnect.rest.app import create_app
+from tests.support.connectors_page import ConnectorsPage, served
+from tests.support.registered import WorkerTopics
+
+VIEWS = {
+    "list": ("", "orders-warehouse"),
+    "failed": ("#/connector/orders-warehouse", "have failed"),
+    "configuration": ("#/connector/orders-warehouse/configuration", "Everything is valid"),
+    "tasks": ("#/connector/orders-warehouse/tasks", "Task 1"),
+    "offsets": ("#/connector/shipments-lake/offsets", "Reset all"),
+    "topics": ("#/connector/orders-db/topics", "First seen"),
+    "dead-letters": ("#/connector/orders-warehouse/dead-letters", "records in"),
+    "new": ("#/new", "FileStreamSourceConnector"),
+}
+
+
+@pytest.fixture(params=["light", "dark"])
+def theme(request: pytest.FixtureRequest, shop: ConnectorsPage) -> Iterator[str]:
+    """The theme that the system prefers."""
+    shop.theme(request.param)
+    yield request.param
+    shop.theme("light")
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_views(view: str, theme: str, shop: ConnectorsPage) -> None:
+    path, text = VIEWS[view]
+    shop.open(path)
+    shop.see(text)
+    shop.screenshot(f"connectors-{view}-{theme}")
+    background = shop.script("return getComputedStyle(document.body).backgroundColor")
+    assert background == {"light": "rgb(246, 247, 249)", "dark": "rgb(20, 22, 26)"}[theme]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing(view: str, theme: str, shop: ConnectorsPage) -> None:
+    path, text = VIEWS[view]
+    shop.open(path)
+    shop.see(text)
+    assert shop.accessibility() == []
+
+
+def test_axe_finds_nothing_in_a_dialog(theme: str, shop: ConnectorsPage) -> None:
+    shop.open("#/connector/orders-db")
+    shop.click("Delete")
+    shop.screenshot(f"connectors-delete-{theme}")
+    assert shop.accessibility() == []
+
+
+@pytest.mark.parametrize("view", ["list", "failed", "configuration"])
+def test_on_a_small_screen_nothing_is_cut_off(view: str, shop: ConnectorsPage) -> None:
+    path, text = VIEWS[view]
+    size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    shop.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        shop.open(path)
+        shop.see(text)
+        shop.screenshot(f"connectors-{view}-small")
+        assert shop.script("return document.documentElement.scrollWidth") <= 400
+    finally:
+        shop.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+FRAME = """<!doctype html><html class="dark"><title>Airflow</title><body style="margin: 0">
+<iframe title="Connectors" src="kconnect/ui/" sandbox="allow-scripts allow-same-origin allow-forms allow-downloads"
+ style="border: 0; inline-size: 100vw; block-size: 100vh"></iframe>"""
+
+
+@pytest.fixture
+def framed(plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
+    """The page as in Airflow: the app mounted below a path, the page in a sandboxed frame of a dark page."""
+    outer = FastAPI()
+    outer.mount("/base/kconnect", create_app(lambda: plane, TokenPolicy(None)))
+    outer.add_api_route("/base/", lambda: Response(FRAME, media_type="text/html"))
+    with served(outer) as url:
+        shown = ConnectorsPage(browser, f"{url}/base/")
+        shown.open()
+        browser.switch_to.frame(browser.find_element(By.TAG_NAME, "iframe"))
+        yield shown
+        browser.switch_to.default_content()
+        browser.get("about:blank")
+
+
+def test_in_a_frame_it_is_as_dark_as_the_page_around_it(framed: ConnectorsPage) -> None:
+    framed.see("No connectors yet")
+    assert framed.script("return getComputedStyle(document.body).backgroundColor") == "rgb(20, 22, 26)"
+
+
+def test_in_a_frame_it_can_be_used(framed: ConnectorsPage, plane: ControlPlane) -> None:
+    plane.create("lines", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
+    framed.click("lines")
+    framed.click("Delete")
+    framed.find("dialog input").send_keys("lines")
+    framed.find("dialog .danger").click()
+    framed.see("No connectors yet")
+    assert plane.names() == []

@@ -1,0 +1,150 @@
+"""Who may ask for what, and which requests are refused whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+from starlette.requests import Request
+from starlette.testclient import TestClient
+
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.access import TokenPolicy
+from airflow_kconnect.rest.app import create_app
+from airflow_kconnect.rest.errors import RestError
+
+REQUESTS = [
+    ("GET", "/"),
+    ("GET", "/connectors"),
+    ("POST", "/connectors"),
+    ("GET", "/connectors/a"),
+    ("GET", "/connectors/a/config"),
+    ("PUT", "/connectors/a/config"),
+    ("PATCH", "/connectors/a/config"),
+    ("DELETE", "/connectors/a"),
+    ("GET", "/connectors/a/status"),
+    ("GET", "/connectors/a/tasks"),
+    ("GET", "/connectors/a/tasks/0/status"),
+    ("POST", "/connectors/a/tasks/0/restart"),
+    ("POST", "/connectors/a/restart"),
+    ("PUT", "/connectors/a/pause"),
+    ("PUT", "/connectors/a/resume"),
+    ("PUT", "/connectors/a/stop"),
+    ("GET", "/connectors/a/topics"),
+    ("PUT", "/connectors/a/topics/reset"),
+    ("GET", "/connectors/a/offsets"),
+    ("PATCH", "/connectors/a/offsets"),
+    ("DELETE", "/connectors/a/offsets"),
+    ("GET", "/connector-plugins"),
+    ("GET", "/connector-plugins/a/config"),
+    ("PUT", "/connector-plugins/a/config/validate"),
+    ("GET", "/admin/loggers"),
+    ("GET", "/admin/loggers/root"),
+    ("PUT", "/admin/loggers/root"),
+    ("GET", "/v1/connectors"),
+    ("GET", "/v1/lags"),
+    ("GET", "/v1/connectors/a"),
+    ("PUT", "/v1/connectors/a/config/validate"),
+    ("GET", "/v1/connectors/a/dead-letters"),
+    ("GET", "/v1/connectors/a/dead-letters/last"),
+]
+WRITES = [(method, path) for method, path in REQUESTS if method != "GET"]
+
+
+@pytest.fixture
+def guarded(plane: ControlPlane) -> Iterator[TestClient]:
+    """The API with a token."""
+    yield TestClient(create_app(lambda: plane, TokenPolicy("geheim")), raise_server_exceptions=False)
+
+
+def test_the_list_of_requests_is_complete(plane: ControlPlane) -> None:
+    routes = create_app(lambda: plane, TokenPolicy(None)).openapi()["paths"]
+    operations = {(method.upper(), path) for path, methods in routes.items() for method in methods} - {
+        ("GET", "/health")
+    }
+    names = {"{connector}": "a", "{plugin}": "a", "{task}": "0", "{logger}": "root"}
+    for parameter, value in names.items():
+        operations = {(method, path.replace(parameter, value)) for method, path in operations}
+    assert operations == set(REQUESTS)
+
+
+@pytest.mark.parametrize(("method", "path"), REQUESTS)
+def test_without_the_token_nothing_is_answered(method: str, path: str, guarded: TestClient) -> None:
+    assert guarded.request(method, path).status_code == 401
+
+
+@pytest.mark.parametrize("header", ["Bearer wrong", "Bearer", "Basic Z2VoZWlt", "geheim"])
+def test_another_token_is_refused(header: str, guarded: TestClient) -> None:
+    assert guarded.get("/connectors", headers={"Authorization": header}).status_code == 401
+
+
+def test_with_the_token_everything_is_answered(guarded: TestClient) -> None:
+    assert guarded.get("/connectors", headers={"Authorization": "Bearer geheim"}).status_code == 200
+
+
+@pytest.mark.parametrize(("method", "path"), WRITES)
+@pytest.mark.parametrize("header", [{"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}])
+def test_pages_of_other_sites_change_nothing(
+    method: str, path: str, header: dict[str, str], client: TestClient
+) -> None:
+    assert client.request(method, path, headers=header).status_code == 403
+
+
+def test_a_page_of_this_server_may_write(client: TestClient) -> None:
+    headers = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+    assert client.put("/connectors/a/pause", headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/ui/", "/ui/app.js", "/ui/style.css"])
+def test_the_files_of_the_page_need_no_token(path: str, guarded: TestClient) -> None:
+    assert guarded.get(path).status_code == 200
+
+
+class OnlyA:
+    """A caller who may see the connector `a`, and change none."""
+
+    def caller(self, request: Request) -> OnlyA:
+        """See `AccessPolicy`."""
+        return self
+
+    def readable(self, names: Iterable[str]) -> list[str]:
+        """See `Caller`."""
+        return [name for name in names if name == "a"]
+
+    def check_read(self, connector: str) -> None:
+        """See `Caller`."""
+        if connector != "a":
+            raise RestError(403, "not yours")
+
+    def check_write(self, connector: str) -> None:
+        """See `Caller`."""
+        raise RestError(403, "not yours")
+
+
+@pytest.fixture
+def limited(plane: ControlPlane) -> Iterator[TestClient]:
+    """The API for such a caller, with sinks `a` and `b`."""
+    for name in ("a", "b"):
+        plane.put_config(name, {"connector.class": "DirectorySink", "topics": "t", "directory": "/lake"})
+    yield TestClient(create_app(lambda: plane, OnlyA()), raise_server_exceptions=False)
+
+
+def test_an_overview_has_what_the_caller_may_see(limited: TestClient) -> None:
+    assert [each["name"] for each in limited.get("/v1/connectors").json()["connectors"]] == ["a"]
+
+
+@pytest.mark.parametrize("path", ["/v1/connectors/b", "/v1/connectors/b/dead-letters"])
+def test_a_connector_of_others_is_not_shown(path: str, limited: TestClient) -> None:
+    assert limited.get(path).status_code == 403
+
+
+def test_a_reader_is_told_that_nothing_can_be_changed(limited: TestClient) -> None:
+    assert limited.get("/v1/connectors/a").json()["may_write"] is False
+
+
+def test_a_reader_sees_no_contents_of_dead_letters(limited: TestClient) -> None:
+    assert limited.get("/v1/connectors/a/dead-letters/last").status_code == 403
+
+
+def test_the_health_needs_no_token(guarded: TestClient) -> None:
+    assert guarded.get("/health").json()["status"] == "healthy"

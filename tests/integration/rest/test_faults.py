@@ -1,0 +1,112 @@
+"""A server that is killed, and a broker that is unavailable."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.control.stores import ControlStores
+from airflow_kconnect.local.broker import EmbeddedBroker
+from airflow_kconnect.rest.access import TokenPolicy
+from airflow_kconnect.rest.app import create_app
+from tests.support.control import control_worker
+
+CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
+
+
+class Server:
+    """A process of `kconnect rest`."""
+
+    def __init__(self, worker: Path) -> None:
+        command = [str(Path(sys.executable).with_name("kconnect")), "rest", "--port", "0", "--worker", str(worker)]
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+        assert self.process.stdout is not None
+        match = re.search(r"http://\S+", self.process.stdout.readline())
+        assert match
+        self.url = match[0]
+
+    def kill(self) -> None:
+        """End it as a machine that loses power would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def test_what_a_killed_server_has_answered_is_there(bootstrap: str, tmp_path: Path) -> None:
+    worker = tmp_path / "worker.properties"
+    worker.write_text("".join(f"{key}={value}\n" for key, value in control_worker(bootstrap).items()))
+    answered, asked = set[str](), set[str]()
+    for generation in range(2):
+        server = Server(worker)
+
+        def create(url: str = server.url, generation: int = generation) -> None:
+            for number in range(1000):
+                name = f"connector-{generation}-{number}"
+                asked.add(name)
+                try:
+                    answer = httpx.post(f"{url}/connectors", json={"name": name, "config": CONFIG}, timeout=30)
+                except httpx.HTTPError:
+                    return
+                if answer.status_code == 201:
+                    answered.add(name)
+
+        client = threading.Thread(target=create)
+        client.start()
+        time.sleep(3 + generation / 2)
+        server.kill()
+        client.join()
+    last = Server(worker)
+    registered = set(httpx.get(f"{last.url}/connectors", timeout=30).json())
+    last.kill()
+    assert (answered - registered, registered - asked, len(answered) > 0) == (set(), set(), True)
+
+
+@pytest.fixture(scope="module")
+def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
+    """A broker that is frozen by these tests."""
+    broker = EmbeddedBroker(tmp_path_factory.mktemp("broker"))
+    broker.start()
+    yield broker
+    broker.stop()
+
+
+@pytest.fixture(scope="module")
+def without_broker(own_broker: EmbeddedBroker) -> Iterator[TestClient]:
+    """A client of a server that has read its topics before the broker has stopped."""
+    props = control_worker(own_broker.bootstrap)
+    plane = ControlPlane(props, ControlStores(props))
+    client = TestClient(create_app(lambda: plane, TokenPolicy(None)), raise_server_exceptions=False)
+    assert client.post("/connectors", json={"name": "one", "config": CONFIG}).status_code == 201
+    own_broker.stop()
+    deadline = time.monotonic() + 60
+    while client.get("/health").status_code == 200:
+        assert time.monotonic() < deadline, "the health does not change"
+        time.sleep(0.5)
+    yield client
+    plane.close()
+
+
+def test_without_a_broker_the_last_state_is_answered(without_broker: TestClient) -> None:
+    assert without_broker.get("/connectors/one/status").json()["connector"]["state"] == "RUNNING"
+
+
+def test_without_a_broker_the_health_says_so(without_broker: TestClient) -> None:
+    answer = without_broker.get("/health")
+    assert (answer.status_code, answer.json()["status"]) == (500, "unhealthy")
+
+
+def test_without_a_broker_nothing_can_be_written(without_broker: TestClient) -> None:
+    answer = without_broker.post("/connectors", json={"name": "two", "config": CONFIG})
+    assert (answer.status_code, answer.json()["error_code"]) == (503, 503)
