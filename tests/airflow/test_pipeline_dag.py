@@ -15,7 +15,7 @@ DAG_ID = "example_file_pipeline"
 
 
 @pytest.fixture
-def example_dag(airflow_database: Path) -> Any:
+def example_dag(airflow_database: Path, connections: None) -> Any:
     from airflow.dag_processing.dagbag import DagBag
 
     bag = DagBag()

@@ -1,0 +1,43 @@
+"""The app that Airflow's API server serves: the REST API on the worker that a connection of Airflow describes."""
+
+from __future__ import annotations
+
+import threading
+
+from airflow.configuration import conf
+from fastapi import Depends, FastAPI
+
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.control.stores import ControlStores
+from airflow_kconnect.hooks.connections import connection_worker_keys
+from airflow_kconnect.hooks.variables import look_up, with_login
+from airflow_kconnect.plugin.runs import AirflowRuns
+from airflow_kconnect.plugin.security import SECTION, AirflowPolicy, authenticated
+from airflow_kconnect.rest.app import create_app
+
+
+def application() -> FastAPI:
+    """The app; the connection is looked up, and the topics are read, with the first request that needs them."""
+    return create_app(_LazyPlane().get, AirflowPolicy(), [Depends(authenticated)])
+
+
+class _LazyPlane:
+    """The control plane, made once it can be: until then each request says what is missing."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._plane: ControlPlane | None = None
+
+    def get(self) -> ControlPlane:
+        """The control plane. :raises ConfigError: the connection is missing or wrong."""
+        with self._lock:
+            if self._plane is None:
+                conn_id = conf.get(SECTION, "kafka_conn_id", fallback="kafka_default")
+                worker = connection_worker_keys(conn_id)
+                stores = ControlStores(worker, look_up({}, worker))
+                self._plane = ControlPlane(worker, stores, AirflowRuns(), _variables)
+            return self._plane
+
+
+def _variables(config: dict[str, str], worker: dict[str, str]) -> dict[str, str]:
+    return look_up(with_login(config, worker), worker)

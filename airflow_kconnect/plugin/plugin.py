@@ -1,0 +1,42 @@
+"""What Airflow loads in each of its processes; the app itself is imported by the API server only."""
+
+from __future__ import annotations
+
+import logging
+from functools import cached_property
+from typing import Any
+
+from airflow.plugins_manager import AirflowPlugin
+
+log = logging.getLogger(__name__)
+
+
+class KafkaConnectPlugin(AirflowPlugin):
+    """Connect's REST API under `/kconnect`, and the page `Connectors` in Airflow's navigation."""
+
+    name = "kconnect"
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Airflow removes entries that it does not accept: a list of the class would be shared.
+        self.external_views = [
+            {
+                "name": "Connectors",
+                "href": "kconnect/ui/",
+                "destination": "nav",
+                "url_route": "connectors",
+                "category": "browse",
+                "nav_top_level": True,
+            }
+        ]
+
+    @cached_property
+    def fastapi_apps(self) -> list[dict[str, Any]]:  # type: ignore[override]
+        """The app; none, and a line in the log, if it cannot be made: Airflow starts all the same."""
+        try:
+            from airflow_kconnect.plugin.application import application
+
+            return [{"app": application(), "url_prefix": "/kconnect", "name": "Kafka Connect's REST API"}]
+        except Exception:
+            log.exception("Kafka Connect's REST API is not served")
+            return []

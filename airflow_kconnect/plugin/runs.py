@@ -1,0 +1,75 @@
+"""Runs of registered connectors as DAG runs: started now, ended early, listed."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from airflow.api.common.trigger_dag import trigger_dag
+from airflow.exceptions import DagNotFound, DagRunAlreadyExists
+from airflow.models.dagrun import DagRun
+from airflow.utils.session import create_session
+from airflow.utils.state import DagRunState
+from airflow.utils.types import DagRunTriggeredByType
+from sqlalchemy import select
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.submit.dag_ids import dag_id_of
+
+log = logging.getLogger(__name__)
+
+_LATEST = 20
+
+
+class AirflowRuns:
+    """Starts and ends runs of a connector's DAG, in Airflow's database."""
+
+    def start(self, connector: str) -> None:
+        """Start a run now, beyond the schedule.
+
+        :raises RetriableError: there is no DAG yet: a new connector has one once the DAG file was parsed again.
+        """
+        dag_id = dag_id_of(connector)
+        try:
+            trigger_dag(dag_id, triggered_by=DagRunTriggeredByType.REST_API)
+        except DagNotFound:
+            raise RetriableError(
+                f"connector {connector} has no DAG {dag_id} yet: the DAG file of registered connectors must be in the"
+                " DAGs folder and was not parsed since the connector was created; try again in a moment"
+            ) from None
+        except DagRunAlreadyExists:
+            log.info("a run of %s has been started at the same moment", dag_id)
+
+    def end(self, connector: str) -> None:
+        """Fail the runs in progress: Airflow ends their tasks, and with them the jobs."""
+        from airflow.api.common.mark_tasks import set_dag_run_state_to_failed
+
+        with create_session() as session:
+            for run in session.scalars(_runs_of(connector, DagRunState.RUNNING, DagRunState.QUEUED)):
+                if (dag := _serialized(run, session)) is not None:
+                    set_dag_run_state_to_failed(dag=dag, run_id=run.run_id, commit=True, session=session)
+
+    def history(self, connector: str) -> list[dict[str, Any]]:
+        """The latest runs, newest first: id, state, start and end in epoch ms."""
+        with create_session() as session:
+            query = _runs_of(connector).order_by(DagRun.run_after.desc()).limit(_LATEST)
+            return [
+                {"id": run.run_id, "state": str(run.state), "start": _ms(run.start_date), "end": _ms(run.end_date)}
+                for run in session.scalars(query)
+            ]
+
+
+def _runs_of(connector: str, *states: DagRunState) -> Any:
+    query = select(DagRun).where(DagRun.dag_id == dag_id_of(connector))
+    return query.where(DagRun.state.in_(states)) if states else query
+
+
+def _serialized(run: DagRun, session: Any) -> Any:
+    from airflow.models.serialized_dag import SerializedDagModel
+
+    model = SerializedDagModel.get(run.dag_id, session=session)
+    return None if model is None else model.dag
+
+
+def _ms(moment: Any) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)

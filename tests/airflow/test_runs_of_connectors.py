@@ -1,0 +1,51 @@
+"""Runs of registered connectors in Airflow's database: started now, ended early, listed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.plugin.runs import AirflowRuns
+from airflow_kconnect.submit.dag_ids import dag_id_of
+from tests.support import unique
+from tests.support.airflow_dags import add_dag
+
+_DAG = """
+from airflow.sdk import DAG
+from airflow.providers.standard.operators.empty import EmptyOperator
+
+with DAG("{dag_id}", schedule=None):
+    EmptyOperator(task_id="run")
+"""
+
+
+@pytest.fixture
+def connector(airflow_database: Path, tmp_path: Path) -> str:
+    """A connector whose DAG Airflow knows."""
+    name = unique("connector")
+    add_dag(tmp_path / "dags", _DAG.format(dag_id=dag_id_of(name)))
+    return name
+
+
+def test_a_restart_is_a_manual_run(connector: str) -> None:
+    AirflowRuns().start(connector)
+    (run,) = AirflowRuns().history(connector)
+    assert (run["state"], run["id"].partition("__")[0]) == ("queued", "manual")
+
+
+def test_a_stop_ends_runs_that_are_in_progress(connector: str) -> None:
+    AirflowRuns().start(connector)
+    AirflowRuns().end(connector)
+    assert [run["state"] for run in AirflowRuns().history(connector)] == ["failed"]
+
+
+def test_a_stop_without_a_run_does_nothing(connector: str) -> None:
+    AirflowRuns().end(connector)
+    assert AirflowRuns().history(connector) == []
+
+
+def test_a_connector_without_a_dag_cannot_be_started_yet(airflow_database: Path) -> None:
+    with pytest.raises(RetriableError, match=r"has no DAG kconnect\.new yet"):
+        AirflowRuns().start("new")
