@@ -7,7 +7,6 @@ For type `kafka` see `airflow_kconnect.hooks.kafka`; type `generic` is read in t
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,7 @@ _FIELDS = {
     "ssl_key_password": "ssl.key.password",
     "offset_storage_topic": "offset.storage.topic",
     "config_storage_topic": "config.storage.topic",
+    "status_storage_topic": "status.storage.topic",
 }
 # Fields with a path or with PEM text: the keys for each of the two.
 _PEM_FIELDS = {
@@ -42,10 +42,6 @@ _REGISTRY_FIELDS = ("schema_registry_url", "schema_registry_username", "schema_r
 FIELDS = (*_FIELDS, *_PEM_FIELDS, *_REGISTRY_FIELDS)
 """Names of the form's fields, besides Airflow's own: host, login, password."""
 
-# Fields that the form once had; they are ignored.
-_WITHOUT_EFFECT = ("status_storage_topic",)
-
-log = logging.getLogger(__name__)
 
 _PEM = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----)(.*?)(-----END [A-Z0-9 ]+-----)", re.DOTALL)
 
@@ -77,8 +73,6 @@ def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
     register_secrets(extra)
     if nested := sorted(key for key, value in extra.items() if isinstance(value, dict)):
         raise wrong(connection.conn_id, f"has keys in its extra that are not texts: {', '.join(nested)}")
-    if ignored := [key for key in _WITHOUT_EFFECT if extra.pop(key, None) is not None]:
-        log.warning("Connection %s has fields without effect; remove them: %s", connection.conn_id, ", ".join(ignored))
     fields = {key: text_of(extra.pop(key)) for key in FIELDS if key in extra}
     keys = {
         "bootstrap.servers": servers_of(connection, extra.pop("bootstrap.servers", None)),

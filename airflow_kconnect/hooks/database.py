@@ -142,11 +142,11 @@ def _host(connection: Connection, what: str) -> str:
 
 
 def _parameters(connection: Connection, server: _Server) -> dict[str, str]:
-    found, lost = {}, []
+    parameters, lost = {}, []
     for name, value in connection.extra_dejson.items():
         if name in server.parameters and not isinstance(value, dict | list):
             key, translate = server.parameters[name]
-            found[key] = translate(value)
+            parameters[key] = translate(value)
         elif name.startswith(server.encryption):
             raise ProviderProblem(
                 f"has the extra `{name}`, which the JDBC driver cannot be given as it is; write the URL yourself, with "
@@ -156,4 +156,4 @@ def _parameters(connection: Connection, server: _Server) -> dict[str, str]:
             lost.append(name)
     if lost:
         log.warning("Extras of connection %s without effect on its JDBC URL: %s", connection.conn_id, ", ".join(lost))
-    return found
+    return parameters

@@ -60,13 +60,13 @@ def extra_of(connection: Connection) -> dict[str, Any]:
     return extra
 
 
-def servers_of(connection: Connection, named: Any) -> str:
+def servers_of(connection: Connection, servers: Any) -> str:
     """`bootstrap.servers`: those in the extra, else host and port.
 
     :raises ConfigError: there are none.
     """
-    if named:
-        return ",".join(map(str, named)) if isinstance(named, list) else str(named)
+    if servers:
+        return ",".join(map(str, servers)) if isinstance(servers, list) else str(servers)
     if connection.host:
         return f"{connection.host}:{connection.port}" if connection.port else connection.host
     what = f"names no brokers: set its host, or `bootstrap.servers` in its extra, for example {_EXAMPLE}"

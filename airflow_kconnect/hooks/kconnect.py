@@ -18,14 +18,12 @@ from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.errors import connector_error
 from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import masked
-from airflow_kconnect.hooks.worker import Configurations, configurations
+from airflow_kconnect.hooks.worker import Configurations, configurations, given_config
 from airflow_kconnect.submit import operations
-from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.submit.registered import Connector
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
-
-Connector = Mapping[str, Any] | str | Path
 
 TEST_TIMEOUT_S = 4.0
 
@@ -42,8 +40,9 @@ class KafkaConnectHook(BaseHook):
     There is no `run()`: a run is a Spark job with its own retries, progress and termination; use `KafkaSourceOperator`
     and `KafkaSinkOperator` for that.
 
-    A `connector` is given as for the operators: Connect's JSON as a dict or a string, or the path of a file, absolute
-    or relative to the DAG file. Where a method says so, its name is enough. Variables such as `${airflow:id:password}`
+    A `connector` is given as for the operators: Connect's JSON as a dict or a string, the path of a file, absolute or
+    relative to the DAG file, or the name of a registered connector. Where a method says that the name is enough, the
+    connector need not be registered. Variables such as `${airflow:id:password}`
     and `${env:HOME}` are resolved on this machine, and their values are registered with Airflow's masker.
 
     All methods that take a connector, and `get_conn`, raise the operators' errors:
@@ -172,8 +171,8 @@ class KafkaConnectHook(BaseHook):
         :returns: `{"connector": ..., "connector_class": ..., "kind": ..., "warnings": [...]}`.
         """
         with _operators_errors():
-            found = self._configurations(connector)
-            return operations.validated(found.config, found.worker, found.variables)
+            configs = self._configurations(connector)
+            return operations.validated(configs.config, configs.worker, configs.variables)
 
     def test_connection(self) -> tuple[bool, str]:
         """Whether a broker answers, and to which cluster it belongs; takes a few seconds if none does.
@@ -212,11 +211,7 @@ class KafkaConnectHook(BaseHook):
         return configurations({}, self._worker_config, self.kafka_conn_id).resolved()[1]
 
     def _configurations(self, connector: Connector) -> Configurations:
-        folder = self._paths_from()
-        if operations.is_name(connector) and not (folder or Path()).joinpath(connector).exists():
-            text = f"is `{connector}`, expected a configuration or the path of a file: its name is not enough here"
-            raise ConfigError({"connector": [text]})
-        config = connector_config(connector, folder)
+        config = given_config(connector, self._paths_from(), self._worker_config, self.kafka_conn_id)
         return configurations(config, self._worker_config, self.kafka_conn_id)
 
     def _paths_from(self) -> Path | None:

@@ -9,12 +9,12 @@ from typing import Any
 from airflow.providers.common.compat.sdk import mask_secret, redact
 
 from airflow_kconnect.connect.variables.secret_forms import secret_forms
+from airflow_kconnect.submit.literal_secrets import is_secret_key
 from airflow_kconnect.submit.submit import SECRET_KEYS
 
 MASK = "***"
 
 _NAMES = SECRET_KEYS.removeprefix("(?i)")
-_SECRET_KEY = re.compile(_NAMES, re.IGNORECASE)
 # What follows the name of a secret in running text. The quantifiers are bounded: a line may be megabytes long.
 _ASSIGNMENT = re.compile(
     rf"((?:{_NAMES})[\w.-]{{0,80}}[\"']?\s{{0,3}}[=:]\s{{0,3}})(\"[^\"]*\"|'[^']*'|[^\s\"',;]+)", re.IGNORECASE
@@ -22,11 +22,6 @@ _ASSIGNMENT = re.compile(
 # A reference such as ${file:/run/secrets:password} names a secret but is not one.
 _REFERENCE = re.compile(r"\s*\$\{[^}]*:[^}]*\}\s*")
 _JAAS_OPTION = re.compile(r"\w*(?:password|secret|token)\w*\s*=\s*\"((?:[^\"\\]|\\.)*)\"", re.IGNORECASE)
-
-
-def is_secret_key(key: str) -> bool:
-    """Whether the value of a configuration key is likely to be a secret."""
-    return _SECRET_KEY.search(key) is not None
 
 
 def register_secrets(config: Mapping[str, Any]) -> None:

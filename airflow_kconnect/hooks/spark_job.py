@@ -63,10 +63,10 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     @classmethod
     def from_hook(cls, hook: SparkSubmitHook) -> ConnectorSparkSubmitHook:
         """A hook with the state of a plain one, however that one was created."""
-        made = cls.__new__(cls)
-        made.__dict__.update(hook.__dict__)
-        made._prepare()
-        return made
+        connector_hook = cls.__new__(cls)
+        connector_hook.__dict__.update(hook.__dict__)
+        connector_hook._prepare()
+        return connector_hook
 
     def _prepare(self) -> None:
         self.report: dict[str, Any] | None = None
@@ -221,9 +221,9 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
                 yield printable(_TIMESTAMP.sub("", line.rstrip("\n")))
 
     def _look_for_tracking_url(self, line: str) -> None:
-        if self._is_yarn and self.tracking_url is None and (found := _TRACKING_URL.match(line)):
-            self.tracking_url = found[1]
-            self.on_tracking_url(found[1])
+        if self._is_yarn and self.tracking_url is None and (match := _TRACKING_URL.match(line)):
+            self.tracking_url = match[1]
+            self.on_tracking_url(match[1])
 
     def _take(self, event: dict[str, Any]) -> None:
         if event.get("event") == "spark_ui":

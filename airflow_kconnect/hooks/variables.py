@@ -42,11 +42,11 @@ def with_login(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str
     :param config: the configuration, variables not resolved.
     :param worker: the worker's keys, variables not resolved.
     """
-    given = {_URL_KEY: config.get(_URL_KEY)}
-    named = [variable for _, variable in task_variables(given, worker) if variable.key == JDBC_URL]
-    if len(named) != 1 or named[0].provider != AIRFLOW_CONNECTION or _USER_KEY in config:
+    url_config = {_URL_KEY: config.get(_URL_KEY)}
+    url_variables = [variable for _, variable in task_variables(url_config, worker) if variable.key == JDBC_URL]
+    if len(url_variables) != 1 or url_variables[0].provider != AIRFLOW_CONNECTION or _USER_KEY in config:
         return dict(config)
-    conn_id = named[0].path
+    conn_id = url_variables[0].path
     try:
         connection = BaseHook.get_connection(conn_id)
     except AirflowNotFoundException:  # reported when the URL is looked up
@@ -61,11 +61,11 @@ def with_login(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str
 
 def with_database_url(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
     """A connector's configuration with the URL replacing `${airflow:conn_id:jdbc_url}`, if it can be determined."""
-    given = {_URL_KEY: config.get(_URL_KEY)}
-    if not any(variable.key == JDBC_URL for _, variable in task_variables(given, worker)):
+    url_config = {_URL_KEY: config.get(_URL_KEY)}
+    if not any(variable.key == JDBC_URL for _, variable in task_variables(url_config, worker)):
         return dict(config)
     try:
-        return {**config, **ConfigResolver.from_worker(worker, look_up(given, worker)).resolve(given)}
+        return {**config, **ConfigResolver.from_worker(worker, look_up(url_config, worker)).resolve(url_config)}
     except ConfigError:
         return dict(config)
 

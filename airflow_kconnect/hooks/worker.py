@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import register_secret, register_secrets
 from airflow_kconnect.hooks.variables import look_up, with_login
+from airflow_kconnect.submit.operations import registered_name
+from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.submit.registered import Connector, registered_config
 
 
 @dataclass(frozen=True)
@@ -38,9 +42,16 @@ class Configurations:
             register_secret(value)
         return config, worker
 
+    def resolved_worker(self) -> dict[str, Any]:
+        """The worker's keys with their variables resolved; otherwise as `resolved`."""
+        return Configurations({}, self.worker, self.variables).resolved()[1]
+
 
 def configurations(
-    config: Mapping[str, Any], worker_config: Mapping[str, Any] | None, kafka_conn_id: str | None
+    config: Mapping[str, Any],
+    worker_config: Mapping[str, Any] | None,
+    kafka_conn_id: str | None,
+    defaults: Mapping[str, str] | None = None,
 ) -> Configurations:
     """Combine a task's parameters, look up Airflow's variables, and have Airflow mask all secrets.
 
@@ -49,11 +60,32 @@ def configurations(
     :param config: the connector's configuration; empty if only Kafka matters.
     :param worker_config: worker keys; they override those of the connection.
     :param kafka_conn_id: a connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
+    :param defaults: worker keys that connection and `worker_config` override.
     :raises ConfigError: the connection is missing or wrong, or variables have no value.
     """
     connection = {} if kafka_conn_id is None else connection_worker_keys(kafka_conn_id)
-    worker: dict[str, Any] = {**connection, **(worker_config or {})}
+    worker: dict[str, Any] = {**(defaults or {}), **connection, **(worker_config or {})}
     register_secrets(config)
     register_secrets(worker)
     config = with_login(config, worker)
     return Configurations(config, worker, look_up(config, worker))
+
+
+def given_config(
+    connector: Connector, folder: Path | None, worker_config: Mapping[str, Any] | None, kafka_conn_id: str | None
+) -> dict[str, Any]:
+    """The configuration of a connector, variables not resolved; that of a registered one is read from Kafka.
+
+    Called in a task, never when a DAG is parsed. Airflow masks the literal secrets of a registered connector.
+
+    :param connector: as for the operators. :param folder: base folder of relative paths.
+    :param worker_config: worker keys; they override those of the connection.
+    :raises ConfigError: it is not a configuration, or there is no connector of this name.
+    :raises RetriableError: the broker is unavailable.
+    """
+    name = registered_name(connector, folder)
+    if name is None:
+        return connector_config(connector, folder)
+    found = registered_config(name, configurations({}, worker_config, kafka_conn_id).resolved()[1])
+    register_secrets(found)
+    return dict(found)

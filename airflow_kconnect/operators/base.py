@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,19 +15,24 @@ from airflow.sdk import BaseHook
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
+from airflow_kconnect.connect.validation.spark_keys import spark_settings
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.errors import ConnectorRunError, connector_error
 from airflow_kconnect.hooks.clusters.driver_pod import missing_provider
-from airflow_kconnect.hooks.masking import is_secret_key
+from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
-from airflow_kconnect.hooks.worker import Configurations, configurations
+from airflow_kconnect.hooks.worker import Configurations, configurations, given_config
 from airflow_kconnect.operators.intervals import RunMode, run_mode
 from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.operators.tracking import TOKEN, TrackedSparkSubmitOperator
 from airflow_kconnect.submit.heartbeat import Heartbeat
-from airflow_kconnect.submit.preflight import check_configuration, connector_config
+from airflow_kconnect.submit.literal_secrets import is_secret_key
+from airflow_kconnect.submit.operations import registered_name
+from airflow_kconnect.submit.preflight import check_configuration
+from airflow_kconnect.submit.registered import REGISTERED_WORKER_DEFAULTS, Connector
 from airflow_kconnect.submit.spark import job_path
+from airflow_kconnect.submit.statuses import failures_shown, show_failure
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -63,7 +68,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     def __init__(
         self,
         *,
-        connector: Mapping[str, Any] | str | Path,
+        connector: Connector,
         worker_config: Mapping[str, Any] | None = None,
         kafka_conn_id: str | None = "kafka_default",
         spark_conn_id: str | None = None,
@@ -78,6 +83,8 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         self.worker_config = worker_config
         self.kafka_conn_id = kafka_conn_id
         self._run_file: Path | None = None
+        self._live: Configurations | None = None  # of a run that moves the live offsets
+        self._given: dict[str, Any] | None = None
 
     @property
     def spark_conn_id(self) -> str:
@@ -99,19 +106,19 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             cluster = self._deploy_mode_of_connection() == "cluster"
             mode = run_mode(context)
             with Heartbeat(self._say, "checking the configuration, and whether the connector is paused"):
-                found = self._configuration(mode)
-                if mode.replay is None and not mode.dry_run and not self.replay_dead_letters:
-                    skip_unless_started(found, driver_is_here=not cluster)
+                configs = self._configuration(mode)
+                if self._live is not None:
+                    skip_unless_started(configs, driver_is_here=not cluster)
             self.scope_to_clear(context)
             spec = RunSpec(
-                found.config,
-                found.worker,
+                configs.config,
+                configs.worker,
                 self.kind,
                 _run_id(context),
                 self.replay_dead_letters,
                 replay=mode.replay,
                 dry_run=mode.dry_run,
-                variables=found.variables,
+                variables=configs.variables,
             )
             with self._run_spec(spec, cluster):
                 return self._run(context, cluster)
@@ -149,16 +156,33 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     def _configuration(self, mode: RunMode) -> Configurations:
         """Configuration of connector and worker, both checked: every problem is reported before Spark starts."""
         self._refuse_stored_secrets()
-        config = connector_config(self.connector, self._dag_folder())
+        config = self._given_config()
         if mode.max_records is not None:
             config["kconnect.max.records"] = str(mode.max_records)
-        found = configurations(config, self.worker_config, self.kafka_conn_id)
-        for warning in check_configuration(found.config, found.worker, self.kind, found.variables):
+        # Of a registered connector the REST API shows the status: its runs always write it.
+        is_registered = registered_name(self.connector, self._dag_folder()) is not None
+        defaults = REGISTERED_WORKER_DEFAULTS if is_registered else None
+        configs = configurations(config, self.worker_config, self.kafka_conn_id, defaults)
+        self._live = None if mode.replay or mode.dry_run or self.replay_dead_letters else configs
+        with nullcontext() if self._live is None else failures_shown(configs.config, configs.resolved_worker, masked):
+            warnings = check_configuration(configs.config, configs.worker, self.kind, configs.variables)
+        for warning in warnings:
             self.log.warning("%s", warning)
+        self.conf = {**(self.conf or {}), **spark_settings(configs.config)}
         if mode.replay is not None:
             check_replay(config)
             self.log.info("Replaying the interval %s; the live offsets stay where they are", mode.replay)
-        return found
+        return configs
+
+    def _given_config(self) -> dict[str, Any]:
+        """The configuration as it was given, variables not resolved; a file or Kafka is read once.
+
+        :raises ConfigError: it is not a configuration, or there is no such connector.
+        :raises RetriableError: the broker is unavailable.
+        """
+        if self._given is None:
+            self._given = given_config(self.connector, self._dag_folder(), self.worker_config, self.kafka_conn_id)
+        return dict(self._given)
 
     def _refuse_stored_secrets(self) -> None:
         """Airflow stores all parameters of mapped tasks with the DAG."""
@@ -200,14 +224,22 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             # The provider's error contains the whole command, and nothing about the connector.
             raise self._failure_of(hook, error) from None
         if hook.report is None and not cluster:
+            self._show_lost_job()
             raise ConnectorRunError("spark-submit ended without an error, but the job made no report; see the log")
         return hook.report
 
     def _failure_of(self, hook: ConnectorSparkSubmitHook, error: AirflowException) -> AirflowException:
         """The job's own error if it reported one. A failure before that is Spark's, and may be retried."""
         if hook.error is None:
+            self._show_lost_job()
             return ConnectorRunError(hook.end_of_submit() or str(error))
         return connector_error(int(hook.error.get("exit_code", hook.exit_code or 0)), str(hook.error["message"]))
+
+    def _show_lost_job(self) -> None:
+        """Write the status that the job could not write. In cluster deploy mode it may have done so."""
+        if self._live is not None and self._deploy_mode_of_connection() != "cluster":
+            text = "The job ended before it could report; see the log of its Airflow task."
+            show_failure(self._live.config.get("name"), text, self._live.resolved_worker)
 
     def _get_hook(self) -> ConnectorSparkSubmitHook:
         try:

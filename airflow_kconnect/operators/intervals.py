@@ -113,12 +113,12 @@ def _refuse_interval_before(run: Any, start: Any, end: Any) -> None:
 
     :raises ConfigError: the run's own interval would be moved, and is not the requested one.
     """
-    own, asked = getattr(run, "data_interval_start", None), getattr(run, "logical_date", None)
-    if _run_type(run) != "backfill" or asked is None or own is None or asked == own:
+    own, requested = getattr(run, "data_interval_start", None), getattr(run, "logical_date", None)
+    if _run_type(run) != "backfill" or requested is None or own is None or requested == own:
         return
     if start == own or end == run.data_interval_end:
         text = (
-            f"the backfill is for the interval that begins at {asked}, but this run was started by hand before and"
+            f"the backfill is for the interval that begins at {requested}, but this run was started by hand before and"
             f" keeps its own one, {own} to {run.data_interval_end}. Delete the DAG run and start the backfill again,"
             " or give the backfill `from` and `to`"
         )

@@ -29,7 +29,8 @@ class KafkaSourceOperator(ReportingOperator):
     `SparkSubmitOperator` (`conf`, `jars`, `driver_memory`, `deploy_mode`, ...), which mean the same.
 
     :param connector: Connect's JSON: `{"name": ..., "config": {...}}` or just the configuration, including `name`; or
-        the path of a JSON or properties file, absolute or relative to the DAG file. (templated)
+        the path of a file, absolute or relative to the DAG file; or the name of a registered connector, whose
+        configuration the task reads from `config.storage.topic`. (templated)
     :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they override those of the Kafka
         connection. Not templated, and so never stored with the task.
     :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` says how to reach
@@ -73,7 +74,8 @@ class KafkaSinkOperator(ReportingOperator):
     `SparkSubmitOperator` (`conf`, `jars`, `driver_memory`, `deploy_mode`, ...), which mean the same.
 
     :param connector: Connect's JSON: `{"name": ..., "config": {...}}` or just the configuration, including `name`; or
-        the path of a JSON or properties file, absolute or relative to the DAG file. (templated)
+        the path of a file, absolute or relative to the DAG file; or the name of a registered connector, whose
+        configuration the task reads from `config.storage.topic`. (templated)
     :param worker_config: worker keys, such as `offset.storage.topic` or `group.id`; they override those of the Kafka
         connection. Not templated, and so never stored with the task.
     :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` says how to reach

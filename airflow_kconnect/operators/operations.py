@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator
 from airflow_kconnect.operators.rendering import RendersConnector
+from airflow_kconnect.submit.registered import Connector
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class ConnectorOperationOperator(RendersConnector):
     """What these operators share. They need neither Spark nor a Connect cluster, and return a small dict.
 
-    :param connector: the connector, as for `KafkaSourceOperator`: Connect's JSON, or the path of a file, absolute or
-        relative to the DAG file. (templated)
+    :param connector: the connector, as for `KafkaSourceOperator`: Connect's JSON, the path of a file, absolute or
+        relative to the DAG file, or the name of a registered connector. (templated)
     :param worker_config: worker keys; they override those of the Kafka connection. Not templated.
     :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
         (templated)
@@ -33,7 +33,7 @@ class ConnectorOperationOperator(RendersConnector):
     def __init__(
         self,
         *,
-        connector: Mapping[str, Any] | str | Path,
+        connector: Connector,
         worker_config: Mapping[str, Any] | None = None,
         kafka_conn_id: str | None = "kafka_default",
         **kwargs: Any,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from airflow.sdk import BaseOperator
 
 from airflow_kconnect.hooks.masking import register_secrets
+from airflow_kconnect.submit.registered import Connector
 
 if TYPE_CHECKING:
     import jinja2
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 class RendersConnector(BaseOperator):
     """A mixin for classes with the template field ``connector``."""
 
-    connector: Mapping[str, Any] | str | Path
+    connector: Connector
 
     def render_template_fields(self, context: Context, jinja_env: jinja2.Environment | None = None) -> None:
         """Render, and register literal secrets before Airflow stores the rendered fields."""

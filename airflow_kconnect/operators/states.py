@@ -9,11 +9,12 @@ from airflow.providers.common.compat.sdk import AirflowSkipException
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.hooks.worker import Configurations
 from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
+from airflow_kconnect.submit.statuses import show_target_state
 
 log = logging.getLogger(__name__)
 
 
-def skip_unless_started(found: Configurations, *, driver_is_here: bool) -> None:
+def skip_unless_started(configs: Configurations, *, driver_is_here: bool) -> None:
     """Called before Spark starts, for runs that resume from the live offsets.
 
     :param driver_is_here: whether the job's driver runs on this machine. If not, Kafka and the files of variables may
@@ -21,9 +22,9 @@ def skip_unless_started(found: Configurations, *, driver_is_here: bool) -> None:
     :raises AirflowSkipException: the connector is paused or stopped.
     :raises ConfigError, RetriableError: Kafka cannot be queried; the job could not query it either.
     """
-    name = connector_name(found.config)
+    name = connector_name(configs.config)
     try:
-        _, worker = Configurations({}, found.worker, found.variables).resolved()
+        worker = configs.resolved_worker()
         state = target_state(name, worker)
     except (ConfigError, RetriableError) as error:
         if driver_is_here:
@@ -31,4 +32,5 @@ def skip_unless_started(found: Configurations, *, driver_is_here: bool) -> None:
         log.warning("Whether connector %s is paused cannot be seen from here: %s", name, error)
         return
     if state != STARTED:
+        show_target_state(name, state, worker)
         raise AirflowSkipException(not_started_text(name, state))

@@ -81,10 +81,10 @@ class SparkJobTrigger(BaseTrigger):
             async with await self._manager() as manager:
                 return await self._wait(manager)
         except (ClusterManagerAwayError, ConfigError) as error:
-            return self._told(AWAY, str(error))
+            return self._payload(AWAY, str(error))
         except Exception as error:
             self.log.exception("Waiting for job %s failed", self.job_id)
-            return self._told(AWAY, f"{type(error).__name__}: {error}")
+            return self._payload(AWAY, f"{type(error).__name__}: {error}")
 
     async def _wait(self, manager: ClusterManager) -> dict[str, Any]:
         failures, state = 0, ""
@@ -105,16 +105,16 @@ class SparkJobTrigger(BaseTrigger):
                 state = status.state
             if self.deadline_epoch_s is not None and time.time() >= self.deadline_epoch_s:
                 await manager.kill(self.job_id)
-                return self._told(TIMEOUT, f"was {state or 'without news'} when the task's time was over")
+                return self._payload(TIMEOUT, f"was {state or 'without news'} when the task's time was over")
             await asyncio.sleep(self.poll_interval_s)
 
     def _ended(self, status: JobStatus) -> dict[str, Any]:
         assert status.outcome is not None
         message = f"{status.state}: {status.reason}" if status.reason else status.state
         facts = {"exit_code": status.exit_code, "log": status.log, "report": status.report, "error": status.error}
-        return self._told(status.outcome.value, message) | facts
+        return self._payload(status.outcome.value, message) | facts
 
-    def _told(self, status: str, message: str) -> dict[str, Any]:
+    def _payload(self, status: str, message: str) -> dict[str, Any]:
         return {"status": status, "job_id": self.job_id, "message": message}
 
 

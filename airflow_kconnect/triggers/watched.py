@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.hooks.masking import is_secret_key
+from airflow_kconnect.submit.literal_secrets import is_secret_key
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.watching.positions import ConnectorPositions
@@ -104,5 +104,5 @@ class WatchedConnector:
         from airflow_kconnect.hooks.worker import configurations
         from airflow_kconnect.stores.watching.positions import ConnectorPositions
 
-        found = configurations(self.connector, self.worker_config, self.kafka_conn_id)
-        return ConnectorPositions(*found.resolved())
+        configs = configurations(self.connector, self.worker_config, self.kafka_conn_id)
+        return ConnectorPositions(*configs.resolved())

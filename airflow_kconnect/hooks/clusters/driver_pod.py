@@ -90,8 +90,8 @@ class DriverPods:
         with contextlib.suppress(Exception):
             lines = await self._hook.read_logs(name=name, namespace=namespace, since_seconds=_LAST_LOG_S)
         # Each line begins with Kubernetes' timestamp.
-        found = (parse_event(line.partition(" ")[2], self._token) for line in lines)
-        return {str(event["event"]): event for event in found if event and event.get("event") in ("report", "error")}
+        events = (parse_event(line.partition(" ")[2], self._token) for line in lines)
+        return {str(event["event"]): event for event in events if event and event.get("event") in ("report", "error")}
 
 
 def missing_provider() -> ConfigError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -12,7 +11,9 @@ from airflow.sdk import Asset, AssetAlias
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connect.validation.topic_rules import check_topic_name
+from airflow_kconnect.operators.reports.lineage import kafka_namespace
 from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.submit.registered import Connector, RegisteredConnector
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
@@ -43,12 +44,14 @@ def connector_alias(name: str) -> AssetAlias:
     return AssetAlias(f"kconnect/{name}")
 
 
-def static_config(connector: Mapping[str, Any] | str | Path) -> dict[str, str]:
+def static_config(connector: Connector) -> dict[str, str]:
     """What is known about a connector when a DAG is parsed: nothing from a file, and no values that are yet to be
     rendered.
 
     A wrong configuration yields nothing either; the task will report what is wrong.
     """
+    if isinstance(connector, RegisteredConnector):
+        return {"name": connector.name}
     if not isinstance(connector, Mapping):
         return {}
     try:
@@ -56,6 +59,12 @@ def static_config(connector: Mapping[str, Any] | str | Path) -> dict[str, str]:
     except ConfigError:
         return {}
     return {key: text for key, text in config.items() if not any(mark in text for mark in _UNKNOWN_YET)}
+
+
+def asset_server(kafka_conn_id: str | None, worker_config: Mapping[str, Any] | None) -> str:
+    """What identifies the cluster in the names of assets: the connection, or without one the first broker."""
+    servers = str((worker_config or {}).get("bootstrap.servers", ""))
+    return kafka_conn_id or kafka_namespace(servers).removeprefix("kafka://")
 
 
 def topic_inlets(config: Mapping[str, str], server: str) -> list[Asset]:

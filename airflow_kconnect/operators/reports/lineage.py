@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.datasets import Dataset
+from airflow_kconnect.connect.connector.datasets import Dataset
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.sink_topics import named_topics
 
@@ -70,10 +70,10 @@ def _topics(props: Mapping[str, str], kind: str, report: Mapping[str, Any] | Non
 
 def _known(datasets: Iterable[Dataset]) -> list[Dataset]:
     """Those whose names do not depend on a variable that is resolved in the job."""
-    return [found for found in datasets if "${" not in f"{found.namespace}{found.name}"]
+    return [dataset for dataset in datasets if "${" not in f"{dataset.namespace}{dataset.name}"]
 
 
 def _counted(datasets: Iterable[Dataset], rows: int | None) -> list[Moved]:
     """A run counts its rows in total, not per dataset: for several datasets the individual counts are not known."""
-    found = sorted(set(datasets))
-    return [Moved(dataset, rows if len(found) == 1 else None) for dataset in found]
+    distinct = sorted(set(datasets))
+    return [Moved(dataset, rows if len(distinct) == 1 else None) for dataset in distinct]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 from airflow_kconnect.hooks.masking import masked
@@ -13,11 +14,16 @@ from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.variables import with_database_url
 from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
-from airflow_kconnect.operators.reports.assets import add_topic_events, connector_alias, static_config, topic_inlets
-from airflow_kconnect.operators.reports.lineage import DEAD_LETTER_TOPIC, kafka_namespace, lineage_of
+from airflow_kconnect.operators.reports.assets import (
+    add_topic_events,
+    asset_server,
+    connector_alias,
+    static_config,
+    topic_inlets,
+)
+from airflow_kconnect.operators.reports.lineage import DEAD_LETTER_TOPIC, lineage_of
 from airflow_kconnect.operators.reports.metrics import report_metrics
 from airflow_kconnect.operators.reports.notifications import Callbacks, as_list, call, dead_letters, lag
-from airflow_kconnect.submit.preflight import connector_config
 
 if TYPE_CHECKING:
     from airflow.providers.openlineage.extractors import OperatorLineage
@@ -76,15 +82,13 @@ class ReportingOperator(ConnectorOperator):
             self.inlets = [*self.inlets, *topic_inlets(config, self._asset_server())]
 
     def _asset_server(self) -> str:
-        """What identifies the cluster in the names of assets: the connection, or without one the first broker."""
-        servers = str((self.worker_config or {}).get("bootstrap.servers", ""))
-        return self.kafka_conn_id or kafka_namespace(servers).removeprefix("kafka://")
+        return asset_server(self.kafka_conn_id, self.worker_config)
 
     def execute(self, context: Context) -> dict[str, Any] | None:  # type: ignore[override]
         """Run the connector and report the run to Airflow; see `ConnectorOperator.execute`."""
         self._context = context
         with self._telling_of_failure(context):
-            return self._told(context, super().execute(context))
+            return self._reported(context, super().execute(context))
 
     def execute_complete(
         self, context: Context, event: dict[str, Any], facts: dict[str, Any] | None = None
@@ -92,14 +96,14 @@ class ReportingOperator(ConnectorOperator):
         """The end of a run for which a trigger has waited; see `TrackedSparkSubmitOperator.execute_complete`."""
         self.tracking_url = (facts or {}).get(TRACKING_URL)
         with self._telling_of_failure(context):
-            return self._told(context, super().execute_complete(context, event, facts))
+            return self._reported(context, super().execute_complete(context, event, facts))
 
-    def _told(self, context: Context, report: dict[str, Any] | None) -> dict[str, Any] | None:
+    def _reported(self, context: Context, report: dict[str, Any] | None) -> dict[str, Any] | None:
         if report is None:  # the job's output stayed on the cluster
             return None
         self._report = report
         _put(context, report)
-        config = connector_config(self.connector, self._dag_folder())
+        config = self._config_after_run()
         tags = {"dag_id": context["ti"].dag_id, "task_id": context["ti"].task_id}
         report_metrics(report, tags, dead_letter_queue=bool(config.get(DEAD_LETTER_TOPIC)))
         if self.asset_events and self.kind == "source":
@@ -109,6 +113,14 @@ class ReportingOperator(ConnectorOperator):
         if self.lag_threshold is not None and lag(report) > self.lag_threshold:
             call(self.on_lag_callback, context, "lag")
         return report
+
+    def _config_after_run(self) -> dict[str, Any]:
+        """The configuration, as far as it can be had: a run that succeeded must not fail because of it."""
+        try:
+            return self._given_config()
+        except ConnectError as error:
+            self.log.warning("The configuration of the connector cannot be read again: %s", error)
+            return {}
 
     @contextmanager
     def _telling_of_failure(self, context: Context) -> Iterator[None]:
@@ -148,7 +160,7 @@ class ReportingOperator(ConnectorOperator):
         return self._lineage(error=self.failure_text)
 
     def _lineage(self, **facts: Any) -> OperatorLineage[Any, Any]:
-        config = connector_config(self.connector, self._dag_folder())
+        config = self._given_config()
         connection = {} if self.kafka_conn_id is None else KafkaConnectHook(self.kafka_conn_id).worker_config()
         worker = {**connection, **(self.worker_config or {})}
         # Tables are named by the host of their database; everything else stays as it was written.

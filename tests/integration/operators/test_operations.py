@@ -20,7 +20,11 @@ from airflow_kconnect import (
     StopConnectorOperator,
 )
 from airflow_kconnect.connect.run import RunReport, event_line
-from airflow_kconnect.errors import ConnectorConfigError
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError
+from airflow_kconnect.stores.status_topic.state import ConnectorStatus
+from airflow_kconnect.stores.status_topic.store import StatusStore
+from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import show_offsets
 from tests.support import unique
 from tests.support.fake_spark import FakeSpark, printing
@@ -47,6 +51,11 @@ class Operations:
 
     def offsets(self) -> list[dict[str, Any]]:
         return show_offsets(self.config, self.worker)
+
+    def status(self) -> ConnectorStatus:
+        store = StatusStore(WorkerConfig.from_props(self.worker))
+        store.refresh()
+        return store.connector(self.name)
 
 
 @pytest.fixture
@@ -86,6 +95,40 @@ class TestStates:
         begin, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
         backfill = {"run_type": "backfill", "data_interval_start": begin, "data_interval_end": end}
         assert operations.do(KafkaSourceOperator, run=backfill) == REPORT
+
+
+class TestStatuses:
+    @pytest.mark.parametrize(
+        ("operator", "state"), [(PauseConnectorOperator, "PAUSED"), (StopConnectorOperator, "STOPPED")]
+    )
+    def test_they_follow_the_target_state(self, operations: Operations, operator: type[Any], state: str) -> None:
+        operations.do(operator)
+        status = operations.status().status
+        assert status is not None
+        assert status.state.value == state
+
+    def test_a_skipped_run_shows_what_another_tool_has_set(self, operations: Operations, spark: FakeSpark) -> None:
+        TargetStates(WorkerConfig.from_props(operations.worker)).write(operations.name, TargetState.PAUSED)
+        with pytest.raises(AirflowSkipException):
+            operations.do(KafkaSourceOperator)
+        assert [task.state.value for task in operations.status().tasks.values()] == ["PAUSED"]
+
+    def test_a_configuration_that_no_job_gets_is_a_failure(self, operations: Operations, spark: FakeSpark) -> None:
+        with pytest.raises(ConnectorConfigError):
+            operations.do(KafkaSourceOperator, connector=operations.config | {"tasks.max": "many"})
+        status = operations.status().status
+        assert status is not None
+        assert status.state.value == "FAILED"
+        assert "tasks.max" in (status.trace or "")
+
+    @pytest.mark.parametrize("exit_code", [0, 137])
+    def test_a_job_that_could_not_report_is_a_failure(
+        self, operations: Operations, spark: FakeSpark, exit_code: int
+    ) -> None:
+        spark.behave(printing("killed", exit_code=exit_code))
+        with pytest.raises(ConnectorRunError):
+            operations.do(KafkaSourceOperator)
+        assert "before it could report" in (operations.status().tasks[0].trace or "")
 
 
 class TestOffsets:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +52,7 @@ class TestWorkerConfig:
             "ssl_key_password": "kpass-1",
             "offset_storage_topic": "offsets",
             "config_storage_topic": "configs",
+            "status_storage_topic": "status",
         }
 
         assert worker_config(extra, login="user", password="login-pass-1") == {
@@ -68,19 +68,11 @@ class TestWorkerConfig:
             "ssl.key.password": "kpass-1",
             "offset.storage.topic": "offsets",
             "config.storage.topic": "configs",
+            "status.storage.topic": "status",
         }
 
     def test_empty_fields_are_not_set(self, worker_config: Any) -> None:
         assert worker_config({"group_id": "", "ssl_ca": None}) == {"bootstrap.servers": "a:9092"}
-
-    def test_fields_without_effect_are_named_in_a_warning(
-        self, worker_config: Any, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        with caplog.at_level(logging.WARNING):
-            found = worker_config({"status_storage_topic": "status"})
-
-        assert found == {"bootstrap.servers": "a:9092"}
-        assert "fields without effect; remove them: status_storage_topic" in caplog.text
 
     def test_the_schema_registry_is_that_of_both_converters(self, worker_config: Any) -> None:
         extra = {

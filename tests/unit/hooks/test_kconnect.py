@@ -77,12 +77,6 @@ class TestValidate:
             KafkaConnectHook("nope").validate(SOURCE)
 
 
-@pytest.mark.parametrize("method", ["validate", "reset_offsets"])
-def test_a_name_where_the_configuration_is_needed_is_an_error(hook: KafkaConnectHook, method: str) -> None:
-    with pytest.raises(ConnectorConfigError, match=r"`connector`: is `lines`, expected .*: its name is not enough"):
-        getattr(hook, method)("lines")
-
-
 def test_a_connector_without_name_cannot_be_paused(hook: KafkaConnectHook) -> None:
     with pytest.raises(ConnectorConfigError, match='Missing required configuration "name"'):
         hook.pause({"topic": "t"})

@@ -18,6 +18,7 @@ from airflow_kconnect import (
     topic_asset,
 )
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.migration.folder import DAG_FILE, ConnectorFolder
 
 SOURCE = {"connector.class": "FileStreamSource", "file": "/in", "topic": "lines"}
 SINK = {"connector.class": "DirectorySink", "topics": "lines", "directory": "/lake"}
@@ -178,3 +179,12 @@ class TestErrors:
 
     def test_parameters_for_an_unknown_connector_are_one(self, tmp_path: Path) -> None:
         assert list(errors_of(tmp_path, each={"typo": {}})) == ["each.typo"]
+
+
+def test_the_dag_file_of_a_migration_has_a_task_for_each_connector(tmp_path: Path) -> None:
+    folder = ConnectorFolder(tmp_path / "moved")
+    folder.write("orders", SOURCE)
+    folder.write("lake", SINK)
+    folder.write_dag({"bootstrap.servers": "b:9092", "group.id": "connect-cluster"})
+    (dag,) = (each for each in runpy.run_path(str(folder.path / DAG_FILE)).values() if isinstance(each, DAG))
+    assert (dag.dag_id, sorted(dag.task_ids)) == ("moved", ["lake", "orders"])
