@@ -1,0 +1,67 @@
+"""What a user should know about a connector that moves from Connect, which no single key says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from airflow_kconnect.connect.variables.syntax import variables_in
+
+_FILES = "org.apache.kafka.connect.file.FileStream"
+_NEEDS_FILES = ("file", "dir", "env")
+
+
+def advice_about(connector_class: str, config: Mapping[str, Any]) -> list[str]:
+    """Advice, most important first.
+
+    :param connector_class: its full name.
+    :param config: variables not resolved.
+    """
+    return [text for rule in _RULES for text in rule(connector_class, config)]
+
+
+def _file_positions(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
+    if connector_class == f"{_FILES}SourceConnector":
+        yield (
+            "Connect counts `position` in characters, and bytes are counted here: move it only while the file has "
+            "nothing beyond ASCII, or set the offset by hand"
+        )
+
+
+def _files_of_tasks(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
+    if connector_class.startswith(_FILES):
+        yield "its file must be at the same path where Spark's executors run"
+
+
+def _jdbc(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
+    if ".connect.jdbc.JdbcSource" in connector_class:
+        yield (
+            "its offsets have the form of Confluent's and Aiven's connectors, but moves from and to those were not "
+            "tested: begin with an unimportant table"
+        )
+
+
+def _client_overrides(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
+    group = config.get("consumer.override.group.id")
+    if group:
+        yield f"it keeps its own consumer group, {group}: commands here need its file, not just its name"
+    if config.get("offsets.storage.topic"):
+        yield "it has an offset topic of its own: commands here need its file, not just its name"
+
+
+def _variables(connector_class: str, config: Mapping[str, Any]) -> Iterator[str]:
+    providers = sorted({v.provider for text in config.values() if isinstance(text, str) for v in variables_in(text)})
+    local = [provider for provider in providers if provider in _NEEDS_FILES]
+    if local:
+        yield f"what its variables ({', '.join(local)}) name must exist where jobs run, and where this command runs"
+    if foreign := [provider for provider in providers if provider not in _NEEDS_FILES]:
+        yield f"it uses variables of {', '.join(foreign)}: the worker file must declare these providers"
+
+
+_RULES: tuple[Callable[[str, Mapping[str, Any]], Iterator[str]], ...] = (
+    _file_positions,
+    _files_of_tasks,
+    _jdbc,
+    _client_overrides,
+    _variables,
+)
