@@ -7,19 +7,29 @@ from typing import Annotated
 import typer
 
 from airflow_kconnect import __version__
+from airflow_kconnect.cli.apply import apply
+from airflow_kconnect.cli.connectors.changing import config, create, delete
+from airflow_kconnect.cli.connectors.describing import describe, tasks, topics
+from airflow_kconnect.cli.connectors.editing import edit
+from airflow_kconnect.cli.connectors.lag import lag
+from airflow_kconnect.cli.connectors.listing import list_
+from airflow_kconnect.cli.connectors.restarting import restart
 from airflow_kconnect.cli.doctor import doctor
 from airflow_kconnect.cli.local.broker import app as broker
 from airflow_kconnect.cli.local.demo import demo
 from airflow_kconnect.cli.local.registry import app as registry
 from airflow_kconnect.cli.local.spark import app as spark
+from airflow_kconnect.cli.migrate import migrate
 from airflow_kconnect.cli.operations.dlq import app as dlq
 from airflow_kconnect.cli.operations.offsets import app as offsets
 from airflow_kconnect.cli.operations.states import pause, resume, stop
 from airflow_kconnect.cli.operations.status import status
 from airflow_kconnect.cli.operations.topic import app as topic
+from airflow_kconnect.cli.operations.topic import tail
 from airflow_kconnect.cli.plugins import plugins
 from airflow_kconnect.cli.preview import preview
 from airflow_kconnect.cli.reference import reference
+from airflow_kconnect.cli.rest import rest
 from airflow_kconnect.cli.run import run
 from airflow_kconnect.cli.validate import validate
 
@@ -39,12 +49,19 @@ app.add_typer(offsets, name="offsets")
 app.add_typer(registry, name="registry")
 app.add_typer(spark, name="spark")
 app.add_typer(topic, name="topic")
-for command in (demo, run, validate, preview, doctor, status, pause, resume, stop, plugins, reference):
+_CONNECTORS = "Connectors"
+_RUNNING = (demo, run, apply, validate, preview, doctor, migrate, plugins, rest, reference)
+_REGISTERED = (status, describe, create, edit, config, delete, pause, resume, stop, restart, tasks, topics, lag)
+app.command("list", rich_help_panel=_CONNECTORS)(list_)
+for command in _REGISTERED:
+    app.command(rich_help_panel=_CONNECTORS)(command)
+for command in _RUNNING:
     app.command()(command)
+app.command("tail", short_help="The same as `kconnect topic tail`.")(tail)
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(show: bool) -> None:
+    if show:
         typer.echo(f"kconnect {__version__}")
         raise typer.Exit
 

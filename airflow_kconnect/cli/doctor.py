@@ -71,12 +71,12 @@ def doctor(
     )
     console = Console(stderr=as_json)
     with console.status("checking"):
-        found = list(checks(connector is not None).run(subject))
+        findings = list(checks(connector is not None).run(subject))
     if as_json:
-        typer.echo(json.dumps({"findings": [asdict(finding) for finding in found]}))
+        typer.echo(json.dumps({"findings": [asdict(finding) for finding in findings]}))
     else:
-        _show(console, found)
-    if any(finding.status == "problem" for finding in found):
+        _show(console, findings)
+    if any(finding.status == "problem" for finding in findings):
         raise typer.Exit(1)
 
 
@@ -88,10 +88,10 @@ def checks(with_connector: bool) -> Checks:
     from airflow_kconnect.doctor import airflow, connector, kafka, machine
     from airflow_kconnect.doctor.findings import Checks
 
-    found = Checks()
+    all_checks = Checks()
     for module in (machine, airflow, kafka, *([connector] if with_connector else [])):
-        module.register(found)
-    return found
+        module.register(all_checks)
+    return all_checks
 
 
 def _worker_keys(file: Path | None, bootstrap_servers: str | None) -> Mapping[str, str] | None:
@@ -106,16 +106,16 @@ def _has_airflow() -> bool:
     return home is not None and (Path(home) / "airflow.db").is_file()
 
 
-def _show(console: Console, found: Sequence[Finding]) -> None:
+def _show(console: Console, findings: Sequence[Finding]) -> None:
     table = Table(box=None, pad_edge=False)
     for column in ("Check", "Result", "What was found, what to do"):
         table.add_column(column, overflow="fold")
-    for finding in found:
+    for finding in findings:
         text = Text(finding.text)
         if finding.cure:
             text.append(f"\n{finding.cure}", style="italic")
         table.add_row(finding.name, Text(finding.status, style=_STYLES[finding.status]), text)
     console.print(table)
-    counts = {status: sum(finding.status == status for finding in found) for status in ("problem", "warning")}
+    counts = {status: sum(finding.status == status for finding in findings) for status in ("problem", "warning")}
     words = [f"{count} {status}{'' if count == 1 else 's'}" for status, count in counts.items() if count]
     console.print(Text(f"{', '.join(words) or 'No problem'}."))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
+from collections.abc import Iterator
+from contextlib import closing
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from airflow_kconnect.cli.connectors.api import Answer
+from airflow_kconnect.cli.connectors.arguments import AsJson, plain_table, print_json
+from airflow_kconnect.cli.connectors.command import on_target
+from airflow_kconnect.cli.connectors.target import Target
 from airflow_kconnect.connect import plugins as known
-from airflow_kconnect.connect.plugins import PluginInfo
 
 
 class Kind(StrEnum):
@@ -31,35 +33,55 @@ _GROUPS = {
     Kind.TRANSFORMATION: known.TRANSFORMS,
     Kind.PREDICATE: known.PREDICATES,
 }
+# As servers name them.
+_KINDS = {
+    **{kind.value: kind for kind in Kind},
+    "source": Kind.CONNECTOR,
+    "sink": Kind.CONNECTOR,
+    "header_converter": Kind.CONVERTER,
+}
 
 
+@on_target("worker", "bootstrap_servers")
 def plugins(
+    target: Target,
     kind: Annotated[Kind | None, typer.Option(help="Only plugins of this kind.", show_default=False)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON line on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the classes that configurations can name: kind, class, version.
 
-    Example: kconnect plugins --kind converter
+    Examples: `kconnect plugins --kind converter`, `kconnect plugins --server http://connect:8083`
 
-    `kconnect reference CLASS` prints the keys of one. A class that is installed and cannot be imported is listed with
-    its error, and the exit code is 1.
+    Those installed here, or those of a server. `kconnect reference CLASS` prints the keys of one. A class that is
+    installed and cannot be imported is listed with its error, and the exit code is 1.
     """
-    found = [(each, info) for each in Kind if kind in (None, each) for info in known.registry().listing(_GROUPS[each])]
+    everything = _installed() if target.server is None else _of_server(target)
+    rows = [line for line in everything if kind in (None, _KINDS.get(line["kind"]))]
     if as_json:
-        lines = [asdict(info) | {"kind": info.kind or each.value} for each, info in found]
-        typer.echo(json.dumps({"plugins": [{"class": line.pop("name"), **line} for line in lines]}))
+        print_json({"plugins": rows})
     else:
-        _show(found)
-    if any(info.error for _, info in found):
+        _show(rows)
+    if any(line["error"] for line in rows):
         raise typer.Exit(1)
 
 
-def _show(found: list[tuple[Kind, PluginInfo]]) -> None:
-    table = Table(box=None, pad_edge=False)
-    for column in ("Kind", "Class", "Version"):
-        table.add_column(column, overflow="fold")
-    for kind, info in found:
-        name = f"{info.kind} {kind}" if info.kind else kind.value
-        version = Text(info.error, style="red") if info.error else Text(info.version or "")
-        table.add_row(name, Text(info.name), version)
+def _installed() -> Iterator[Answer]:
+    for kind, group in _GROUPS.items():
+        for info in known.registry().listing(group):
+            yield {"class": info.name, "kind": info.kind or kind.value, "version": info.version, "error": info.error}
+
+
+def _of_server(target: Target) -> Iterator[Answer]:
+    with closing(target.client()) as client:
+        for plugin in client.call("GET", "/connector-plugins", connectorsOnly="false"):
+            yield {"class": plugin["class"], "kind": plugin["type"], "version": plugin.get("version"), "error": None}
+
+
+def _show(rows: list[Answer]) -> None:
+    table = plain_table("Kind", "Class", "Version")
+    for line in rows:
+        kind = line["kind"].replace("_", " ")
+        name = f"{kind} connector" if _KINDS.get(line["kind"]) is Kind.CONNECTOR else kind
+        version = Text(line["error"], style="red") if line["error"] else Text(line["version"] or "")
+        table.add_row(name, Text(line["class"]), version)
     Console().print(table)

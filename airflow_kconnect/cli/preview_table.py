@@ -52,11 +52,11 @@ def _chosen(names: list[str], old: Mapping[str, str], new: Mapping[str, str]) ->
 def _lines(
     own: Mapping[str, str], other: Mapping[str, str], names: Sequence[str] | None = None, style: str = ""
 ) -> Text:
-    found = Text()
+    text = Text()
     for number, name in enumerate(own if names is None else names):
         line = f"{name}: {own[name]}" if name in own else name if name.startswith("...") else ""
-        found.append("\n" if number else "").append(line, style if own.get(name) != other.get(name) else "dim")
-    return found
+        text.append("\n" if number else "").append(line, style if own.get(name) != other.get(name) else "dim")
+    return text
 
 
 def _members(record: Record) -> Iterator[tuple[str, str]]:

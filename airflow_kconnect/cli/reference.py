@@ -86,12 +86,12 @@ def pages() -> dict[str, str]:
 
 def write(folder: Path) -> None:
     """Write the pages below a folder, and remove pages that this command made for what is no more."""
-    wanted = pages()
+    texts = pages()
     for path in folder.rglob("*.md"):
-        stale = str(path.relative_to(folder)) not in wanted and path.read_text(encoding="utf-8").startswith(_MADE_BY)
+        stale = str(path.relative_to(folder)) not in texts and path.read_text(encoding="utf-8").startswith(_MADE_BY)
         if stale:
             path.unlink()
-    for name, text in wanted.items():
+    for name, text in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -142,12 +142,12 @@ def _path(group: str, full_name: str) -> str:
 
 def _short_names(group: str, names: list[str]) -> list[str]:
     """The names without package that mean the class of these names, the shorter ones last."""
-    found = set()
+    shorts = set()
     for short in {short for name in names for short in _simple(group, name)}:
         with suppress(ConfigError):
             if plugins.registry().resolve(group, short, key="NAME") in names:
-                found.add(short)
-    return sorted(found, key=lambda short: (-len(short), short))
+                shorts.add(short)
+    return sorted(shorts, key=lambda short: (-len(short), short))
 
 
 def _simple(group: str, full_name: str) -> tuple[str, str]:
@@ -200,8 +200,8 @@ def _resolve(name: str) -> tuple[str, str]:
 def _hint(name: str) -> str:
     """The names that may have been meant; upper and lower case do not count."""
     shorts = {short.lower(): short for group, full in _plugins() for short in (*_simple(group, full), full)}
-    found = get_close_matches(name.lower(), [*_FIXED, *shorts], n=3, cutoff=0.75)
-    return f" (did you mean {', '.join(f'`{shorts.get(text, text)}`' for text in found)}?)" if found else ""
+    matches = get_close_matches(name.lower(), [*_FIXED, *shorts], n=3, cutoff=0.75)
+    return f" (did you mean {', '.join(f'`{shorts.get(text, text)}`' for text in matches)}?)" if matches else ""
 
 
 def _plugins() -> Iterator[tuple[str, str]]:

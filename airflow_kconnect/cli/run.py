@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,13 +19,16 @@ from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_co
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec, run_spec_file
+from airflow_kconnect.connect.validation.spark_keys import spark_settings
 from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
 from airflow_kconnect.submit.package_archive import package_for
 from airflow_kconnect.submit.preflight import check_configuration, connector_config
 from airflow_kconnect.submit.spark import find_spark_submit
+from airflow_kconnect.submit.statuses import failures_shown, show_failure, show_target_state
 from airflow_kconnect.submit.submit import submit, submit_command, submit_environment
 
 INTERRUPTED = 130
+_NO_REPORT = "SparkError"
 
 
 def run(
@@ -136,14 +140,24 @@ def run_once(connector: Path, options: RunOptions) -> None:
 def _run(file: Path, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
     worker = worker_config(options.worker, options.bootstrap_servers)
     config = connector_config(file)
-    for warning in check_configuration(config, worker, None):
+    with failures_shown(config, lambda: _keys(worker)) if options.live else nullcontext():
+        warnings = check_configuration(config, worker, None)
+    for warning in warnings:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
     replay = _replay(config, options)
     name = connector_name(config)
     if options.live and (state := _state(name, worker)) != STARTED:
         return RunOutcome(EXIT_OK, state={"connector": name, "state": state, "message": not_started_text(name, state)})
     spec = RunSpec(config, worker, replay_dead_letters=options.dead_letters, replay=replay, dry_run=options.dry_run)
-    return _submitted(spec, options, conf, console)
+    outcome = _submitted(spec, options, {**spark_settings(config), **conf}, console)
+    if options.live and outcome.error is not None and outcome.error["error"] == _NO_REPORT:
+        show_failure(name, outcome.error["message"], lambda: _keys(worker))
+    return outcome
+
+
+def _keys(worker: Mapping[str, str]) -> Mapping[str, Any]:
+    with resolved({}, worker) as (_, keys):
+        return keys
 
 
 def _replay(config: Mapping[str, Any], options: RunOptions) -> Replay | None:
@@ -159,7 +173,10 @@ def _replay(config: Mapping[str, Any], options: RunOptions) -> Replay | None:
 
 def _state(name: str, worker: Mapping[str, str]) -> str:
     with resolved({}, worker) as (_, keys):
-        return target_state(name, keys)
+        state = target_state(name, keys)
+        if state != STARTED:
+            show_target_state(name, state, keys)
+        return state
 
 
 def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
@@ -191,7 +208,7 @@ def _judged(outcome: RunOutcome) -> RunOutcome:
     """If the job ends without reporting, the error is Spark's: its exit code says nothing about the connector."""
     if outcome.error is None and (outcome.exit_code != EXIT_OK or outcome.report is None):
         text = f"spark-submit ended with exit code {outcome.exit_code} before the job could report"
-        outcome.error = {"error": "SparkError", "message": text, "exit_code": EXIT_INTERNAL, "errors": None}
+        outcome.error = {"error": _NO_REPORT, "message": text, "exit_code": EXIT_INTERNAL, "errors": None}
         outcome.exit_code = EXIT_INTERNAL
     return outcome
 

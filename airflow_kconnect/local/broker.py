@@ -6,11 +6,11 @@ import fcntl
 import logging
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import psutil
 from confluent_kafka import KafkaException
@@ -19,6 +19,7 @@ from confluent_kafka.admin import AdminClient
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.local import daemon, ports
 from airflow_kconnect.local.broker_files import DataFolder, Ports
+from airflow_kconnect.local.server import QUICK_START, LocalServer, refuse_taken
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.errors import SetupError, disk_full, readable_os_errors
 from airflow_kconnect.machine.java import find_java, java_environment
@@ -29,9 +30,6 @@ KAFKA = (f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}", "org.apache.logging.log
 DEFAULT_PORT = 9092
 
 _MIN_FREE_BYTES = 200_000_000
-# The second-best compiler and the simplest collector: a single developer's broker starts sooner and stays small.
-_QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -52,8 +50,13 @@ class BrokerStatus:
     version: str = KAFKA_VERSION
     note: str = ""
 
+    @property
+    def address(self) -> str | None:
+        """Where clients connect to."""
+        return self.bootstrap
 
-class EmbeddedBroker:
+
+class EmbeddedBroker(LocalServer):
     """A Kafka broker and controller in one process, which outlives this one until it is stopped.
 
     :param data_dir: its data folder; created if missing. Starting again with it continues with the same topics.
@@ -63,6 +66,8 @@ class EmbeddedBroker:
     :param settings: additional broker settings, which override ours.
     :param progress: called with a line of text while Kafka is downloaded and started.
     """
+
+    name: ClassVar[str] = "broker"
 
     def __init__(
         self,
@@ -74,13 +79,10 @@ class EmbeddedBroker:
         settings: Mapping[str, str] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        self._folder = DataFolder(Path(data_dir).expanduser().absolute())
-        self._pid_file = daemon.PidFile(self._folder.pid)
-        self._port = port
-        self._heap_mb = heap_mb
+        super().__init__(data_dir, port=port, heap_mb=heap_mb, progress=progress)
+        self._folder = DataFolder(self._data)
         self._sasl_users = dict(sasl_users or {})
         self._settings = dict(settings or {})
-        self._progress = progress or _log.info
 
     @property
     def bootstrap(self) -> str:
@@ -106,11 +108,6 @@ class EmbeddedBroker:
         """A worker file for `kconnect run --worker`, which points at this broker."""
         return self._folder.worker_properties
 
-    @property
-    def log(self) -> Path:
-        """The broker's log file."""
-        return self._folder.log
-
     def start(self, *, timeout_s: float = 60) -> BrokerStatus:
         """Start the broker and return once it answers; a broker that is already running is left as it is.
 
@@ -123,14 +120,6 @@ class EmbeddedBroker:
             with self._locked():
                 running = self._pid_file.process()
                 return self._already_running() if running else self._start(timeout_s)
-
-    def stop(self, *, timeout_s: float = 30) -> bool:
-        """Stop the broker gracefully, or by force after `timeout_s` seconds; False if it was not running."""
-        running = self._pid_file.process()
-        if running is not None:
-            daemon.end(running, timeout_s=timeout_s)
-        self._pid_file.remove_if_stale()
-        return running is not None
 
     def kill(self) -> None:
         """End the broker with SIGKILL, as a crash would; its data stays for the next start."""
@@ -178,13 +167,8 @@ class EmbeddedBroker:
             yield
 
     def _already_running(self) -> BrokerStatus:
-        port = self._known_ports().broker
-        if self._port not in (None, port):
-            raise SetupError(
-                f"The broker of {self._folder.path} runs already, on port {port}: "
-                f"stop it before you start it on port {self._port}."
-            )
-        return replace(self.status(), note="The broker runs already.")
+        note = self._runs_already(self._known_ports().broker)
+        return replace(self.status(), note=note)
 
     def _start(self, timeout_s: float) -> BrokerStatus:
         stale = self._pid_file.remove_if_stale()
@@ -195,27 +179,25 @@ class EmbeddedBroker:
         java = find_java()
         jars = ivy.resolve(KAFKA, java=java, progress=self._progress)
         self._folder.write(chosen, self._sasl_users, self._settings)
-        command = [str(java.path), *_QUICK_START, f"-Dlog4j2.configurationFile={self._folder.log4j2}"]
+        command = [str(java.path), *QUICK_START, f"-Dlog4j2.configurationFile={self._folder.log4j2}"]
         command += ["-cp", f"{jars}/*"]
         self._progress("Starting Kafka")
         if not self._folder.is_formatted:
             self._format(command, cluster_id)
         command[1:1] = [f"-Xmx{self._heap_mb}m"]
-        self._launch([*command, "kafka.Kafka", str(self._folder.server_properties)], cluster_id, timeout_s)
+        command += ["kafka.Kafka", str(self._folder.server_properties)]
+        self._launch(command, java_environment(), timeout_s)
         note = "The broker had not been stopped in order the last time." if stale else ""
         return replace(self.status(), note=note)
 
     def _choose_ports(self) -> Ports:
         last = self._folder.ports()
-        wanted = self._port or (last.broker if last else ports.free_port())
-        if ports.is_taken(wanted):
-            raise SetupError(
-                f"Port {wanted} is taken by {ports.holder(wanted)}: stop that, or choose another port with --port."
-            )
+        port = self._port or (last.broker if last else ports.free_port())
+        refuse_taken(port)
         sasl = None
         if self._sasl_users:
             sasl = last.sasl if last and last.sasl and not ports.is_taken(last.sasl) else ports.free_port()
-        return Ports(wanted, ports.free_port(), sasl)
+        return Ports(port, ports.free_port(), sasl)
 
     def _format(self, java: list[str], cluster_id: str) -> None:
         arguments = ["format", "--cluster-id", cluster_id, "--config", str(self._folder.server_properties)]
@@ -232,29 +214,17 @@ class EmbeddedBroker:
             self.log.write_text(formatted.stdout + formatted.stderr)
             raise self._died(formatted.returncode)
 
-    def _launch(self, command: list[str], cluster_id: str, timeout_s: float) -> None:
-        deadline_s = time.monotonic() + timeout_s
-        broker = daemon.spawn(command, cwd=self._folder.path, log=self._folder.log, env=java_environment())
-        try:
-            self._pid_file.write(psutil.Process(broker.pid))
-            while _cluster_at(self.bootstrap) != cluster_id:
-                if broker.poll() is not None:
-                    raise self._died(broker.returncode)
-                if time.monotonic() > deadline_s:
-                    raise RetriableError(
-                        f"The broker did not answer at {self.bootstrap} within {timeout_s:.0f} s: see {self.log}."
-                    )
-                time.sleep(0.05)
-        except BaseException:
-            daemon.kill(broker)
-            self._pid_file.remove_if_stale()
-            raise
+    def _address(self) -> str:
+        return self.bootstrap
 
-    def _died(self, code: int) -> SetupError | RetriableError:
+    def _answers(self) -> bool:
+        return _cluster_at(self.bootstrap) == self._folder.cluster_id()
+
+    def _died(self, exit_code: int) -> SetupError | RetriableError:
         tail = daemon.last_errors(self.log)
         if "No space left on device" in tail:
             return disk_full(self._folder.path)
-        return SetupError(f"The broker ended at its start with exit code {code}. From {self.log}:\n{tail}")
+        return SetupError(f"The broker ended at its start with exit code {exit_code}. From {self.log}:\n{tail}")
 
 
 def _cluster_at(bootstrap: str) -> str | None:

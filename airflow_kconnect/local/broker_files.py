@@ -76,14 +76,6 @@ class DataFolder:
         return self.path / "kafka-logs"
 
     @property
-    def log(self) -> Path:
-        return self.path / "broker.log"
-
-    @property
-    def pid(self) -> Path:
-        return self.path / "broker.pid"
-
-    @property
     def lock(self) -> Path:
         return self.path / ".lock"
 
@@ -105,10 +97,10 @@ class DataFolder:
                 )
             ours.write_text(_new_cluster_id())
         cluster_id = ours.read_text().strip()
-        found = properties(self.kafka_logs / "meta.properties").get("cluster.id", cluster_id)
-        if found != cluster_id:
+        stored_id = properties(self.kafka_logs / "meta.properties").get("cluster.id", cluster_id)
+        if stored_id != cluster_id:
             raise SetupError(
-                f"{self.kafka_logs} belongs to another cluster ({found}, expected {cluster_id}): "
+                f"{self.kafka_logs} belongs to another cluster ({stored_id}, expected {cluster_id}): "
                 "choose another data folder, or remove this one."
             )
         return cluster_id

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import logging
 import shutil
 import tarfile
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
-import psutil
-
-from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.local import daemon, ports
+from airflow_kconnect.local.server import QUICK_START, LocalServer, refuse_taken
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.errors import SetupError, readable_os_errors
 from airflow_kconnect.machine.java import find_java, java_environment
@@ -28,8 +25,6 @@ REGISTRY = f"io.apicurio:apicurio-registry-app:tar.gz:all:{REGISTRY_VERSION}"
 DEFAULT_PORT = 8081
 
 _API = "/apis/ccompat/v7"
-_QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -47,8 +42,13 @@ class RegistryStatus:
     version: str = REGISTRY_VERSION
     note: str = ""
 
+    @property
+    def address(self) -> str | None:
+        """Where clients connect to."""
+        return self.url
 
-class LocalRegistry:
+
+class LocalRegistry(LocalServer):
     """A schema registry in a process of its own, which outlives this one until it is stopped.
 
     :param data_dir: its data folder; created if missing. Starting again with it continues with the same schemas.
@@ -56,6 +56,9 @@ class LocalRegistry:
     :param heap_mb: Java heap in MB.
     :param progress: called with a line of text while it is downloaded and started.
     """
+
+    name: ClassVar[str] = "registry"
+    _poll_s: ClassVar[float] = 0.1
 
     def __init__(
         self,
@@ -65,12 +68,8 @@ class LocalRegistry:
         heap_mb: int = 400,
         progress: Callable[[str], None] | None = None,
     ) -> None:
-        self._data = Path(data_dir).expanduser().absolute()
-        self._pid_file = daemon.PidFile(self._data / "registry.pid")
+        super().__init__(data_dir, port=port, heap_mb=heap_mb, progress=progress)
         self._port_file = self._data / "port"
-        self._port, self._heap_mb = port, heap_mb
-        self._progress = progress or _log.info
-        self.log = self._data / "registry.log"
 
     @property
     def url(self) -> str | None:
@@ -88,22 +87,10 @@ class LocalRegistry:
         with readable_os_errors(self._data):
             self._data.mkdir(parents=True, exist_ok=True, mode=0o700)
             if self._pid_file.process() is not None:
-                if self._port not in (None, self._last_port()):
-                    raise SetupError(
-                        f"The registry of {self._data} runs already, on port {self._last_port()}: stop it before you"
-                        f" start it on port {self._port}."
-                    )
-                return replace(self.status(), note="The registry runs already.")
+                note = self._runs_already(self._last_port())
+                return replace(self.status(), note=note)
             self._start(timeout_s)
         return self.status()
-
-    def stop(self, *, timeout_s: float = 30) -> bool:
-        """Stop the registry, by force after `timeout_s` seconds; False if it was not running."""
-        running = self._pid_file.process()
-        if running is not None:
-            daemon.end(running, timeout_s=timeout_s)
-        self._pid_file.remove_if_stale()
-        return running is not None
 
     def status(self) -> RegistryStatus:
         """Whether the registry is running and answers, and where."""
@@ -120,10 +107,7 @@ class LocalRegistry:
     def _start(self, timeout_s: float) -> None:
         self._pid_file.remove_if_stale()
         port = self._port or self._last_port() or ports.free_port()
-        if ports.is_taken(port):
-            raise SetupError(
-                f"Port {port} is taken by {ports.holder(port)}: stop that, or choose another port with --port."
-            )
+        refuse_taken(port)
         java = find_java()
         program = unpacked(ivy.resolve([REGISTRY], java=java, progress=self._progress), self._progress)
         self._progress("Starting the schema registry")
@@ -135,24 +119,17 @@ class LocalRegistry:
             "APICURIO_DATASOURCE_URL": f"jdbc:h2:file:{self._data / 'schemas'}",
             "QUARKUS_HTTP_ACCESS_LOG_ENABLED": "false",
         }
-        command = [str(java.path), f"-Xmx{self._heap_mb}m", *_QUICK_START, "-jar", str(program)]
-        deadline_s = time.monotonic() + timeout_s
-        process = daemon.spawn(command, cwd=self._data, log=self.log, env=environment)
-        try:
-            self._pid_file.write(psutil.Process(process.pid))
-            while not _answers(str(self.url)):
-                if process.poll() is not None:
-                    tail = daemon.last_errors(self.log)
-                    raise SetupError(f"The registry ended at its start. From {self.log}:\n{tail}")
-                if time.monotonic() > deadline_s:
-                    raise RetriableError(
-                        f"The registry did not answer at {self.url} within {timeout_s:.0f} s: see {self.log}."
-                    )
-                time.sleep(0.1)
-        except BaseException:
-            daemon.kill(process)
-            self._pid_file.remove_if_stale()
-            raise
+        command = [str(java.path), f"-Xmx{self._heap_mb}m", *QUICK_START, "-jar", str(program)]
+        self._launch(command, environment, timeout_s)
+
+    def _address(self) -> str:
+        return str(self.url)
+
+    def _answers(self) -> bool:
+        return _answers(str(self.url))
+
+    def _died(self, exit_code: int) -> SetupError:
+        return SetupError(f"The registry ended at its start. From {self.log}:\n{daemon.last_errors(self.log)}")
 
 
 def unpacked(folder: Path, progress: Callable[[str], None]) -> Path:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from airflow_kconnect.cli.errors import errors_in_one_line
-from airflow_kconnect.local.broker import DEFAULT_PORT, BrokerStatus, EmbeddedBroker
-from airflow_kconnect.machine.cache import expanded
+from airflow_kconnect.cli.local.home import home_folder
+from airflow_kconnect.cli.local.server import ServerCommands
+from airflow_kconnect.local.broker import DEFAULT_PORT, EmbeddedBroker
 from airflow_kconnect.machine.progress import ProgressLine
 
 app = typer.Typer(
@@ -28,6 +26,7 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+_COMMANDS = ServerCommands("broker", product="Kafka", owner="Kafka's")
 
 
 @app.command()
@@ -44,19 +43,14 @@ def start(
     with errors_in_one_line(), ProgressLine(sys.stderr) as progress:
         broker = EmbeddedBroker(data or default_data(), port=port, heap_mb=heap_mb, progress=progress)
         status = broker.start()
-    typer.echo(_sentence(status))
-    if status.note:
-        typer.echo(status.note, err=True)
+    _COMMANDS.show_started(status)
     typer.echo(f"Worker file: {broker.worker_properties}")
 
 
 @app.command()
 def stop(data: Data = None) -> None:
     """Stop the broker; its topics stay in the data folder."""
-    folder = data or default_data()
-    with errors_in_one_line():
-        stopped = EmbeddedBroker(folder).stop()
-    typer.echo(f"The broker of {folder} has stopped." if stopped else f"No broker runs in {folder}.")
+    _COMMANDS.stop(EmbeddedBroker, data or default_data())
 
 
 @app.command()
@@ -66,25 +60,10 @@ def status(
 ) -> None:
     """Say whether the broker runs, and where. The exit code is 3 if it does not."""
     with errors_in_one_line():
-        found = EmbeddedBroker(data or default_data()).status()
-    typer.echo(json.dumps(asdict(found), default=str) if as_json else _sentence(found))
-    if found.state != "running":
-        raise typer.Exit(3)
+        broker_status = EmbeddedBroker(data or default_data()).status()
+    _COMMANDS.show_status(broker_status, as_json=as_json)
 
 
 def default_data() -> Path:
     """The data folder if none is named."""
     return home_folder() / "broker"
-
-
-def home_folder() -> Path:
-    """Where commands keep what is theirs: `$KCONNECT_HOME`, or `~/.airflow_kconnect`."""
-    return expanded(os.environ.get("KCONNECT_HOME") or "~/.airflow_kconnect")
-
-
-def _sentence(status: BrokerStatus) -> str:
-    if status.state == "running":
-        return f"Kafka {status.version} runs at {status.bootstrap} (pid {status.pid}, data in {status.data})."
-    if status.state == "starting":
-        return f"Kafka's process {status.pid} is there, but does not answer at {status.bootstrap}."
-    return f"No broker runs in {status.data}."

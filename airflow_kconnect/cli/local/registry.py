@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from airflow_kconnect.cli.errors import errors_in_one_line
-from airflow_kconnect.cli.local.broker import home_folder
-from airflow_kconnect.local.registry import DEFAULT_PORT, LocalRegistry, RegistryStatus
+from airflow_kconnect.cli.local.home import home_folder
+from airflow_kconnect.cli.local.server import ServerCommands
+from airflow_kconnect.local.registry import DEFAULT_PORT, LocalRegistry
 from airflow_kconnect.machine.progress import ProgressLine
 
 app = typer.Typer(
@@ -27,6 +26,7 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+_COMMANDS = ServerCommands("registry", product="Apicurio Registry", owner="The registry's")
 
 
 @app.command()
@@ -42,19 +42,14 @@ def start(
     """
     with errors_in_one_line(), ProgressLine(sys.stderr) as progress:
         status = LocalRegistry(data or default_data(), port=port, heap_mb=heap_mb, progress=progress).start()
-    typer.echo(_sentence(status))
-    if status.note:
-        typer.echo(status.note, err=True)
+    _COMMANDS.show_started(status)
     typer.echo(f"For converters: value.converter.schema.registry.url={status.url}")
 
 
 @app.command()
 def stop(data: Data = None) -> None:
     """Stop the registry; its schemas stay in the data folder."""
-    folder = data or default_data()
-    with errors_in_one_line():
-        stopped = LocalRegistry(folder).stop()
-    typer.echo(f"The registry of {folder} has stopped." if stopped else f"No registry runs in {folder}.")
+    _COMMANDS.stop(LocalRegistry, data or default_data())
 
 
 @app.command()
@@ -64,20 +59,10 @@ def status(
 ) -> None:
     """Say whether the registry runs, and where. The exit code is 3 if it does not."""
     with errors_in_one_line():
-        found = LocalRegistry(data or default_data()).status()
-    typer.echo(json.dumps(asdict(found), default=str) if as_json else _sentence(found))
-    if found.state != "running":
-        raise typer.Exit(3)
+        registry_status = LocalRegistry(data or default_data()).status()
+    _COMMANDS.show_status(registry_status, as_json=as_json)
 
 
 def default_data() -> Path:
     """The data folder if none is named."""
     return home_folder() / "registry"
-
-
-def _sentence(status: RegistryStatus) -> str:
-    if status.state == "running":
-        return f"Apicurio Registry {status.version} runs at {status.url} (pid {status.pid}, data in {status.data})."
-    if status.state == "starting":
-        return f"The registry's process {status.pid} is there, but does not answer at {status.url}."
-    return f"No registry runs in {status.data}."

@@ -30,9 +30,9 @@ def install(
     Exit codes: 0 Spark is there; 1 the cache cannot be written; 3 the download failed.
     """
     with errors_in_one_line():
-        found = None if force else spark_home()
-        if found is not None and (found / "jars").is_dir():
-            typer.echo(f"Spark is in {found} already.")
+        home = None if force else spark_home()
+        if home is not None and (home / "jars").is_dir():
+            typer.echo(f"Spark is in {home} already.")
             return
         typer.echo("Installing Spark: a download of about 450 MB, and a minute of unpacking.")
         typer.echo(f"Spark is in {install_spark()}.")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from airflow_kconnect.cli.operations.dead_letters import count, list_, show
 from airflow_kconnect.cli.run import RunOptions, run_once
 from airflow_kconnect.cli.worker import Servers, WorkerFile
 
@@ -16,6 +17,11 @@ app = typer.Typer(help="Work with dead letters.", no_args_is_help=True)
 @app.callback()
 def main() -> None:
     """Work with dead letters: the records that a connector could not convert, transform or write."""
+
+
+app.command("list")(list_)
+app.command()(show)
+app.command()(count)
 
 
 @app.command()

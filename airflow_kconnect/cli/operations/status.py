@@ -1,32 +1,29 @@
-"""`kconnect status`: the connectors of a worker's topics: state, offsets, lag."""
+"""`kconnect status`: connectors with state, offsets and lag, once or again and again."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from airflow_kconnect.cli.errors import errors_shown
-from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
-from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.submit.operations import connector_name, is_name
-from airflow_kconnect.submit.preflight import connector_config
-
-if TYPE_CHECKING:
-    from airflow_kconnect.stores.watching.overview import ConnectorStatus
+from airflow_kconnect.cli.connectors.api import Answer, Connectors
+from airflow_kconnect.cli.connectors.arguments import AsJson, plain_table, print_json, state_text
+from airflow_kconnect.cli.connectors.command import on_connectors
+from airflow_kconnect.cli.connectors.describing import offset_text
+from airflow_kconnect.cli.operations.watch import watch_statuses
 
 _MOST_OFFSETS = 3
+_EMPTY = "No connector has a state or committed offsets."
 
 
+@on_connectors
 def status(
-    connectors: Annotated[
+    connectors: Connectors,
+    names: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[NAME|FILE]...",
@@ -34,49 +31,56 @@ def status(
             show_default=False,
         ),
     ] = None,
-    worker: WorkerFile = None,
-    bootstrap_servers: Servers = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON line on stdout.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Look again and again, until Ctrl-C.")] = False,
+    interval: Annotated[
+        float, typer.Option("--interval", min=0.2, metavar="SECONDS", help="With --watch: how often.")
+    ] = 2.0,
+    as_json: AsJson = False,
 ) -> None:
-    """Show connectors: kind, state, committed offsets, and the lag of sinks in records.
+    """Show connectors: kind, state, what runs have reported, committed offsets, and the lag of sinks in records.
 
-    Examples: `kconnect status`, `kconnect status orders-sink orders-source.json`
+    Examples: `kconnect status`, `kconnect status orders-sink orders-source.json`, `kconnect status --watch`
 
-    Read from the config topic, the offset topic and the consumer groups `connect-<name>`. A connector with an offset
-    topic of its own is not found; one with a consumer group of its own is found by its file.
+    Read from the config, status and offset topics and the consumer groups `connect-<name>`. A connector that is not
+    registered, and has an offset topic of its own, is not found; one with a consumer group of its own is found by its
+    file. A REST API knows the registered connectors, and no lag.
+
+    With --watch a table is kept up to date on a terminal; elsewhere each change is a line, in JSON with --json.
     """
-    with errors_shown(), resolved({}, worker_config(worker, bootstrap_servers)) as (_, keys):
-        from airflow_kconnect.stores.watching.overview import overview
-
-        groups = dict(map(_group, connectors)) if connectors else None
-        found = overview(WorkerConfig.from_props(keys), groups)
+    if watch:
+        watch_statuses(lambda: connectors.overview(names or None), status_table, interval, as_json)
+        return
+    seen = connectors.overview(names or None)
     if as_json:
-        typer.echo(json.dumps({"connectors": [asdict(connector) for connector in found]}, ensure_ascii=False))
-    elif not found:
-        typer.echo("No connector has a state or committed offsets.")
+        print_json({"connectors": seen})
+    elif not seen:
+        typer.echo(_EMPTY)
     else:
-        Console().print(_table(found))
+        Console().print(status_table(seen))
 
 
-def _group(connector: str) -> tuple[str, str]:
-    name = connector_name(connector)
-    props = {} if is_name(connector) else {key: str(value) for key, value in connector_config(connector).items()}
-    return name, sink_group({**props, "name": name})
-
-
-def _table(found: Sequence[ConnectorStatus]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for column in ("Connector", "Kind", "State", "Lag", "Committed offsets"):
-        table.add_column(column, overflow="fold")
-    for connector in found:
-        lag = "" if connector.lag is None else f"{connector.lag:,}"
-        table.add_row(
-            Text(connector.name), connector.kind or "", connector.state, lag, Text(_offsets(connector.offsets))
-        )
+def status_table(seen: Sequence[Answer]) -> Table:
+    """A row for each connector."""
+    table = plain_table("Connector", "Kind", "State", "Reported", "Lag", "Committed offsets")
+    for each in seen:
+        lag = "" if each["lag"] is None else f"{each['lag']:,}"
+        offsets = Text(_offsets(each["offsets"]))
+        table.add_row(Text(each["name"]), each["kind"] or "", each["state"], reported(each["status"]), lag, offsets)
     return table
 
 
-def _offsets(offsets: Sequence[dict[str, object]]) -> str:
-    lines = [f"{json.dumps(entry['partition'])} -> {json.dumps(entry['offset'])}" for entry in offsets[:_MOST_OFFSETS]]
+def reported(status: Answer | None) -> Text:
+    """What runs have reported, and how many of the tasks have failed."""
+    if status is None:
+        return Text()
+    text = state_text(status["connector"]["state"])
+    failed = sum(task["state"] == "FAILED" for task in status["tasks"])
+    return text.append(f", {failed} of {len(status['tasks'])} tasks failed") if failed else text
+
+
+def _offsets(offsets: Sequence[Answer] | None) -> str:
+    if offsets is None:
+        return "not known"
+    lines = [offset_text(entry) for entry in offsets[:_MOST_OFFSETS]]
     more = len(offsets) - _MOST_OFFSETS
     return "\n".join([*lines, *([f"and {more} more"] if more > 0 else [])]) or "none"

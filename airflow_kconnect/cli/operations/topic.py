@@ -66,8 +66,8 @@ def tail(
 
         known = WorkerConfig.from_props(keys)
         clients = ClientConfigs(known.props, name="topic-tail")
-        found = TopicTail(KafkaAdmin(clients.admin()), clients.consumer("kconnect-topic-tail"), topic)
-        _show(found.first(most) if from_beginning else found.last(most or _LAST), as_json)
+        topic_tail = TopicTail(KafkaAdmin(clients.admin()), clients.consumer("kconnect-topic-tail"), topic)
+        _show(topic_tail.first(most) if from_beginning else topic_tail.last(most or _LAST), as_json)
 
 
 def _show(records: Iterable[SeenRecord], as_json: bool) -> None:

@@ -110,7 +110,6 @@ def test_a_page_names_what_its_class_is_called_too() -> None:
         ("source", "errors.retry.timeout"),
         ("sink", "errors.retry.delay.max.ms"),
         ("worker", "offset.flush.timeout.ms"),
-        ("worker", "status.storage.partitions"),
         ("JdbcSink", "batch.size"),
         ("JdbcSource", "poll.interval.ms"),
         ("FileStreamSource", "batch.size"),

@@ -13,6 +13,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.stores.status_topic.records import Status
+from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.support import unique
 from tests.support.kafka import produce
 
@@ -46,6 +49,14 @@ def _name(file: Path) -> str:
     return str(json.loads(file.read_text())["name"])
 
 
+def _status(worker: dict[str, str], name: str) -> Status:
+    store = StatusStore(WorkerConfig.from_props(worker))
+    store.refresh()
+    status = store.connector(name).status
+    assert status is not None
+    return status
+
+
 def _shown(kconnect: Kconnect, connector: object) -> Any:
     return json.loads(kconnect("offsets", "show", connector, "--json").stdout)
 
@@ -56,6 +67,20 @@ class TestStates:
         result = kconnect("run", file)
         assert result.exit_code == 0
         assert f"is paused: nothing was moved. Resume it with `kconnect resume {_name(file)}`" in result.stdout
+
+    @pytest.mark.parametrize(("command", "state"), [("pause", "PAUSED"), ("stop", "STOPPED"), ("resume", "RUNNING")])
+    def test_the_status_follows(
+        self, kconnect: Kconnect, file: Path, worker_props: dict[str, str], command: str, state: str
+    ) -> None:
+        kconnect(command, _name(file))
+        assert _status(worker_props, _name(file)).state.value == state
+
+    def test_a_wrong_configuration_is_shown_in_the_status(
+        self, kconnect: Kconnect, file: Path, worker_props: dict[str, str]
+    ) -> None:
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"tasks.max": "many"}))
+        assert kconnect("run", file).exit_code == 1
+        assert "tasks.max" in (_status(worker_props, _name(file)).trace or "")
 
     def test_json_says_it_too(self, kconnect: Kconnect, file: Path) -> None:
         kconnect("stop", file)

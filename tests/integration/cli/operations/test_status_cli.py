@@ -77,7 +77,14 @@ def test_all_sinks_are_found_by_their_groups(status: Status, topic: Callable[...
 def test_a_paused_connector_without_offsets_is_listed(status: Status, worker: Path) -> None:
     name = unique("lines")
     assert CliRunner().invoke(app, ["pause", name, "--worker", str(worker)]).exit_code == 0
-    assert status()[name] == {"name": name, "state": "PAUSED", "kind": None, "offsets": [], "lag": None}
+    assert status()[name] == {
+        "name": name,
+        "state": "PAUSED",
+        "kind": None,
+        "offsets": [],
+        "lag": None,
+        "status": None,
+    }
 
 
 def test_a_file_names_the_group_of_a_sink(

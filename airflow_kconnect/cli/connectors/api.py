@@ -1,0 +1,101 @@
+"""What commands ask of registered connectors, whether over a REST API or straight to the topics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from airflow_kconnect.connect.errors import ConnectError
+
+Answer = dict[str, Any]
+
+
+class ServerError(ConnectError):
+    """A server refuses a request; the text is its own.
+
+    :param status: HTTP status code.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Connectors(Protocol):
+    """Registered connectors; answers are those of Connect's REST API, as parsed JSON.
+
+    Every call may raise `ConfigError` (the request is wrong), `NotFoundError`, `RetriableError` (no server or broker
+    answers) and, over REST, `ServerError`.
+    """
+
+    @property
+    def place(self) -> str:
+        """Where they are, for messages."""
+
+    def expanded(self) -> dict[str, Answer]:
+        """By name: `info` (a `ConnectorInfo`) and `status` (a `ConnectorStateInfo`, missing if there is none)."""
+
+    def info(self, name: str) -> Answer:
+        """A `ConnectorInfo`."""
+
+    def config(self, connector: str) -> dict[str, Any]:
+        """The configuration in a file, or the registered one. :param connector: name or file."""
+
+    def status(self, name: str) -> Answer:
+        """A `ConnectorStateInfo`."""
+
+    def tasks(self, name: str) -> list[Answer]:
+        """A list of `TaskInfo`."""
+
+    def topics(self, name: str) -> list[str]:
+        """Names of the topics that the connector has used, sorted."""
+
+    def reset_topics(self, name: str) -> None:
+        """Forget which topics the connector has used."""
+
+    def create(self, name: str, config: Mapping[str, Any], initial: str | None) -> Answer:
+        """Register a connector; its `ConnectorInfo`.
+
+        :param initial: its target state: STARTED, PAUSED or STOPPED; None is STARTED.
+        """
+
+    def put_config(self, name: str, config: Mapping[str, Any]) -> tuple[bool, Answer]:
+        """Register a connector or replace its configuration: whether it is new, and its `ConnectorInfo`.
+
+        Values that are `[hidden]` stay as they are registered.
+        """
+
+    def patch_config(self, name: str, patch: Mapping[str, str | None]) -> Answer:
+        """Change some keys, None removes one; the `ConnectorInfo`."""
+
+    def delete(self, name: str) -> None:
+        """Forget a connector; its offsets stay."""
+
+    def set_target_state(self, name: str, state: str) -> None:
+        """Pause, resume or stop a connector. :param state: STARTED, PAUSED or STOPPED."""
+
+    def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> Answer | None:
+        """Start it again now; the plan of the restart, if there is one."""
+
+    def offsets(self, connector: str) -> list[Answer]:
+        """Committed offsets. :param connector: name or file."""
+
+    def alter_offsets(self, connector: str, request: Any) -> str:
+        """Alter the offsets of a stopped connector; the message. :param connector: name or file."""
+
+    def reset_offsets(self, connector: str) -> str:
+        """Delete the offsets of a stopped connector; the message. :param connector: name or file."""
+
+    def overview(self, connectors: list[str] | None) -> list[Answer]:
+        """Of each: name, state (its target state), kind, offsets, lag, status.
+
+        :param connectors: names or files; None: all that are known.
+        """
+
+    def lag(self, connector: str) -> Answer:
+        """What a sink still has to read: connector, records, seconds, topics. :param connector: name or file."""
+
+    def close(self) -> None:
+        """Close connections and end threads."""

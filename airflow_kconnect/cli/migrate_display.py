@@ -1,0 +1,136 @@
+"""What `kconnect migrate` shows: a table of all connectors, then what is to be known about each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.migration.offsets import counted
+
+if TYPE_CHECKING:
+    from airflow_kconnect.migration.moves import Outcome
+    from airflow_kconnect.migration.survey import Candidate, Survey
+
+_STYLES = {"can move": "green", "needs changes": "yellow", "cannot move": "red"}
+_PROBLEM, _NOTE = ("Problem: ", "bold red"), ("Note: ", "cyan")
+_WARNING = ("Warning: ", "yellow")
+
+
+def show_survey(console: Console, found: Survey, *, back: bool) -> None:
+    """What was found. :param back: it was asked for what would be given back."""
+    facts = found.cluster
+    console.print(Text(f"Kafka Connect {facts.version} at {facts.url}, Kafka cluster {facts.kafka_cluster}"))
+    console.print(_table(found.candidates))
+    for style, texts in ((_PROBLEM, found.problems), (_WARNING, found.warnings)):
+        for text in texts:
+            console.print(Text.assemble(style, text), soft_wrap=True)
+    for candidate in found.candidates:
+        if lines := list(_details(candidate)):
+            console.print(Text(f"\n{candidate.name}", style="bold"))
+            for style, text in lines:
+                console.print(Text.assemble("  ", style, text), soft_wrap=True)
+    able = sum(candidate.can_move for candidate in found.candidates)
+    moved = sum(candidate.has_moved for candidate in found.candidates)
+    texts = [f"{moved} of {len(found.candidates)} connectors would be given back by --back --apply."] if back else []
+    texts = texts or [f"{able} of {len(found.candidates)} connectors can move; --to FOLDER --apply moves them."]
+    console.print(Text(f"\nNothing was changed. {texts[0]}"))
+
+
+def show_errors(console: Console, outcomes: Sequence[Outcome]) -> None:
+    """Why connectors are not where they should be, after all others have moved."""
+    for outcome in outcomes:
+        if outcome.error is None:
+            continue
+        for text in _texts(outcome.error):
+            console.print(Text.assemble((f"{outcome.name}: ", "bold"), ("Error: ", "bold red"), text), soft_wrap=True)
+
+
+def as_dict(found: Survey) -> dict[str, Any]:
+    """The survey for `--json`: without configurations, which may have secrets."""
+    return {
+        "cluster": asdict(found.cluster),
+        "problems": found.problems,
+        "warnings": found.warnings,
+        "connectors": [_candidate_dict(candidate) for candidate in found.candidates],
+    }
+
+
+def outcome_dict(outcome: Outcome) -> dict[str, Any]:
+    """What was done to one connector, for `--json`."""
+    error = outcome.error
+    texts = None if error is None else {"error": type(error).__name__, "messages": list(_texts(error))}
+    return {"name": outcome.name, "steps": outcome.steps, "error": texts}
+
+
+def _candidate_dict(candidate: Candidate) -> dict[str, Any]:
+    offsets = candidate.offsets
+    return {
+        **asdict(candidate.assessment),
+        "verdict": candidate.assessment.verdict.value,
+        "state": candidate.there.state,
+        "tasks": list(candidate.there.tasks),
+        "edited": list(candidate.edited),
+        "handover": candidate.handover.value if candidate.handover else None,
+        "offsets": None if offsets is None else _offsets_dict(len(offsets.there), len(offsets.here), offsets.equal),
+    }
+
+
+def _offsets_dict(there: int, here: int, equal: bool) -> dict[str, Any]:
+    return {"partitions_there": there, "partitions_here": here, "equal": equal}
+
+
+def _table(candidates: Sequence[Candidate]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    for column in ("Connector", "Kind", "In Connect", "Here", "Verdict", "Offsets"):
+        table.add_column(column, overflow="fold")
+    for each in candidates:
+        verdict = each.assessment.verdict.value
+        tasks = f", {counted(len(each.there.tasks), 'task')}" if each.there.tasks else ""
+        table.add_row(
+            Text(each.name),
+            each.assessment.kind,
+            f"{each.there.state}{tasks}",
+            each.assessment.how.value,
+            Text(_verdict(each), style=_STYLES[verdict]),
+            "" if each.offsets is None else str(each.offsets),
+        )
+    return table
+
+
+def _verdict(candidate: Candidate) -> str:
+    handover = candidate.handover
+    verdict = candidate.assessment.verdict.value
+    return f"moved: {handover.value}" if handover and candidate.has_moved else verdict
+
+
+def _details(candidate: Candidate) -> Iterator[tuple[tuple[str, str], str]]:
+    found = candidate.assessment
+    for key, texts in found.problems.items():
+        for text in texts:
+            yield _PROBLEM, f"`{key}`: {text}"
+    for key in found.secrets:
+        yield (
+            _WARNING,
+            f"`{key}` is a secret in plain text; it is written to the file so. Put it behind a variable, such as "
+            "${file:/run/secrets/connect.properties:password}",
+        )
+    yield from ((_WARNING, text) for text in found.without_effect)
+    yield from ((_WARNING, text) for text in found.notes)
+    if candidate.edited:
+        yield _NOTE, f"its file differs from Connect's configuration in {', '.join(candidate.edited)}"
+    yield from ((_NOTE, text) for text in found.advice)
+    if found.identity:
+        yield _NOTE, "offsets here: " + ", ".join(f"{what} {value}" for what, value in found.identity.items())
+
+
+def _texts(error: Exception) -> Iterator[str]:
+    if isinstance(error, ConfigError):
+        yield from (f"`{key}`: {text}" for key, texts in error.errors.items() for text in texts)
+    else:
+        yield str(error)
