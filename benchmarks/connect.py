@@ -33,11 +33,19 @@ class Moved:
 
 
 def worker(
-    folder: Path, bootstrap: str, *, tuned: bool, plugins: Sequence[str] = (), group: str = "", say: Say | None = None
+    folder: Path,
+    bootstrap: str,
+    *,
+    tuned: bool,
+    plugins: Sequence[str] = (),
+    group: str = "",
+    settings: Mapping[str, str] | None = None,
+    say: Say | None = None,
 ) -> ConnectWorker:
     """A distributed worker, exactly-once on; as Kafka's scripts start it, or tuned.
 
     :param group: its worker group, with topics of its own; by default one for each of the two.
+    :param settings: additional worker properties.
     """
     group = group or ("tuned" if tuned else "as-it-comes")
     return ConnectWorker(
@@ -50,7 +58,7 @@ def worker(
         exactly_once=True,
         heap_mb=HEAP_MB,
         java_options=TUNED_JVM if tuned else SCRIPT_JVM,
-        settings=TUNED_WORKER if tuned else SCRIPT_WORKER,
+        settings={**(TUNED_WORKER if tuned else SCRIPT_WORKER), **(settings or {})},
         plugins=plugins,
         progress=say,
     )
@@ -63,12 +71,14 @@ def measure(
     meter: CpuMeter,
     *,
     put_input: Callable[[], None] | None = None,
+    before_stop: Callable[[], None] | None = None,
 ) -> Pass:
     """Records and seconds from the first record that is seen to the last one; neither start-up nor stop counts.
 
     :param configs: connectors by name.
     :param put_input: makes the input of several connectors, so that all of them start at that moment; they are paused
         meanwhile.
+    :param before_stop: called when the clock has stopped, while the connectors still run.
     :raises ConnectError: a connector or a task has failed.
     :raises RuntimeError: no records were seen to move.
     """
@@ -86,6 +96,8 @@ def measure(
     first, began = moved.units(), time.monotonic()
     last, ended = _last(connect, configs, moved, first, began)
     after = meter.look([connect.pid])
+    if before_stop:
+        before_stop()
     for name in configs:
         connect.stop_connector(name)
         connect.delete(name)

@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from airflow_kconnect.local.broker import EmbeddedBroker
+from airflow_kconnect.local.registry import LocalRegistry
 from airflow_kconnect.submit.submit import sigterm_as_exit
 from benchmarks.database_tables import start_postgres
 from benchmarks.measure import Say
@@ -65,3 +66,13 @@ def database() -> Iterator[PostgresDatabase]:
         yield postgres.create_database()
     finally:
         postgres.remove()
+
+
+@contextmanager
+def registry(folder: Path, say: Say) -> Iterator[str]:
+    """The URL of a schema registry of its own, for `schema.registry.url`."""
+    local = LocalRegistry(folder / "registry", progress=say)
+    try:
+        yield str(local.start(timeout_s=120).url)
+    finally:
+        local.stop()

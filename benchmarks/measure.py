@@ -17,6 +17,8 @@ Cpu = tuple[float, float, float]
 CONNECT = "Kafka Connect"
 OURS = "airflow_kconnect"
 LIMIT = "Limit"
+LOOP = "confluent-kafka"
+"""A plain loop over that client and its serializers."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Pass:
 class Row:
     """The passes of one contender on one path.
 
-    :param side: `CONNECT`, `OURS` or `LIMIT`.
+    :param side: `CONNECT`, `OURS`, `LOOP` or `LIMIT`.
     :param setup: its settings, in words.
     :param parallel: how many tasks, cores or processes work at once.
     :param record_bytes: of one record, for MB/s.

@@ -146,7 +146,7 @@ def _machine(found: Iterable[Mapping[str, Any]]) -> str:
     return _markdown("machine", ("",), [[key, value] for key, value in facts.items()])
 
 
-_VERSIONS = ("PostgreSQL", "Debezium")
+_VERSIONS = ("PostgreSQL", "Debezium", "Apicurio's converter")
 
 
 def _markdown(first: str, columns: Iterable[str], lines: Iterable[list[str]]) -> str:

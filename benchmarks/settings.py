@@ -13,6 +13,10 @@ COMMIT_MS = 10_000
 CORES = {"local[1]": 1, "local[2]": 2}
 """Spark masters of our side, and how many tasks of Connect they are compared with."""
 JSON = "org.apache.kafka.connect.json.JsonConverter"
+AVRO = "io.confluent.connect.avro.AvroConverter"
+APICURIO_VERSION = "2.6.13.Final"  # the POMs of later ones name artifacts that Maven Central does not have
+APICURIO = f"io.apicurio:apicurio-registry-utils-converter:{APICURIO_VERSION}"
+"""Kafka Connect's Avro converter: free, and its ``AvroData`` is Confluent's."""
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 # What Kafka's own scripts start a worker with (bin/connect-distributed.sh, bin/kafka-run-class.sh).
@@ -90,3 +94,24 @@ def converters(*, schemas: bool, keys: bool = False) -> dict[str, str]:
     return value | (
         {"key.converter": JSON, "key.converter.schemas.enable": flag} if keys else {"key.converter": STRING}
     )
+
+
+def avro_converters(registry_url: str) -> dict[str, str]:
+    """Our side: Avro for values. Keys are JSON, as in the other benchmarks."""
+    avro = {"value.converter": AVRO, "value.converter.schema.registry.url": registry_url}
+    return converters(schemas=False, keys=True) | avro
+
+
+def apicurio_converters(registry_url: str) -> dict[str, str]:
+    """Kafka Connect's side: the same messages, with Confluent's four bytes of schema id in front."""
+    own = {
+        "apicurio.registry.url": registry_url.replace("/apis/ccompat/v7", "/apis/registry/v2"),
+        "apicurio.registry.auto-register": "true",
+        "apicurio.registry.if-exists": "RETURN_OR_UPDATE",
+        "apicurio.registry.headers.enabled": "false",
+        "apicurio.registry.as-confluent": "true",
+        "apicurio.registry.id-handler": "io.apicurio.registry.serde.Legacy4ByteIdHandler",
+        "apicurio.registry.use-id": "contentId",
+    }
+    avro = {"value.converter": "io.apicurio.registry.utils.converter.AvroConverter"}
+    return converters(schemas=False, keys=True) | avro | {f"value.converter.{key}": value for key, value in own.items()}

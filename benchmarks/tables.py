@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -10,6 +9,8 @@ from pathlib import Path
 from benchmarks import limits
 from benchmarks.connect import ConnectWorker, Moved, measure, worker
 from benchmarks.database_tables import TABLE, Growth, export, make_table
+from benchmarks.debezium import DEBEZIUM as DEBEZIUM
+from benchmarks.debezium import JDBC_PLUGIN, POSTGRES_PLUGIN, forget_snapshot, snapshot_config
 from benchmarks.limits import Crew
 from benchmarks.measure import CONNECT, LIMIT, OURS, Contender, CpuMeter, Pass, Row, Say, alternate
 from benchmarks.ours import OurSide
@@ -26,8 +27,7 @@ from benchmarks.settings import (
 from benchmarks.topics import Topics
 from tests.support.postgres import PostgresDatabase
 
-DEBEZIUM = "3.5.0.Final"
-PLUGINS = (f"io.debezium:debezium-connector-postgres:{DEBEZIUM}", f"io.debezium:debezium-connector-jdbc:{DEBEZIUM}")
+PLUGINS = (POSTGRES_PLUGIN, JDBC_PLUGIN)
 MODES: dict[str, dict[str, str]] = {
     "bulk": {"mode": "bulk"},
     "incrementing": {"mode": "incrementing", "incrementing.column.name": "id"},
@@ -99,48 +99,12 @@ class TableBench:
         return [*found, Contender(LIMIT, "COPY, writing alone", PARTITIONS, partial(self._copy_in, crew))]
 
     def _snapshot(self, connect: ConnectWorker, tuning: dict[str, str], name: str) -> Pass:
-        slot = name.replace("-", "_")
-        config = {
-            "connector.class": "io.debezium.connector.postgresql.PostgresConnector",
-            "tasks.max": "1",
-            "plugin.name": "pgoutput",
-            "slot.name": slot,
-            "publication.name": slot,
-            "snapshot.mode": "initial_only",
-            "table.include.list": f"public.{TABLE}",
-            "topic.prefix": name,
-            "database.hostname": "127.0.0.1",
-            "database.port": str(self._database.port),
-            "database.user": str(self._database.user),
-            "database.password": str(self._database.password),
-            "database.dbname": self._database.name,
-            # As ours: milliseconds and Connect's decimals.
-            "time.precision.mode": "connect",
-            "transforms": "unwrap",
-            "transforms.unwrap.type": "io.debezium.transforms.ExtractNewRecordState",
-            **converters(schemas=False, keys=True),
-            **tuning,
-        }
+        config = snapshot_config(self._database, name) | converters(schemas=False, keys=True) | tuning
         with self._topics.temporary(f"{name}.public.{TABLE}") as topic:
             moved = Moved(lambda: self._topics.ends(topic), self._rows)
             found = measure(connect, {name: config}, moved, self._meter)
-        self._forget(slot)
+        forget_snapshot(self._database, name)
         return found
-
-    def _forget(self, slot: str) -> None:
-        """End what a stopped connector has left: sessions, its publication, and its slot, which keeps the server's log.
-
-        A snapshot that is stopped in the middle leaves a serializable transaction open, and the next snapshot, which is
-        deferrable, would wait for its end.
-        """
-        ended = "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'Debezium%'"
-        self._database.execute(ended)
-        free = f"from pg_replication_slots where slot_name = '{slot}'"
-        deadline = time.monotonic() + 10
-        while self._database.execute(f"select 1 {free} and active") and time.monotonic() < deadline:
-            time.sleep(0.1)
-        self._database.execute(f"select pg_drop_replication_slot(slot_name) {free}")
-        self._database.execute(f"drop publication if exists {slot}")
 
     def _upserts(self, connect: ConnectWorker, tasks: int, tuning: dict[str, str], name: str) -> Pass:
         table = name.replace("-", "_")

@@ -9,7 +9,7 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from benchmarks import __main__ as files
-from benchmarks import databases, results, startup
+from benchmarks import avro, databases, results, startup
 from benchmarks.measure import Row
 
 # Fewer records come all at once, and then no rate can be measured.
@@ -32,6 +32,11 @@ def test_files(tmp_path: Path) -> None:
 def test_databases(tmp_path: Path) -> None:
     rows = rows_of(databases.app, "--rows", _RECORDS, output=tmp_path / "databases.json")
     assert {(row.path, len(row.passes)) for row in rows} == {("PostgreSQL to Kafka", 1), ("Kafka to PostgreSQL", 1)}
+
+
+def test_avro(tmp_path: Path) -> None:
+    rows = rows_of(avro.app, "--rows", _RECORDS, output=tmp_path / "avro.json")
+    assert {(row.path, len(row.passes)) for row in rows} == {("PostgreSQL to Avro", 1), ("Avro to files", 1)}
 
 
 def test_startup(tmp_path: Path) -> None:
