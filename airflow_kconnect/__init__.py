@@ -31,11 +31,13 @@ if TYPE_CHECKING:
         ValidateConnectorOperator,
     )
     from airflow_kconnect.operators.pipeline import connector_pipeline
+    from airflow_kconnect.operators.registered.dags import registered_connector_dags
     from airflow_kconnect.operators.reports.assets import connector_alias, topic_asset
     from airflow_kconnect.operators.retries import connector_retry_policy
     from airflow_kconnect.runtime.preview import preview
     from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffsetSensor
     from airflow_kconnect.sensors.states import ConnectorStateSensor
+    from airflow_kconnect.submit.registered import RegisteredConnector
     from airflow_kconnect.triggers.lag import ConnectorLagTrigger
 
 __all__ = [
@@ -53,6 +55,7 @@ __all__ = [
     "KafkaSinkOperator",
     "KafkaSourceOperator",
     "PauseConnectorOperator",
+    "RegisteredConnector",
     "ReplayDeadLettersOperator",
     "ResetOffsetsOperator",
     "ResumeConnectorOperator",
@@ -64,6 +67,7 @@ __all__ = [
     "connector_retry_policy",
     "connectors_from_folder",
     "preview",
+    "registered_connector_dags",
     "run_params",
     "topic_asset",
 ]
@@ -84,6 +88,7 @@ _MODULES = {
     "KafkaSinkOperator": "operators.kafka_connect",
     "KafkaSourceOperator": "operators.kafka_connect",
     "PauseConnectorOperator": "operators.operations",
+    "RegisteredConnector": "submit.registered",
     "ReplayDeadLettersOperator": "operators.operations",
     "ResetOffsetsOperator": "operators.operations",
     "ResumeConnectorOperator": "operators.operations",
@@ -94,6 +99,7 @@ _MODULES = {
     "connector_retry_policy": "operators.retries",
     "connectors_from_folder": "operators.folder",
     "preview": "runtime.preview",
+    "registered_connector_dags": "operators.registered.dags",
     "run_params": "operators.intervals",
     "topic_asset": "operators.reports.assets",
 }

@@ -47,8 +47,8 @@ def _connections(subject: Subject) -> Iterator[Finding]:
         last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
         yield problem(f"Airflow cannot be asked: {last}")
         return
-    for found in json.loads(answers[-1].removeprefix(_ANSWER)):
-        yield Finding(Status(found["status"]), found["text"], found["cure"], found["name"])
+    for finding in json.loads(answers[-1].removeprefix(_ANSWER)):
+        yield Finding(Status(finding["status"]), finding["text"], finding["cure"], finding["name"])
 
 
 def _database() -> Finding | None:
@@ -79,23 +79,23 @@ def _spark_connection() -> Finding:
     from airflow.providers.common.compat.sdk import AirflowNotFoundException
     from airflow.sdk import BaseHook
 
-    name, wanted = SparkSubmitHook.default_conn_name, SparkSubmitHook.conn_type
+    name, conn_type = SparkSubmitHook.default_conn_name, SparkSubmitHook.conn_type
     about = f"Connection {name}"
-    create = f"airflow connections add {name} --conn-type {wanted} --conn-host 'local[*]'"
+    create = f"airflow connections add {name} --conn-type {conn_type} --conn-host 'local[*]'"
     try:
-        found = BaseHook.get_connection(name)
+        connection = BaseHook.get_connection(name)
     except AirflowNotFoundException:
         return problem("does not exist", f"Create it: {create}", name=about)
-    if found.conn_type != wanted:
+    if connection.conn_type != conn_type:
         again = f"Create it again: airflow connections delete {name}; {create}"
-        return problem(f"has type `{found.conn_type}`, expected `{wanted}`", again, name=about)
-    return ok(f"master {found.host or 'yarn'}", name=about)
+        return problem(f"has type `{connection.conn_type}`, expected `{conn_type}`", again, name=about)
+    return ok(f"master {connection.host or 'yarn'}", name=about)
 
 
 def _answer() -> None:
     wrong = _database()
-    found = [wrong] if wrong else [_kafka_connection(), _spark_connection()]
-    lines = [{"name": f.name, "status": f.status, "text": f.text, "cure": f.cure} for f in found]
+    findings = [wrong] if wrong else [_kafka_connection(), _spark_connection()]
+    lines = [{"name": f.name, "status": f.status, "text": f.text, "cure": f.cure} for f in findings]
     sys.stdout.write(f"{_ANSWER}{json.dumps(lines)}\n")
 
 

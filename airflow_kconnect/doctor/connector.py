@@ -27,13 +27,13 @@ def register(checks: Checks) -> None:
 def _configuration(subject: Subject) -> Iterator[Finding]:
     worker = subject.worker_props or {"bootstrap.servers": "localhost:9092"}
     try:
-        found = validated(subject.config, worker)
+        result = validated(subject.config, worker)
     except ConfigError as error:
         for key, messages in error.errors.items():
             yield from (problem(f"`{key}`: {message}") for message in messages)
         return
-    yield ok(f"{found['connector']}: {found['connector_class']} ({found['kind']})")
-    for text in found["warnings"]:
+    yield ok(f"{result['connector']}: {result['connector_class']} ({result['kind']})")
+    for text in result["warnings"]:
         yield warning(text)
 
 

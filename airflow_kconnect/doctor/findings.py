@@ -91,10 +91,10 @@ class Checks:
         failed: set[str] = set()
         for check in self._checks:
             missing = next((name for name in check.needs if name in failed), None)
-            found = _limited(check, subject) if missing is None else [skipped(f"needs: {missing}")]
-            if any(finding.status in (Status.PROBLEM, Status.SKIPPED) for finding in found):
+            findings = _limited(check, subject) if missing is None else [skipped(f"needs: {missing}")]
+            if any(finding.status in (Status.PROBLEM, Status.SKIPPED) for finding in findings):
                 failed.add(check.name)
-            for finding in found:
+            for finding in findings:
                 yield replace(
                     finding,
                     name=finding.name or check.name,
@@ -105,13 +105,13 @@ class Checks:
 
 def _limited(check: Check, subject: Subject) -> list[Finding]:
     """A check that hangs is abandoned in a thread that does not keep the process alive."""
-    found: list[Finding] = []
-    thread = threading.Thread(target=lambda: found.extend(_examined(check, subject)), name=check.name, daemon=True)
+    findings: list[Finding] = []
+    thread = threading.Thread(target=lambda: findings.extend(_examined(check, subject)), name=check.name, daemon=True)
     thread.start()
     thread.join(check.limit_s)
     if thread.is_alive():
         return [problem(f"no answer within {check.limit_s:.0f} s")]
-    return found
+    return findings
 
 
 def _examined(check: Check, subject: Subject) -> list[Finding]:

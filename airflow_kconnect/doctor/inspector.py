@@ -52,17 +52,17 @@ class Inspector(KafkaAdmin):
 
     def brokers(self) -> list[int]:
         """Ids of the brokers."""
-        found = self._call(
+        cluster = self._call(
             "looking up the cluster",
             lambda: self._client.describe_cluster(request_timeout=self._timeout_s).result(),
         )
-        return [node.id for node in found.nodes]
+        return [node.id for node in cluster.nodes]
 
     def topic(self, name: str) -> TopicFacts:
         """A topic and this principal's permissions on it."""
         request = TopicCollection([name])
         try:
-            found = self._client.describe_topics(
+            description = self._client.describe_topics(
                 request, include_authorized_operations=True, request_timeout=self._timeout_s
             )[name].result()
         except KafkaException as error:
@@ -74,10 +74,10 @@ class Inspector(KafkaAdmin):
             raise translated(error, f"looking up topic {name}") from error
         return TopicFacts(
             exists=True,
-            partitions=len(found.partitions),
-            replicas=min(len(partition.replicas) for partition in found.partitions),
-            in_sync=min(len(partition.isr) for partition in found.partitions),
-            rights=_names(found.authorized_operations),
+            partitions=len(description.partitions),
+            replicas=min(len(partition.replicas) for partition in description.partitions),
+            in_sync=min(len(partition.isr) for partition in description.partitions),
+            rights=_names(description.authorized_operations),
         )
 
     def group_rights(self, group: str) -> frozenset[str]:
@@ -85,7 +85,7 @@ class Inspector(KafkaAdmin):
 
         def ask() -> frozenset[str]:
             try:
-                found = self._client.describe_consumer_groups(
+                description = self._client.describe_consumer_groups(
                     [group], include_authorized_operations=True, request_timeout=self._timeout_s
                 )[group].result()
             except KafkaException as error:
@@ -95,7 +95,7 @@ class Inspector(KafkaAdmin):
                     # Such a broker checks the DESCRIBE permission first, and reports no other.
                     return frozenset({"READ", "DESCRIBE"})
                 raise
-            return _names(found.authorized_operations)
+            return _names(description.authorized_operations)
 
         return self._settled(f"looking up group {group}", ask)
 
@@ -114,12 +114,12 @@ class Inspector(KafkaAdmin):
         """Settings of a broker or a topic; None if this principal may not see them."""
         resource = ConfigResource(kind, name)
         try:
-            found = self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result()
+            entries = self._client.describe_configs([resource], request_timeout=self._timeout_s)[resource].result()
         except KafkaException as error:
             if error_of(error).code() in _DENIED:
                 return None
             raise translated(error, f"reading the settings of {kind.name.lower()} {name}") from error
-        return {key: str(entry.value) for key, entry in found.items()}
+        return {key: str(entry.value) for key, entry in entries.items()}
 
     def take_transactional_id(self, transactional_id: str) -> None:
         """Acquire an id, as the first step of a transaction.

@@ -131,7 +131,7 @@ def _internal_topic(
         text = f"this principal lacks the right to {', '.join(missing)} on topic {topic}"
         yield problem(text, acl(operation, f"--topic {topic}"))
     else:
-        yield _kept(subject, topic, facts)
+        yield _existing(subject, topic, facts)
 
 
 def _creatable(subject: Subject, store: str, topic: str, partitions: int) -> Finding:
@@ -145,7 +145,7 @@ def _creatable(subject: Subject, store: str, topic: str, partitions: int) -> Fin
     return ok(f"topic {topic} does not exist yet; it is created when it is needed")
 
 
-def _kept(subject: Subject, topic: str, facts: TopicFacts) -> Finding:
+def _existing(subject: Subject, topic: str, facts: TopicFacts) -> Finding:
     settings = subject.kafka.settings(ResourceType.TOPIC, topic) or {}
     policy, least = settings.get("cleanup.policy", "compact"), int(settings.get("min.insync.replicas", "1"))
     if policy != "compact":

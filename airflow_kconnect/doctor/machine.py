@@ -40,7 +40,7 @@ def _packages(_: Subject) -> Iterator[Finding]:
     """
     from packaging.requirements import Requirement
 
-    wrong, found = [], []
+    wrong, satisfied = [], []
     for text in requires(_PACKAGE) or ():
         requirement = Requirement(text)
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
@@ -51,13 +51,13 @@ def _packages(_: Subject) -> Iterator[Finding]:
             wrong.append(f"{requirement.name} is missing")
             continue
         if requirement.specifier.contains(installed, prereleases=True):
-            found.append(f"{requirement.name} {installed}")
+            satisfied.append(f"{requirement.name} {installed}")
         else:
             wrong.append(f"{requirement.name} is {installed}, needed is {requirement.specifier}")
     if wrong:
         yield problem("; ".join(wrong), f"Install {_PACKAGE} again: pip install '{_PACKAGE}[spark,jdbc]'.")
     else:
-        yield ok(", ".join(found))
+        yield ok(", ".join(satisfied))
 
 
 def _java(_: Subject) -> Iterator[Finding]:
@@ -68,11 +68,11 @@ def _java(_: Subject) -> Iterator[Finding]:
 
 def _spark(_: Subject) -> Iterator[Finding]:
     spark = find_spark_submit()
-    found = jars_version(spark.program.resolve().parents[1])
-    if found is None:
+    spark_version = jars_version(spark.program.resolve().parents[1])
+    if spark_version is None:
         yield warning(f"the version of {spark.program} cannot be seen", f"Jobs need Spark {' or '.join(SUPPORTED)}.")
     else:
-        yield ok(f"Spark {found}, {spark.program}")
+        yield ok(f"Spark {spark_version}, {spark.program}")
 
 
 def _folder(folder: Path, variable: str) -> Iterator[Finding]:

@@ -85,7 +85,7 @@ class Subject:
     def _secrets(self) -> set[str]:
         """Values of secret keys, and values of variables, as far as they have been read."""
         known = vars(self)
-        found = set(known["resolver"].secrets) if "resolver" in known else set()
+        secrets = set(known["resolver"].secrets) if "resolver" in known else set()
         for props in (known.get("worker_props") or {}, known.get("config") or {}):
-            found |= {str(value) for key, value in props.items() if re.search(SECRET_KEYS, key)}
-        return {secret for secret in found if len(secret) >= _SHORTEST and not secret.startswith("${")}
+            secrets |= {str(value) for key, value in props.items() if re.search(SECRET_KEYS, key)}
+        return {secret for secret in secrets if len(secret) >= _SHORTEST and not secret.startswith("${")}

@@ -19,9 +19,9 @@ def cache_folder() -> Path:
 
     :raises SetupError: that private folder belongs to another user, or other users may write to it.
     """
-    named = os.environ.get("KCONNECT_CACHE")
-    if named:
-        return expanded(named).absolute()
+    setting = os.environ.get("KCONNECT_CACHE")
+    if setting:
+        return expanded(setting).absolute()
     folder = _in_home()
     if folder is not None and (folder.is_dir() or _can_be_made(folder)):
         return folder
@@ -55,9 +55,9 @@ def _private(folder: Path) -> Path:
     """The folder, created if necessary. Other users know its name in advance: what they put there must not be used."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError as error:
         raise SetupError(f"No folder for the cache: cannot make {folder}: {error.strerror}. {CURE}") from error
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
         raise SetupError(f"No folder for the cache: {folder} belongs to another user. Set KCONNECT_CACHE.")
     return folder

@@ -114,10 +114,10 @@ def _not_as_released(coordinates: Sequence[str], folder: Path) -> str | None:
     released = json.loads(_CHECKSUMS.read_text(encoding="utf-8")).get(" ".join(coordinates))
     if released is None:
         return None
-    found = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in sorted(folder.iterdir())}
-    if missing := sorted(released.keys() - found.keys()):
+    checksums = {jar.name: hashlib.sha256(jar.read_bytes()).hexdigest() for jar in sorted(folder.iterdir())}
+    if missing := sorted(released.keys() - checksums.keys()):
         return f"{', '.join(missing)} is missing"
-    wrong = [name for name, checksum in found.items() if released.get(name) != checksum]
+    wrong = [name for name, checksum in checksums.items() if released.get(name) != checksum]
     return f"{', '.join(wrong)} is not what was released: its SHA-256 is another" if wrong else None
 
 
@@ -202,19 +202,19 @@ class _Tally:
     """Counts the artifacts that Ivy reports as found and downloaded."""
 
     name: str
-    found: int = 0
+    files: int = 0
     jars: int = 0
     size_kb: int = 0
 
     def add(self, line: str) -> None:
-        self.found += line.startswith("found ")
+        self.files += line.startswith("found ")
         self.jars += line.startswith("downloading ") and (".jar" in line or ".tar.gz" in line)
         self.size_kb += sum(int(size) for size in _SIZE.findall(line))
 
     def __str__(self) -> str:
         if not self.jars:
-            return f"Looking up what {self.name} needs: {self.found} files"
-        return f"Downloading {self.name}: {self.jars} of {self.found} files, {self.size_kb / 1000:.1f} MB"
+            return f"Looking up what {self.name} needs: {self.files} files"
+        return f"Downloading {self.name}: {self.jars} of {self.files} files, {self.size_kb / 1000:.1f} MB"
 
 
 def _run(command: list[str], name: str, say: Progress) -> tuple[int, list[str]]:

@@ -62,28 +62,28 @@ def java_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
 def _java_path(env: Mapping[str, str]) -> Path:
     home = env.get("JAVA_HOME")
     if home:
-        found = shutil.which(str(Path(home) / "bin" / "java"))
-        if found is None:
+        program = shutil.which(str(Path(home) / "bin" / "java"))
+        if program is None:
             raise SetupError(f"JAVA_HOME is set to {home}, but there is no program {home}/bin/java. {_CURE}")
-        return Path(found)
-    found = shutil.which("java", path=env.get("PATH", ""))
-    if found is None:
+        return Path(program)
+    program = shutil.which("java", path=env.get("PATH", ""))
+    if program is None:
         raise SetupError(f"No Java was found: JAVA_HOME is not set and `java` is not on PATH. {_CURE}")
-    return Path(found)
+    return Path(program)
 
 
 def _version_of(java: Path, env: Mapping[str, str]) -> int:
     try:
-        asked = subprocess.run(
+        completed = subprocess.run(
             [java, "-version"], capture_output=True, text=True, errors="replace", timeout=60, env=env, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SetupError(f"{java} does not run: {error}. {_CURE}") from error
-    said = asked.stderr + asked.stdout
-    match = _VERSION.search(said)
-    if asked.returncode != 0 or match is None:
-        first_line = (said.strip().splitlines() or ["it printed nothing"])[0]
-        raise SetupError(f"{java} -version failed (exit code {asked.returncode}): {first_line}. {_CURE}")
+    output = completed.stderr + completed.stdout
+    match = _VERSION.search(output)
+    if completed.returncode != 0 or match is None:
+        first_line = (output.strip().splitlines() or ["it printed nothing"])[0]
+        raise SetupError(f"{java} -version failed (exit code {completed.returncode}): {first_line}. {_CURE}")
     major, minor = match.groups()
     # Up to Java 8 the version was written as 1.8.0_392.
     return int(minor) if major == "1" and minor else int(major)

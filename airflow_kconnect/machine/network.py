@@ -59,10 +59,10 @@ def ivy_settings(env: Mapping[str, str]) -> Path | None:
 
     :raises SetupError: the file does not exist.
     """
-    named = env.get("KCONNECT_IVY_SETTINGS")
-    if not named:
+    setting = env.get("KCONNECT_IVY_SETTINGS")
+    if not setting:
         return None
-    path = expanded(named)
+    path = expanded(setting)
     if not path.is_file():
         raise SetupError(f"`KCONNECT_IVY_SETTINGS` names {path}, which is not a file: correct it or unset it.")
     return path

@@ -29,9 +29,9 @@ def spark_home() -> Path | None:
     `SPARK_HOME` if it is set, as in each job; else that of this Python's PySpark, including one imported from a
     `pyspark.zip`; else the one that `kconnect spark install` has put into the cache.
     """
-    named = os.environ.get("SPARK_HOME")
-    if named:
-        return Path(named)
+    setting = os.environ.get("SPARK_HOME")
+    if setting:
+        return Path(setting)
     return next((home for home in (_of_this_python(), installed_spark()) if home is not None), None)
 
 
@@ -121,8 +121,8 @@ def _unpack(archive: Path, folder: Path) -> None:
 def _is_intact(home: Path, path: Sequence[str]) -> bool:
     """Whether a Python path finds the files next to Spark's jars, unchanged from those in its archive."""
     spec = PathFinder.find_spec("pyspark", path)
-    found = next(iter((spec and spec.submodule_search_locations) or []), None)
-    if found is None or Path(found).resolve() != home.resolve():
+    package_folder = next(iter((spec and spec.submodule_search_locations) or []), None)
+    if package_folder is None or Path(package_folder).resolve() != home.resolve():
         return False
     with zipfile.ZipFile(home / ARCHIVE) as archive:
         # Comparing sizes is enough, except for the file that contains the version.

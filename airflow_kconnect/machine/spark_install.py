@@ -20,8 +20,8 @@ _OF_EXTRA = re.compile(r"extra\s*==\s*['\"]spark['\"]")
 
 def requirements() -> list[str]:
     """What the extra `spark` installs."""
-    found = [required.partition(";") for required in requires("airflow-kconnect") or []]
-    return [name.strip() for name, _, marker in found if _OF_EXTRA.search(marker)]
+    parts = [required.partition(";") for required in requires("airflow-kconnect") or []]
+    return [name.strip() for name, _, marker in parts if _OF_EXTRA.search(marker)]
 
 
 def install_spark() -> Path:

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow.providers.common.compat.sdk import conf
@@ -14,9 +13,10 @@ from airflow.sdk import BaseSensorOperator, PokeReturnValue
 
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.errors import connector_error
+from airflow_kconnect.hooks.worker import given_config
 from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.stores.watching.conditions import Condition, condition_to_dict
-from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.submit.registered import Connector
 from airflow_kconnect.triggers.positions import MET, ConnectorPositionTrigger
 from airflow_kconnect.triggers.watched import WatchedConnector
 
@@ -36,7 +36,8 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
     With `soft_fail` the task is skipped when it times out. Errors (a wrong password, an unavailable broker) fail it
     even then: they must not look as if there had been nothing to do.
 
-    :param connector: as for the operators: Connect's JSON as a dict or a string, or the path of a file. (templated)
+    :param connector: as for the operators: Connect's JSON as a dict or a string, the path of a file, or the name of a
+        registered connector. (templated)
     :param worker_config: worker keys; they override those of the Kafka connection. Not templated.
     :param kafka_conn_id: Airflow connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
         (templated)
@@ -51,7 +52,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
     def __init__(
         self,
         *,
-        connector: Mapping[str, Any] | str | Path,
+        connector: Connector,
         worker_config: Mapping[str, Any] | None = None,
         kafka_conn_id: str | None = "kafka_default",
         deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
@@ -79,9 +80,9 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
         if not self.deferrable:
             return super().execute(context)
         trigger = self._trigger()
-        found = self.poke(context)
-        if found.is_done:
-            return found.xcom_value
+        result = self.poke(context)
+        if result.is_done:
+            return result.xcom_value
         self.defer(trigger=trigger, method_name="execute_complete", timeout=timedelta(seconds=self.timeout))
 
     def execute_complete(self, context: Context, event: Mapping[str, Any]) -> Any:
@@ -111,7 +112,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
 
     @cached_property
     def _watched(self) -> WatchedConnector:
-        config = connector_config(self.connector, self._dag_folder())
+        config = given_config(self.connector, self._dag_folder(), self.worker_config, self.kafka_conn_id)
         return WatchedConnector.of(config, self.worker_config, self.kafka_conn_id)
 
     @cached_property

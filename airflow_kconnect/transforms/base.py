@@ -249,14 +249,14 @@ def _rebuilt(
     """
     from pyspark.sql import functions as F
 
-    kept = [branch for branch in branches if branch.shape is not None and branch.column is not None]
-    shapes = tuple(dict.fromkeys(branch.shape for branch in kept if branch.shape is not None))
+    filled = [branch for branch in branches if branch.shape is not None and branch.column is not None]
+    shapes = tuple(dict.fromkeys(branch.shape for branch in filled if branch.shape is not None))
     prefix = f"{part}_{_generation(frame, part) + 1}"
     names = tuple(f"{prefix}_{n}" for n in range(len(shapes)))
     columns: dict[str, Column] = {}
     tags: list[Column] = []
     for index, (shape, name) in enumerate(zip(shapes, names, strict=True)):
-        of_shape = [branch for branch in kept if branch.shape == shape]
+        of_shape = [branch for branch in filled if branch.shape == shape]
         data = [b.column if always else F.when(b.condition, b.column) for b in of_shape if b.column is not None]
         columns[name] = F.coalesce(*data).cast(spark_type(shape.schema))
         for branch in of_shape:

@@ -125,15 +125,15 @@ def _below(props: Mapping[str, str], prefix: str) -> dict[str, str]:
 
 def _link(props: Mapping[str, str], alias: str) -> ChainLink:
     own = _below(props, f"transforms.{alias}.")
-    found = registry().resolve(TRANSFORMS, own["type"].strip(), key=f"transforms.{alias}.type")
+    class_name = registry().resolve(TRANSFORMS, own["type"].strip(), key=f"transforms.{alias}.type")
     with keys_below(f"transforms.{alias}."):
-        transformation = registry().transform(found)(own)
+        transformation = registry().transform(class_name)(own)
     name = own.get("predicate")
     if name is None:
-        return ChainLink(found, transformation, alias=alias)
+        return ChainLink(class_name, transformation, alias=alias)
     name = name.strip()
     config = _below(props, f"predicates.{name}.")
     with keys_below(f"predicates.{name}."):
         predicate = registry().predicate(config["type"].strip(), key=f"predicates.{name}.type")(config)
     negate = own.get("negate", "").strip().lower() == "true"
-    return ChainLink(found, transformation, predicate, negate, alias, name)
+    return ChainLink(class_name, transformation, predicate, negate, alias, name)

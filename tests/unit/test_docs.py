@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.config import properties
+from airflow_kconnect.connect.connector.task import SourceTaskContext
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.record import SinkRecord, TopicPartition
-from airflow_kconnect.connect.task import SourceTaskContext
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.submit.preflight import connector_config

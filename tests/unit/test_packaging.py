@@ -27,6 +27,7 @@ URL = "https://github.com/airflow-kconnect/airflow_kconnect"
 
 # Modules that are used only where the package which brings them along is: Airflow, its OpenLineage provider, PySpark.
 _BROUGHT_ALONG = {"jinja2", "sqlalchemy", "structlog", "yaml", "attrs", "openlineage", "py4j"}
+_BROUGHT_ALONG |= {"anyio", "fastapi", "pydantic", "starlette", "uvicorn"}  # by Airflow's API server
 
 
 def _requirements(*extras: str) -> Iterator[Requirement]:

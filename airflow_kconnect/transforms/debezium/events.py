@@ -185,13 +185,13 @@ class _StructEvents(Events):
         return Change(Shape(flat), F.struct(*(column.alias(field.name) for field, column in members)))
 
     def facts(self, references: Iterable[Reference]) -> tuple[list[Fact], Column | None]:
-        found: list[Fact] = []
+        facts: list[Fact] = []
         for reference in references:
             try:
-                found += self._fact(reference)
+                facts += self._fact(reference)
             except _NoFact as error:
                 return [], error.column
-        return found, None
+        return facts, None
 
     def _fact(self, reference: Reference) -> Iterator[Fact]:
         """:raises _NoFact: Debezium would fail on it."""
@@ -199,30 +199,30 @@ class _StructEvents(Events):
 
         schema, parent = self._schema, self._column
         if reference.parent is not None:
-            field = schema.field(reference.parent)
-            if field is None:
+            container = schema.field(reference.parent)
+            if container is None:
                 raise _NoFact(with_exception_column("java.lang.NullPointerException", _NULL_POINTER))
-            schema, parent = field.schema, parent.getField(reference.parent)
+            schema, parent = container.schema, parent.getField(reference.parent)
         if schema.type is not SchemaType.STRUCT:
             raise _NoFact(data_exception("Cannot look up fields on non-struct type"))
-        found, column = schema.field(reference.field), parent
-        if found is None:
-            found, column = self._schema.field(reference.field), self._column
-        if found is None:
+        field, column = schema.field(reference.field), parent
+        if field is None:
+            field, column = self._schema.field(reference.field), self._column
+        if field is None:
             return
-        if found.schema.type in (SchemaType.STRUCT, SchemaType.MAP):
+        if field.schema.type in (SchemaType.STRUCT, SchemaType.MAP):
             raise _NoFact(data_exception("Struct schemas do not match."))
-        value = F.when(parent.isNotNull(), column.getField(found.name))
-        yield Fact(reference.name, Shape(replace(found.schema, optional=True, default=None)), value, F.lit(True))
+        value = F.when(parent.isNotNull(), column.getField(field.name))
+        yield Fact(reference.name, Shape(replace(field.schema, optional=True, default=None)), value, F.lit(True))
 
     def topic(self, side: Side, field: str) -> tuple[Column, Column | None]:
         from pyspark.sql import functions as F
 
         (shape, row), none = self.side(side), F.lit(None).cast("string")
-        found = shape.schema.field(field) if shape.schema else None
-        if found is None:
+        route_field = shape.schema.field(field) if shape.schema else None
+        if route_field is None:
             return none, data_exception(f"{field} is not a valid field name")
-        if found.schema.type is not SchemaType.STRING:
+        if route_field.schema.type is not SchemaType.STRING:
             return none, data_exception(f"Field '{field}' is not of type STRING")
         return row.getField(field), None
 
@@ -271,10 +271,10 @@ class _ObjectEvents(Events):
     def _fact(self, reference: Reference) -> Fact:
         from pyspark.sql import functions as F
 
-        found = member(self._column, reference.field)
+        value = member(self._column, reference.field)
         if reference.parent is not None:
-            found = F.coalesce(member(member(self._column, reference.parent), reference.field), found)
-        return Fact(reference.name, SCHEMALESS, found, found.isNotNull())
+            value = F.coalesce(member(member(self._column, reference.parent), reference.field), value)
+        return Fact(reference.name, SCHEMALESS, value, value.isNotNull())
 
     def topic(self, side: Side, field: str) -> tuple[Column, Column | None]:
         from pyspark.sql import functions as F

@@ -173,20 +173,20 @@ class ExtractNewRecordState(Transformation):
                 F.when(fact.exists, _header(fact.name, encode(fact.shape, fact.column).bytes))
                 for fact in events.facts(self._headers)[0]
             )
-            found = F.array_compact(F.array(*headers).cast(_HEADERS))
-            added.append(F.when(of_shape & F.col(_KIND).isNotNull(), found))
+            new_headers = F.array_compact(F.array(*headers).cast(_HEADERS))
+            added.append(F.when(of_shape & F.col(_KIND).isNotNull(), new_headers))
         old = none if rows.headers is None else F.coalesce(rows.headers, none)
         return F.concat(old, F.coalesce(*added, none))
 
     def _topic(self, groups: list[_Group], rows: Rows) -> Column:
         from pyspark.sql import functions as F
 
-        found = [
+        topics = [
             _when(of_shape, kind, events.topic(side, self._route)[0])
             for of_shape, events in groups
             for side, kind in _SIDES.items()
         ]
-        topic = F.coalesce(*found, F.lit(None).cast("string"))
+        topic = F.coalesce(*topics, F.lit(None).cast("string"))
         return F.when(F.trim(topic) != "", topic).otherwise(rows.topic)
 
 
@@ -205,8 +205,8 @@ def _references(texts: list[str], prefix: str) -> list[Reference]:
 
 def _groups(frame: RecordFrame) -> list[_Group]:
     """Which rows have a shape that change events may have, and the events."""
-    found = ((of_shape, events_of(shape, column)) for of_shape, shape, column in rows_by_shape(frame, "value"))
-    return [(of_shape, events) for of_shape, events in found if events is not None]
+    candidates = ((of_shape, events_of(shape, column)) for of_shape, shape, column in rows_by_shape(frame, "value"))
+    return [(of_shape, events) for of_shape, events in candidates if events is not None]
 
 
 def _kind(frame: RecordFrame, groups: list[_Group], where: Column | None) -> Column:
@@ -238,5 +238,5 @@ def _header(name: str, data: Column) -> Column:
 def _first(texts: list[Column | None]) -> Column | None:
     from pyspark.sql import functions as F
 
-    found = [text for text in texts if text is not None]
-    return F.coalesce(*found) if found else None
+    present = [text for text in texts if text is not None]
+    return F.coalesce(*present) if present else None

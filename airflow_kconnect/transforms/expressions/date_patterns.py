@@ -44,11 +44,11 @@ class DatePattern:
         parts: list[str | Letters] = []
         end = 0
         while end < len(text):
-            found = _PART.match(text, end)
-            if found is None:
+            match = _PART.match(text, end)
+            if match is None:
                 raise ValueError("Unterminated quote")
-            parts.append(_part(found))
-            end = found.end()
+            parts.append(_part(match))
+            end = match.end()
         return cls(text, tuple(parts))
 
     @property
@@ -68,10 +68,10 @@ def pattern_problem(key: str, text: str) -> str | None:
     return None
 
 
-def _part(found: re.Match[str]) -> str | Letters:
-    letter, count = found["letter"], len(found[0])
+def _part(match: re.Match[str]) -> str | Letters:
+    letter, count = match["letter"], len(match[0])
     if not letter:
-        return (found["quoted"] or found["quote"] or found["other"]).replace("''", "'")
+        return (match["quoted"] or match["quote"] or match["other"]).replace("''", "'")
     if letter not in _LETTERS:
         raise ValueError(f"Illegal pattern character '{letter}'")
     if letter == "X" and count > 3:

@@ -35,7 +35,7 @@ _YEARS_BACK = 80
 # Letters that represent the same field of Java's Calendar.
 _FIELDS = {"L": "M", "k": "H", "K": "h", "Z": "z", "X": "z", "u": "E"}
 
-_Found = Mapping[str, tuple[Letters, Column]]
+_FieldTexts = Mapping[str, tuple[Letters, Column]]
 """By field: the letters of the pattern, and the text at their position."""
 
 
@@ -143,10 +143,10 @@ def read(pattern: DatePattern, text: Column) -> Column:
     references = ",".join(f"${n + 1}" for n in range(len(fields)))
     texts = F.split(F.regexp_replace(text, f"{regex}.*", references), ",")
 
-    def instant(found: Column) -> Column:
+    def instant(row_texts: Column) -> Column:
         # If a field occurs twice, the last one wins.
         return _ms(
-            {_FIELDS.get(part.letter, part.letter): (part, F.get(found, F.lit(n))) for n, part in enumerate(fields)}
+            {_FIELDS.get(part.letter, part.letter): (part, F.get(row_texts, F.lit(n))) for n, part in enumerate(fields)}
         )
 
     return F.when(text.rlike(regex), F.get(F.transform(F.array(texts), instant), F.lit(0)))
@@ -193,14 +193,14 @@ def _names(names: tuple[str, ...]) -> str:
     return f"(?i:{'|'.join((*names, *(name[:3] for name in names)))})"
 
 
-def _ms(found: _Found) -> Column:
+def _ms(fields: _FieldTexts) -> Column:
     def number(field: str, default: int = 0) -> Column:
-        return _int(found[field][1]) if field in found else F.lit(default)
+        return _int(fields[field][1]) if field in fields else F.lit(default)
 
-    is_day_of_year = "D" in found and "d" not in found
-    month = F.lit(1) if is_day_of_year else _month(found)
-    days = _days(_year(found), month, number("D" if is_day_of_year else "d", 1))
-    minutes = (days * 24 + _hours(found)) * 60 + number("m") - _zone_minutes(found)
+    is_day_of_year = "D" in fields and "d" not in fields
+    month = F.lit(1) if is_day_of_year else _month(fields)
+    days = _days(_year(fields), month, number("D" if is_day_of_year else "d", 1))
+    minutes = (days * 24 + _hours(fields)) * 60 + number("m") - _zone_minutes(fields)
     return (minutes * 60 + number("s")) * 1000 + number("S")
 
 
@@ -209,10 +209,10 @@ def _int(text: Column) -> Column:
     return text.try_cast("int").cast("bigint")
 
 
-def _year(found: _Found) -> Column:
-    if "y" not in found:
+def _year(fields: _FieldTexts) -> Column:
+    if "y" not in fields:
         return F.lit(1970)
-    part, text = found["y"]
+    part, text = fields["y"]
     year = _int(text)
     if part.count > 2:
         return year
@@ -220,10 +220,10 @@ def _year(found: _Found) -> Column:
     return F.when(text.rlike(r"^\d\d$"), first + F.pmod(year - first, F.lit(100))).otherwise(year)
 
 
-def _month(found: _Found) -> Column:
-    if "M" not in found:
+def _month(fields: _FieldTexts) -> Column:
+    if "M" not in fields:
         return F.lit(1)
-    part, text = found["M"]
+    part, text = fields["M"]
     if part.is_number:
         return _int(text)
     known = F.array(*(F.lit(name[:3].lower()) for name in _MONTHS))
@@ -239,27 +239,27 @@ def _days(year: Column, month: Column, day: Column) -> Column:
     return F.when(in_range, F.unix_date(first).cast("bigint")) + day - 1
 
 
-def _hours(found: _Found) -> Column:
-    field = "H" if "H" in found else "h"
+def _hours(fields: _FieldTexts) -> Column:
+    field = "H" if "H" in fields else "h"
     hour = F.lit(0)
-    if field in found:
-        part, text = found[field]
+    if field in fields:
+        part, text = fields[field]
         hour = _int(text)
         # 1 to 24, or 1 to 12: the last one is midnight, or noon.
         last = {"k": 24, "h": 12}.get(part.letter)
         hour = F.when(hour == last, 0).otherwise(hour) if last else hour
-    if field == "h" and "a" in found:
-        hour = hour + F.when(F.upper(found["a"][1]) == "PM", 12).otherwise(0)
+    if field == "h" and "a" in fields:
+        hour = hour + F.when(F.upper(fields["a"][1]) == "PM", 12).otherwise(0)
     return hour
 
 
-def _zone_minutes(found: _Found) -> Column:
+def _zone_minutes(fields: _FieldTexts) -> Column:
     """How far the zone is ahead of UTC."""
-    if "z" not in found:
+    if "z" not in fields:
         return F.lit(0)
-    text = found["z"][1]
+    text = fields["z"][1]
     hours, minutes = (F.regexp_extract(text, r"([+-]\d\d?):?(\d\d)?", group) for group in (1, 2))
     sign = F.when(hours.startswith("-"), -1).otherwise(1)
     numeric = hours.try_cast("int") * 60 + sign * F.coalesce(minutes.try_cast("int"), F.lit(0))
-    named = F.create_map(*(F.lit(entry) for pair in _ZONE_HOURS.items() for entry in pair))
-    return F.coalesce(numeric, F.try_element_at(named, F.upper(text)) * 60, F.lit(0))
+    hours_by_name = F.create_map(*(F.lit(entry) for pair in _ZONE_HOURS.items() for entry in pair))
+    return F.coalesce(numeric, F.try_element_at(hours_by_name, F.upper(text)) * 60, F.lit(0))

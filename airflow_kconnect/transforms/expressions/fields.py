@@ -107,8 +107,8 @@ def no_object(value: Column, purpose: str) -> Column:
     from pyspark.sql import functions as F
 
     text = F.lit(f"Only Map objects supported in absence of schema for [{purpose}], found: ")
-    found = F.coalesce(by_kind(value, lambda schema: F.lit(java_class(schema))), F.lit("null"))
-    return F.when(~is_object(value), F.concat(text, found))
+    class_name = F.coalesce(by_kind(value, lambda schema: F.lit(java_class(schema))), F.lit("null"))
+    return F.when(~is_object(value), F.concat(text, class_name))
 
 
 def is_object(value: Column) -> Column:

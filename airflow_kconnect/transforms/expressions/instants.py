@@ -66,23 +66,23 @@ class Conversion:
         ms, problem = self._instant(schema, column)
         is_known = schema.name in _LOGICAL or schema.type in (SchemaType.STRING, SchemaType.INT64)
         wrong = column.isNotNull() & self._is_missing(ms) if is_known else F.lit(True)
-        return Converted(self._made(ms), F.when(wrong, problem))
+        return Converted(self._as_target(ms), F.when(wrong, problem))
 
     def variant(self, value: Column) -> Converted:
         """Convert VARIANTs to VARIANTs; where Java would have a ``java.util.Date``, they hold a timestamp."""
         ms = by_kind(value, lambda schema: self._inferred(schema, value).ms)
         problem = by_kind(value, lambda schema: self._inferred(schema, value).problem)
-        made = self._made(ms)
+        converted = self._as_target(ms)
         if self.target in ("Date", "Time"):
             of_day = F.pmod(ms, F.lit(DAY_MS))
-            made = _timestamp(of_day if self.target == "Time" else F.try_subtract(ms, of_day))
-        return Converted(made.cast("variant"), F.when(self._is_missing(ms), problem))
+            converted = _timestamp(of_day if self.target == "Time" else F.try_subtract(ms, of_day))
+        return Converted(converted.cast("variant"), F.when(self._is_missing(ms), problem))
 
     def _inferred(self, schema: ConnectSchema, value: Column) -> _Instant:
-        found = java_class(schema)
-        if found in _INFERRED:
+        class_name = java_class(schema)
+        if class_name in _INFERRED:
             return self._instant(schema, as_type(value, schema))
-        return _none(F.lit(f"TimestampConverter does not support class {found} objects as timestamps"))
+        return _none(F.lit(f"TimestampConverter does not support class {class_name} objects as timestamps"))
 
     def _instant(self, schema: ConnectSchema, column: Column) -> _Instant:
         if schema.name in _LOGICAL:
@@ -106,7 +106,7 @@ class Conversion:
         """Whether there can be no result; the range of Spark's timestamps is smaller than Java's."""
         return (ms if self.target in ("unix", "Time") else _timestamp(ms)).isNull()
 
-    def _made(self, ms: Column) -> Column:
+    def _as_target(self, ms: Column) -> Column:
         match self.target:
             case "string":
                 assert self.pattern is not None
@@ -134,8 +134,8 @@ def _instant_of_logical(schema: ConnectSchema, column: Column) -> _Instant:
         case name if name == TIME:
             ms = column.cast("bigint")
         case _:
-            expected, found = _LOGICAL[schema.name or ""], java_class(schema)
-            return _none(F.lit(f"Expected {expected} to be a java.util.Date, but found class {found}"))
+            expected, actual = _LOGICAL[schema.name or ""], java_class(schema)
+            return _none(F.lit(f"Expected {expected} to be a java.util.Date, but found class {actual}"))
     return _Instant(ms, F.lit(_RANGE))
 
 

@@ -51,20 +51,20 @@ def replacement_problem(regex: str, replacement: str) -> str | None:
     tokens = list(_TOKEN.finditer(regex))
     names = {token["name"] for token in tokens if token["name"]}
     groups = sum(token["group"] is not None for token in tokens) + len(names)
-    problems = (_reference_problem(found, groups, names) for found in _REFERENCE.finditer(replacement))
+    problems = (_reference_problem(reference, groups, names) for reference in _REFERENCE.finditer(replacement))
     return next((problem for problem in problems if problem), None)
 
 
-def _reference_problem(found: re.Match[str], groups: int, names: set[str]) -> str | None:
-    if found["escaped"] is not None:
-        return None if found["escaped"] else "character to be escaped is missing"
-    if found["name"] is not None:
-        if not found["name"] or not found["end"]:
+def _reference_problem(reference: re.Match[str], groups: int, names: set[str]) -> str | None:
+    if reference["escaped"] is not None:
+        return None if reference["escaped"] else "character to be escaped is missing"
+    if reference["name"] is not None:
+        if not reference["name"] or not reference["end"]:
             return "named capturing group is missing trailing '}'"
-        return None if found["name"] in names else f"No group with name {{{found['name']}}}"
-    if not found["number"]:
+        return None if reference["name"] in names else f"No group with name {{{reference['name']}}}"
+    if not reference["number"]:
         return "Illegal group reference"
-    return f"No group {found['number']}" if int(found["number"]) > groups else None
+    return f"No group {reference['number']}" if int(reference["number"]) > groups else None
 
 
 def name_matches(regex: str, name: str) -> bool | None:

@@ -35,5 +35,5 @@ class HasHeaderKey(Predicate):
         if frame.headers is None:
             return F.lit(False)
         name = self.config_values["name"]
-        found = F.exists(frame.df[frame.headers], lambda header: header["key"] == name)
-        return F.coalesce(found, F.lit(False))
+        has_key = F.exists(frame.df[frame.headers], lambda header: header["key"] == name)
+        return F.coalesce(has_key, F.lit(False))

@@ -37,5 +37,5 @@ class TopicNameMatches(Predicate):
         known = None if frame.constant_topic is None else name_matches(pattern, frame.constant_topic)
         if known is not None:
             return F.lit(known)
-        found = matches(Rows(frame, scope).topic, pattern)
-        return F.coalesce(found, F.lit(False))
+        holds = matches(Rows(frame, scope).topic, pattern)
+        return F.coalesce(holds, F.lit(False))

@@ -35,5 +35,5 @@ class DropHeaders(Transformation):
         if frame.headers is None:
             return frame
         names = self.config_values["headers"]
-        kept = F.filter(frame.df[frame.headers], lambda header: ~header["key"].isin(names))
-        return set_headers(frame, F.when(F.size(kept) > 0, kept), where)
+        remaining = F.filter(frame.df[frame.headers], lambda header: ~header["key"].isin(names))
+        return set_headers(frame, F.when(F.size(remaining) > 0, remaining), where)

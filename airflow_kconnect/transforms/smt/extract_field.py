@@ -78,18 +78,18 @@ class ExtractField(PartTransformation):
     def _of_struct(self, shape: Shape, schema: ConnectSchema, column: Column) -> Change:
         from pyspark.sql import functions as F
 
-        found, value = schema, column
+        inner, value = schema, column
         for name in self._path:
-            if found.type is not SchemaType.STRUCT:
+            if inner.type is not SchemaType.STRUCT:
                 unfit = F.when(column.isNotNull(), no_struct(schema, column, _PURPOSE))
                 return Change(shape, column, F.coalesce(unfit, F.lit(_NO_STRUCT)))
-            field = found.field(name)
+            field = inner.field(name)
             if field is None:
                 text = f"Unknown field: {self.config_values['field']}"
                 return Change(shape, column, with_exception_column("java.lang.IllegalArgumentException", text))
             value = value_of(field, value, replace_null=self.config_values["replace.null.with.default"])
-            found = field.schema
-        return Change(Shape(found), value)
+            inner = field.schema
+        return Change(Shape(inner), value)
 
 
 class ExtractFieldKey(ExtractField):
@@ -111,11 +111,11 @@ def field_path(text: str) -> tuple[str, ...]:
     """
     names, start = [], 0
     while start <= len(text):
-        found = _STEP.match(text, start)
-        if found is None:
+        step = _STEP.match(text, start)
+        if step is None:
             advice = f"consider adding a backslash before backtick at position {start} to escape it"
             raise ConfigError({"field": [f"Incomplete backtick pair in path: [{text}], {advice}"]})
-        quoted = found["quoted"]
-        names.append(found[0] if quoted is None else quoted.replace("\\`.", "`."))
-        start = found.end() + 1
+        quoted = step["quoted"]
+        names.append(step[0] if quoted is None else quoted.replace("\\`.", "`."))
+        start = step.end() + 1
     return tuple(names)

@@ -137,14 +137,14 @@ class InsertField(PassesNulls):
     def _insertions(self, rows: Rows) -> list[_Insertion]:
         from pyspark.sql import functions as F
 
-        found = []
+        insertions = []
         for key, source in _SOURCES.items():
             if (name := self.config_values[key]) is not None:
-                found.append(_Insertion(_field(name, source.schema), source.value(rows)))
+                insertions.append(_Insertion(_field(name, source.schema), source.value(rows)))
         if (name := self.config_values["static.field"]) is not None:
             text = F.lit(self.config_values["static.value"])
-            found.append(_Insertion(_field(name, STRING_SCHEMA), text))
-        return found
+            insertions.append(_Insertion(_field(name, STRING_SCHEMA), text))
+        return insertions
 
 
 class InsertFieldKey(InsertField):

@@ -64,8 +64,8 @@ class ReplaceField(PassesNulls):
     def _of_struct(self, shape: Shape, schema: ConnectSchema, column: Column) -> Change:
         from pyspark.sql import functions as F
 
-        kept = [field for field in schema.fields if self._keeps(field.name)]
-        fields = tuple(replace(field, name=self._renames.get(field.name, field.name)) for field in kept)
+        remaining = [field for field in schema.fields if self._keeps(field.name)]
+        fields = tuple(replace(field, name=self._renames.get(field.name, field.name)) for field in remaining)
         problem = unbuildable(field.name for field in fields)
         if problem is not None:
             return refused(shape, column, problem)
@@ -102,11 +102,11 @@ class ReplaceField(PassesNulls):
         error = F.when(column.isNotNull(), no_object(column, _PURPOSE))
         if not self._include and not self._renames:
             return Change(SCHEMALESS, without_members(column, self._exclude), error)
-        found = F.map_filter(members(column), lambda name, _: self._keeps_column(name))
+        entries = F.map_filter(members(column), lambda name, _: self._keeps_column(name))
         if self._renames:
             new_names = F.create_map(*(F.lit(name) for pair in self._renames.items() for name in pair))
-            found = F.transform_keys(found, lambda name, _: F.coalesce(new_names[name], name))
-        return Change(SCHEMALESS, object_of(found), error)
+            entries = F.transform_keys(entries, lambda name, _: F.coalesce(new_names[name], name))
+        return Change(SCHEMALESS, object_of(entries), error)
 
     def _keeps(self, name: str) -> bool:
         return name not in self._exclude and (not self._include or name in self._include)
@@ -133,8 +133,8 @@ def _wrong_object(origin: Field, new: Field, value: Column) -> Column:
     """Why a field cannot have the value of one of another type; null where it can."""
     from pyspark.sql import functions as F
 
-    found = f'class {java_class(origin.schema)} for field: "{new.name}"'
-    wrong = F.when(value.isNotNull(), f"Invalid Java object for schema with type {new.schema.type.name}: {found}")
+    actual = f'class {java_class(origin.schema)} for field: "{new.name}"'
+    wrong = F.when(value.isNotNull(), f"Invalid Java object for schema with type {new.schema.type.name}: {actual}")
     if new.schema.optional:
         return wrong
     missing = f'Invalid value: null used for required field: "{new.name}", schema type: {new.schema.type.name}'
@@ -148,5 +148,5 @@ def _names(mapping: str) -> Sequence[str]:
 
 def _wrong_mapping(key: str, mappings: list[str]) -> str | None:
     wrong = (mapping for mapping in mappings or () if len(_names(mapping)) != 2)
-    found = next(wrong, None)
-    return None if found is None else f"Invalid rename mapping: {found}"
+    first = next(wrong, None)
+    return None if first is None else f"Invalid rename mapping: {first}"

@@ -41,8 +41,8 @@ class SetSchemaMetadata(PartTransformation):
             return refused(shape, column, "Schema required for [updating schema metadata]")
         if shape.schema.type is not SchemaType.STRUCT:
             return Change(shape, column, data_exception("Cannot list fields on non-struct type"))
-        given = {key: self.config_values[f"schema.{key}"] for key in ("name", "version")}
-        schema = replace(shape.schema, **{key: value for key, value in given.items() if value is not None})
+        metadata = {key: self.config_values[f"schema.{key}"] for key in ("name", "version")}
+        schema = replace(shape.schema, **{key: value for key, value in metadata.items() if value is not None})
         return Change(Shape(schema), self._values(schema, column))
 
     def _values(self, schema: ConnectSchema, column: Column) -> Column:

@@ -129,12 +129,12 @@ class TimestampConverter(PartTransformation):
             return Change(Shape(schema), column, problem)
         replace_null = self.config_values["replace.null.with.default"]
         values = {field.name: value_of(field, column, replace_null=replace_null) for field in schema.fields}
-        found = schema.field(name)
-        if found is None:
+        original = schema.field(name)
+        if original is None:
             return Change(Shape(schema), struct_of(column, values.items()))
-        values[name], error = self._conversion.value(found.schema, values[name])
-        target = Field(name, replace(self._conversion.schema, optional=found.schema.optional))
-        fields = tuple(target if field is found else field for field in schema.fields)
+        values[name], error = self._conversion.value(original.schema, values[name])
+        target = Field(name, replace(self._conversion.schema, optional=original.schema.optional))
+        fields = tuple(target if field is original else field for field in schema.fields)
         changed = struct_of(column, values.items())
         return Change(Shape(replace(schema, fields=fields)), changed, F.when(column.isNotNull(), error))
 

@@ -60,8 +60,8 @@ class ValueToKey(Transformation):
         from pyspark.sql import functions as F
 
         if shape.schema is None:
-            found = (member(column, name).alias(name) for name in self._fields)
-            return Change(SCHEMALESS, F.to_variant_object(F.struct(*found)), no_object(column, _PURPOSE))
+            fields = (member(column, name).alias(name) for name in self._fields)
+            return Change(SCHEMALESS, F.to_variant_object(F.struct(*fields)), no_object(column, _PURPOSE))
         error = no_struct(shape.schema, column, _PURPOSE)
         if shape.schema.type is not SchemaType.STRUCT:
             return Change(None, error=error)

@@ -106,7 +106,7 @@ class Catalyst:
                 # Spark does not support brackets on VARIANTs.
                 return self._tree(names.column_of(path))
             inner |= _lambda_names(tree)
-            children = [bound(child, inner) for child in self._named(_children(tree))]
+            children = [bound(child, inner) for child in self._with_visible_names(_children(tree))]
             return tree.withNewChildren(self._seq(children)) if children else tree
 
         return Column(self._columns.column(bound(tree, frozenset())))
@@ -117,10 +117,10 @@ class Catalyst:
         :raises AnalysisException: the rows have no such column.
         :raises SQLError: its values do not depend on the record alone.
         """
-        found = rows.select(column.alias("v"))
-        if not found._jdf.queryExecution().analyzed().expressions().apply(0).deterministic():
+        selected = rows.select(column.alias("v"))
+        if not selected._jdf.queryExecution().analyzed().expressions().apply(0).deterministic():
             raise SQLError("The result must depend on nothing but the record")
-        return found.schema["v"]
+        return selected.schema["v"]
 
     def tried(self, column: Column) -> Column:
         """STRUCT<v> of the column, null in rows where it throws."""
@@ -132,15 +132,15 @@ class Catalyst:
         # nothing from a CASE, and it cannot know that this condition is always true.
         return F.when(F.spark_partition_id() >= 0, Column(self._columns.column(tried)))
 
-    def _named(self, children: list[Tree]) -> list[Tree]:
+    def _with_visible_names(self, children: list[Tree]) -> list[Tree]:
         """Members of a struct with their visible names: users do not know the names of columns."""
         from pyspark.sql import functions as F
 
-        found = [*children]
+        members = [*children]
         for index, (child, item) in enumerate(pairwise(children)):
             if class_name(child) == _UNNAMED and (name := alias_of(item)[1]):
-                found[index] = self._tree(F.lit(name))
-        return found
+                members[index] = self._tree(F.lit(name))
+        return members
 
     def _tree(self, column: Column) -> Tree:
         return self._columns.expression(column._jc)
@@ -172,10 +172,10 @@ class Catalyst:
 
     def _check_function(self, parts: list[str]) -> None:
         name = parts[-1].lower()
-        found = self._functions.lookupFunction(self._identifier(name))
-        if len(parts) > 1 or found.isEmpty():
+        info = self._functions.lookupFunction(self._identifier(name))
+        if len(parts) > 1 or info.isEmpty():
             raise SQLError(f"{'.'.join(parts)} is not a function of Spark")
-        group = found.get().getGroup()
+        group = info.get().getGroup()
         if name in DENIED_FUNCTIONS:
             raise SQLError(f"Function {name} is not allowed")
         if group not in _GROUPS or name in _NO_FUNCTIONS_OF_ONE_ROW:

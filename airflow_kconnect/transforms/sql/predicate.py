@@ -44,12 +44,12 @@ class SQL(Predicate):
 
         catalyst = Catalyst(frame.df.sparkSession)
         expression = parsed(catalyst, {_KEY: self._condition})[_KEY]
-        found: Column | None = None
+        condition: Column | None = None
         for case in cases(Rows(frame, scope), expression.names):
             holds = self._test(catalyst, expression.items[0].tree, frame, case)
             if holds is not None:
-                found = F.when(case.holds, holds) if found is None else found.when(case.holds, holds)
-        return F.lit(False) if found is None else found.otherwise(False)
+                condition = F.when(case.holds, holds) if condition is None else condition.when(case.holds, holds)
+        return F.lit(False) if condition is None else condition.otherwise(False)
 
     def _test(self, catalyst: Catalyst, tree: Tree, frame: RecordFrame, case: Case) -> Column | None:
         """The condition in the rows of a case, null where it fails; None if it cannot be true there.
@@ -62,12 +62,12 @@ class SQL(Predicate):
 
         try:
             column = catalyst.bind(tree, case)
-            found = catalyst.analysed(frame.df, column).dataType
+            data_type = catalyst.analysed(frame.df, column).dataType
         except (AnalysisException, DataError):
             return None
         except SQLError as error:
             raise invalid(_KEY, self._condition, str(error)) from error
-        if not isinstance(found, BooleanType | NullType):
-            text = f"expected a condition, found {found.simpleString().upper()}"
+        if not isinstance(data_type, BooleanType | NullType):
+            text = f"expected a condition, found {data_type.simpleString().upper()}"
             raise invalid(_KEY, self._condition, text)
         return catalyst.tried(F.coalesce(column, F.lit(False)))["v"]

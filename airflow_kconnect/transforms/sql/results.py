@@ -139,8 +139,8 @@ class Results:
         from pyspark.sql import functions as F
 
         try:
-            found = [member for item in expression.items for member in self._members(expression, item, case, rows)]
-            return self._list(found) if expression.is_list else self._single(found[0])
+            evaluated = [member for item in expression.items for member in self._members(expression, item, case, rows)]
+            return self._list(evaluated) if expression.is_list else self._single(evaluated[0])
         except (AnalysisException, DataError) as error:
             if case.is_partial:
                 return Result()
@@ -159,8 +159,8 @@ class Results:
         column = self._catalyst.bind(item.tree, case)
         field = self._catalyst.analysed(self._frame.df, column)
         schema = None if is_schemaless(field.dataType) else connect_schema(field.dataType, optional=field.nullable)
-        found = _Member(item.name, column, field.dataType, schema)
-        yield found if item.path else self._tried(found, f"{expression.key}: {item.text} fails", rows)
+        member = _Member(item.name, column, field.dataType, schema)
+        yield member if item.path else self._tried(member, f"{expression.key}: {item.text} fails", rows)
 
     def _tried(self, member: _Member, text: str, rows: Column) -> _Member:
         from pyspark.sql import functions as F
@@ -195,15 +195,15 @@ class Results:
             return Result(SCHEMALESS, or_null(_as_variant(member)), member.error)
         return Result(Shape(replace(member.schema, optional=False)), member.column, member.error)
 
-    def _list(self, found: list[_Member]) -> Result:
+    def _list(self, evaluated: list[_Member]) -> Result:
         from pyspark.sql import functions as F
 
-        errors = [member.error for member in found if member.error is not None]
+        errors = [member.error for member in evaluated if member.error is not None]
         error = F.coalesce(*errors) if errors else None
-        if any(member.schema is None for member in found):
-            return Result(SCHEMALESS, object_of(F.map_concat(*map(_as_entries, found))), error)
+        if any(member.schema is None for member in evaluated):
+            return Result(SCHEMALESS, object_of(F.map_concat(*map(_as_entries, evaluated))), error)
         # If two members have the same name, the last one wins.
-        by_name = {str(member.name): member for member in found}
+        by_name = {str(member.name): member for member in evaluated}
         schema = struct(*((name, member.schema) for name, member in by_name.items() if member.schema))
         return Result(Shape(schema), F.struct(*(m.column.alias(name) for name, m in by_name.items())), error)
 
@@ -214,25 +214,25 @@ def parsed(catalyst: Catalyst, texts: dict[str, str]) -> dict[str, Expression]:
     :param texts: key -> expression or list.
     :raises ConfigError: with all errors.
     """
-    found: dict[str, Expression] = {}
+    expressions: dict[str, Expression] = {}
     errors: dict[str, list[str]] = {}
     for key, text in texts.items():
         try:
-            found[key] = _expression(catalyst, key, text)
+            expressions[key] = _expression(catalyst, key, text)
         except SQLError as error:
             errors |= invalid(key, text, str(error)).errors
     if errors:
         raise ConfigError(errors)
-    return found
+    return expressions
 
 
 def _expression(catalyst: Catalyst, key: str, text: str) -> Expression:
     items, is_list = [], False
     for part in split(text):
-        tree, name, named = alias_of(catalyst.parse(part))
+        tree, name, has_alias = alias_of(catalyst.parse(part))
         star = star_of(tree)
         items.append(Item(part, tree, name, star, path_of(tree)))
-        is_list = is_list or named or star is not None
+        is_list = is_list or has_alias or star is not None
     is_list = is_list or len(items) > 1
     for item in items:
         _check(item, is_list)

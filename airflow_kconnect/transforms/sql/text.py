@@ -46,8 +46,8 @@ def single_validator() -> Validator:
     """Validator for expressions with a single result."""
 
     def problem(key: str, expression: str) -> str | None:
-        found = _problem(expression)
-        return found or ("Expected one expression, found a list" if len(split(expression)) > 1 else None)
+        syntax_problem = _problem(expression)
+        return syntax_problem or ("Expected one expression, found a list" if len(split(expression)) > 1 else None)
 
     return nullable(LambdaValidator(problem))
 
@@ -81,11 +81,11 @@ def _problem(expression: str) -> str | None:
 
 def _tokens(expression: str) -> list[_Token]:
     """The tokens up to the first unclosed quote."""
-    found, start = [], 0
+    tokens, start = [], 0
     while match := _TOKEN.match(expression, start):
-        found.append(_Token(str(match.lastgroup), match[0], start))
+        tokens.append(_Token(str(match.lastgroup), match[0], start))
         start = match.end()
-    return found
+    return tokens
 
 
 def _unbalanced(tokens: list[_Token]) -> str | None:

@@ -102,13 +102,13 @@ def _present(frame: RecordFrame, where: Column | None) -> Column:
 
 
 def _outcomes(expression: Expression, rows: Rows, results: Results, applies: Column | None) -> list[_Outcome]:
-    found = []
+    outcomes = []
     for case in cases(rows, expression.names):
         holds = results.rows(case.holds if applies is None else case.holds & applies)
         result = _typed(expression.key, results.of(expression, case, holds), holds)
         column = None if result.column is None else results.final(result.column)
-        found.append(_Outcome(holds, replace(result, column=column)))
-    return found
+        outcomes.append(_Outcome(holds, replace(result, column=column)))
+    return outcomes
 
 
 def _typed(key: str, result: Result, rows: Column) -> Result:
@@ -121,8 +121,8 @@ def _typed(key: str, result: Result, rows: Column) -> Result:
     column = convert(result.shape.schema, result.column) if result.shape.schema else None
     if column is not None:
         return replace(result, column=column)
-    found = result.shape.schema.type.name if result.shape.schema else "a value without schema, which needs a cast"
-    return Result(error=F.when(rows, F.lit(f"{key}: expected {expected}, found {found}")))
+    actual = result.shape.schema.type.name if result.shape.schema else "a value without schema, which needs a cast"
+    return Result(error=F.when(rows, F.lit(f"{key}: expected {expected}, found {actual}")))
 
 
 def _changed(
@@ -150,8 +150,8 @@ def _errors(outcomes: Mapping[str, list[_Outcome]]) -> Iterator[Column]:
         yield from (outcome.result.error for outcome in results if outcome.result.error is not None)
         for outcome in results:
             if key == "where":
-                kept = F.coalesce(_column([outcome], "boolean"), F.lit(False))
-                yield F.when(outcome.rows & ~kept, F.lit(DROPPED))
+                condition = F.coalesce(_column([outcome], "boolean"), F.lit(False))
+                yield F.when(outcome.rows & ~condition, F.lit(DROPPED))
             if key == "topic":
                 name = F.coalesce(_column([outcome], "string"), F.lit(""))
                 yield F.when(outcome.rows & (name == ""), F.lit("topic: the expression gives no name"))
@@ -177,8 +177,8 @@ def _branches(
 def _column(outcomes: list[_Outcome], type_: str) -> Column:
     from pyspark.sql import functions as F
 
-    found = [F.when(o.rows, o.result.column) for o in outcomes if o.result.column is not None]
-    return F.coalesce(*found, F.lit(None).cast(type_))
+    columns = [F.when(o.rows, o.result.column) for o in outcomes if o.result.column is not None]
+    return F.coalesce(*columns, F.lit(None).cast(type_))
 
 
 def _with_timestamp(frame: RecordFrame, outcomes: list[_Outcome], where: Column | None) -> RecordFrame:

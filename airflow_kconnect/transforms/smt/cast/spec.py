@@ -85,12 +85,12 @@ def type_names(types: Sequence[SchemaType]) -> str:
 def _target(text: str) -> SchemaType:
     name = java_trim(text)
     try:
-        found = SchemaType[name.upper()]
+        target = SchemaType[name.upper()]
     except KeyError:
         reason = "java.lang.IllegalArgumentException: No enum constant org.apache.kafka.connect.data.Schema.Type."
         what = f"Invalid type found in casting spec: {name}"
         raise ValueError(f"Invalid value {reason}{name.upper()} for configuration {what}") from None
-    if found not in TARGETS:
+    if target not in TARGETS:
         known = type_names(TARGETS)
-        raise ValueError(f"Cast transformation does not support casting to {found.name}; supported types are {known}")
-    return found
+        raise ValueError(f"Cast transformation does not support casting to {target.name}; supported types are {known}")
+    return target

@@ -64,8 +64,8 @@ def cast_variant(variant: Column, target: SchemaType) -> CastColumn:
             error = F.lit(f"{text} which is not supported by Connect's data API")
         return F.struct(column.cast("variant").alias("column"), _text_or_null(error).alias("error"))
 
-    found = bound(variant, lambda value: by_kind(value, lambda schema: cast(schema, value)))
-    return CastColumn(found["column"], found["error"])
+    result = bound(variant, lambda value: by_kind(value, lambda schema: cast(schema, value)))
+    return CastColumn(result["column"], result["error"])
 
 
 def unsupported(schema: ConnectSchema, target: SchemaType | None = None) -> str | None:

@@ -67,9 +67,9 @@ class MaskField(PartTransformation):
     def _members_masked(self, column: Column) -> Change:
         from pyspark.sql import functions as F
 
-        found = {name: member(column, name) for name in self.config_values["fields"]}
-        changed = with_members(column, {name: by_kind(value, self._variant) for name, value in found.items()})
-        errors = (by_kind(value, lambda schema: F.lit(self._problem(schema))) for value in found.values())
+        values = {name: member(column, name) for name in self.config_values["fields"]}
+        changed = with_members(column, {name: by_kind(value, self._variant) for name, value in values.items()})
+        errors = (by_kind(value, lambda schema: F.lit(self._problem(schema))) for value in values.values())
         return Change(SCHEMALESS, changed, F.coalesce(no_object(column, _PURPOSE), *errors))
 
     def _field_masked(self, field: Field, column: Column) -> tuple[Column, Column | None]:

@@ -77,10 +77,10 @@ def _narrowed(number: Decimal, bits: int) -> int:
 
 def _of_scale(schema: ConnectSchema, number: Decimal) -> Decimal:
     """The number; Connect keeps its scale and later detects that it differs from the schema's."""
-    wanted, scale = decimal_scale(schema), _scale(number)
-    if scale != wanted:
+    expected, scale = decimal_scale(schema), _scale(number)
+    if scale != expected:
         text = "Decimal value has mismatching scale for given Decimal schema."
-        raise DataError(f"{text} Schema has scale {wanted}, value has scale {scale}.")
+        raise DataError(f"{text} Schema has scale {expected}, value has scale {scale}.")
     return number
 
 
