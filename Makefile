@@ -81,9 +81,10 @@ format: setup  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: setup  ## side by side with Kafka Connect: some 25 minutes; into build/benchmarks and docs/benchmarks.md
+bench: setup  ## side by side with Kafka Connect: about half an hour; into build/benchmarks and docs/benchmarks.md
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.databases
+	$(BIN)/python -m benchmarks.avro
 	$(BIN)/python -m benchmarks --transforms --passes 3
 	$(BIN)/python -m benchmarks.startup
 	$(BIN)/python -m benchmarks.report

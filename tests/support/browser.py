@@ -16,7 +16,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from tests.support.databases import install
 
-_SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 _FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"),
@@ -67,10 +67,10 @@ class Page:
 
 
 @contextmanager
-def opened(profile: Path) -> Iterator[Page]:
-    """A browser with an empty profile. Screenshots are kept in `build/screenshots`.
+def chromium(profile: Path) -> Iterator[webdriver.Chrome]:
+    """Chromium with an empty profile.
 
-    :raises RuntimeError: Chromium is not installed and cannot be installed.
+    :raises RuntimeError: it is not installed and cannot be installed.
     """
     if shutil.which("chromedriver") is None and not (install("chromium") and install("chromium-driver")):
         raise RuntimeError("Chromium is needed: install it (Debian: apt-get install chromium chromium-driver)")
@@ -78,9 +78,20 @@ def opened(profile: Path) -> Iterator[Page]:
     options.binary_location = str(shutil.which("chromium"))
     for flag in (*_FLAGS, f"--user-data-dir={profile / 'profile'}"):
         options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
-    _SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     try:
-        yield Page(driver, _SCREENSHOTS)
+        yield driver
     finally:
         driver.quit()
+
+
+@contextmanager
+def opened(profile: Path) -> Iterator[Page]:
+    """A browser with an empty profile. Screenshots are kept in `build/screenshots`.
+
+    :raises RuntimeError: see `chromium`.
+    """
+    with chromium(profile) as driver:
+        yield Page(driver, SCREENSHOTS)

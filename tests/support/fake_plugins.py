@@ -10,9 +10,9 @@ import pytest
 
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type, ValidList
-from airflow_kconnect.connect.connector import Connector
+from airflow_kconnect.connect.connector.base import Connector
+from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.source_connector import ExactlyOnceSupport, SourceConnector
 from airflow_kconnect.connect.validation.connector import (
     validate_connector,
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 # Runs the script in place of the job, with the job's arguments; records its own command line.
 _FAKE = """#!{python}
@@ -39,6 +41,18 @@ class FakeSpark:
     def behave(self, script: str) -> None:
         """Set what it does when it is run; it ends with exit code 0 unless the script exits otherwise."""
         (self.folder / "behaviour.py").write_text(script)
+
+    @property
+    def command(self) -> list[str]:
+        """The arguments of its last run."""
+        command: list[str] = json.loads((self.folder / "command.json").read_text())
+        return command
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """The run file of its last run: `mode`, `spec`, `path`; and its `session`."""
+        run: dict[str, Any] = json.loads((self.folder / "run.json").read_text())
+        return run
 
 
 def printing(*lines: str, exit_code: int = 0) -> str:

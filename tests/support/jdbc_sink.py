@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.data import ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import DROPPED, error_from_column
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import SinkSplit
 from airflow_kconnect.connectors.jdbc.sink_connector import AivenJdbcSink, ConfluentJdbcSink, JdbcSinkConnector
 from airflow_kconnect.converters.types import spark_type
 

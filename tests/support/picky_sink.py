@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from airflow_kconnect.connect.config import ConfigDef
+from airflow_kconnect.connect.connector.sink import PollSinkConnector
+from airflow_kconnect.connect.connector.task import SinkTask
 from airflow_kconnect.connect.record import SinkRecord
-from airflow_kconnect.connect.sink_connector import PollSinkConnector
-from airflow_kconnect.connect.task import SinkTask
 
 
 class PickySinkTask(SinkTask):

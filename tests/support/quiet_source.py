@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from airflow_kconnect.connect.config import ConfigDef, Type
+from airflow_kconnect.connect.connector.source import PollSourceConnector
+from airflow_kconnect.connect.connector.task import SourceTask
 from airflow_kconnect.connect.record import SourceRecord
-from airflow_kconnect.connect.source_connector import PollSourceConnector
-from airflow_kconnect.connect.task import SourceTask
 
 
 class QuietSource(PollSourceConnector):

@@ -11,11 +11,12 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkSplit
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_connector import NativeSinkConnector, SinkSplit
 from airflow_kconnect.converters.types import spark_type
+from airflow_kconnect.runtime.sink.jobs import first_shapes
 
 Row = tuple[int | None, Any]
 """Index of the shape (None: no value), and the value; JSON text if the shape is schemaless."""
@@ -44,13 +45,17 @@ def run_sink(connector: NativeSinkConnector, topic: str, frame: RecordFrame, sta
     split = SinkSplit(topic, 0, start, end)
     connector.check()
     connector.prepare({TopicPartition(topic, 0): start})
+    for wanted in connector.wants_first_shapes():
+        for shape in first_shapes(frame).values():
+            connector.first_shape(wanted, shape)
+    rows = connector.render(frame)
     writer = connector.writer()
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         writer.open(split)
         for batch in batches:
-            writer.write(batch)
+            writer.write(batch.filter(batch.column("error").is_null()))
         yield pa.record_batch({"facts": [json.dumps(writer.close(split.end))]})
 
-    (answer,) = connector.render(frame).mapInArrow(write, "facts string").collect()
+    (answer,) = rows.mapInArrow(write, "facts string").collect()
     return connector.commit([(split, json.loads(answer.facts))])

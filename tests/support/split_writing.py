@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from airflow_kconnect.connect.connector.source import ResumePoint, Split
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.source_connector import ResumePoint, Split
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.process.progress import ProgressAddress
 from airflow_kconnect.runtime.settings import TopicCreation

@@ -67,7 +67,7 @@ class StandaloneAirflow:
         }
         self._environment = {**os.environ, **own, **environment}
         self._process: subprocess.Popen[bytes] | None = None
-        self._token = ""
+        self.token = ""
 
     def start(self, timeout_s: float = 180.0) -> None:
         """Return when the API answers and the scheduler is running."""
@@ -85,7 +85,7 @@ class StandaloneAirflow:
             assert self._process.poll() is None, self.text()
             assert time.monotonic() < deadline, self.text()
             time.sleep(0.5)
-        self._token = self.ask("GET", "/auth/token")["access_token"]
+        self.token = self.ask("GET", "/auth/token")["access_token"]
 
     def stop(self) -> None:
         """End everything it has started."""
@@ -106,7 +106,7 @@ class StandaloneAirflow:
 
     def _ask_once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         request = urllib.request.Request(f"{self.url}{path}", method=method)
-        request.add_header("Authorization", f"Bearer {self._token}")
+        request.add_header("Authorization", f"Bearer {self.token}")
         request.add_header("Content-Type", "application/json")
         data = None if body is None else json.dumps(body).encode()
         with urllib.request.urlopen(request, data, timeout=30) as answer:

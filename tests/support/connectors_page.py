@@ -1,0 +1,158 @@
+"""The Connectors page in a browser: what a person sees and does there."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+
+from tests.support.browser import SCREENSHOTS
+
+_PATIENCE_S = 10.0
+
+
+@contextmanager
+def served(app: FastAPI) -> Iterator[str]:
+    """The app on a free port of this machine; the URL of its root."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    deadline = time.monotonic() + _PATIENCE_S
+    while not server.started:
+        assert time.monotonic() < deadline, "the server does not start"
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://localhost:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+class ConnectorsPage:
+    """The page of one server.
+
+    :param url: of the page.
+    """
+
+    def __init__(self, driver: webdriver.Chrome, url: str) -> None:
+        self.driver, self.url = driver, url
+
+    def open(self, path: str = "") -> None:
+        """Load the page, at a view: `#/new`, `#/connector/orders`."""
+        self.driver.get("about:blank")
+        self.driver.get(f"{self.url}{path}")
+
+    def find(self, css: str) -> WebElement:
+        """The visible element, once it is there."""
+        element: WebElement = self.until(lambda: next(iter(self.all(css)), None), f"nothing matches {css}")
+        return element
+
+    def all(self, css: str) -> list[WebElement]:
+        """The visible elements."""
+        return [each for each in self.driver.find_elements(By.CSS_SELECTOR, css) if each.is_displayed()]
+
+    def button(self, label: str) -> WebElement:
+        """The button or link with this label, of the open dialog if there is one."""
+
+        def found() -> WebElement | None:
+            inside = "dialog[open] " if self.driver.find_elements(By.CSS_SELECTOR, "dialog[open]") else ""
+            every = self.all(f"{inside}button, {inside}a")
+            return next((each for each in every if each.text.strip() == label and each.is_enabled()), None)
+
+        element: WebElement = self.until(found, f"there is no button {label}")
+        return element
+
+    def click(self, label: str) -> None:
+        """Press a button."""
+        self.button(label).click()
+
+    def field(self, key: str) -> WebElement:
+        """The field of a setting."""
+        return self.find(f"[id='field-{key}']")
+
+    def fill(self, element: WebElement, text: str) -> None:
+        """Replace the text of a field."""
+        element.clear()
+        element.send_keys(text)
+
+    def names(self) -> list[str]:
+        """The connectors in the list, in its order."""
+        names = "[...document.querySelectorAll('tbody a.name')].map((each) => each.textContent)"
+        return list(self.script(f"return {names}"))
+
+    def text(self, css: str = "main") -> str:
+        """What can be read there now."""
+        return "\n".join(each.text for each in self.all(css))
+
+    def see(self, text: str, css: str = "body") -> None:
+        """Wait until the text can be read. :raises AssertionError: it does not appear."""
+        self.until(lambda: text in self.text(css), f"{text!r} does not appear")
+
+    def see_names(self, *names: str) -> None:
+        """Wait until the list has these connectors. :raises AssertionError: it has others."""
+        self.until(lambda: self.names() == list(names), f"the list is not {names}")
+
+    def focused(self) -> str:
+        """The text of the element that has the focus."""
+        return str(self.script("return document.activeElement.textContent"))
+
+    def script(self, code: str, *arguments: Any) -> Any:
+        """Run JavaScript."""
+        return self.driver.execute_script(code, *arguments)
+
+    def theme(self, name: str) -> None:
+        """What the system prefers: `light` or `dark`."""
+        features = [{"name": "prefers-color-scheme", "value": name}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def screenshot(self, name: str) -> Path:
+        """Keep a picture in `build/screenshots`."""
+        path = SCREENSHOTS / f"{name}.png"
+        self.driver.save_screenshot(str(path))
+        return path
+
+    def errors(self) -> list[str]:
+        """What the browser's console has had to complain of since the last call; refused requests are not errors."""
+        log = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
+        return [e["message"] for e in log if e["level"] == "SEVERE" and "status of 4" not in e["message"]]
+
+    def accessibility(self) -> list[str]:
+        """What axe-core finds. :raises ModuleNotFoundError: `axe-core-python` is not installed."""
+        self.script(axe_script())
+        self.driver.set_script_timeout(60)
+        found = self.driver.execute_async_script(
+            "const done = arguments[0];"
+            "axe.run().then(({violations}) => done(violations), (error) => done([{id: String(error), nodes: []}]));"
+        )
+        return [f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes']][:5])}" for each in found]
+
+    def until(self, ask: Callable[[], Any], complaint: str) -> Any:
+        """The first answer that is true. :raises AssertionError: there is none in time."""
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                if answer := ask():
+                    return answer
+            except StaleElementReferenceException:
+                pass
+            assert time.monotonic() < deadline, f"{complaint}; the page says:\n{self.text('body')[:2000]}"
+            time.sleep(0.05)
+
+
+def axe_script() -> str:
+    """axe-core's JavaScript. :raises ModuleNotFoundError: `axe-core-python` is not installed."""
+    spec = importlib.util.find_spec("axe_core_python")
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("axe-core-python is not installed")
+    return (Path(spec.origin).parent / "axe.min.js").read_text(encoding="utf-8")
