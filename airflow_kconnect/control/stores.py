@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -47,6 +48,7 @@ class ControlStores:
         self._statuses = StatusStore(worker, follow=follow)
         self._worker_id = f"{socket.gethostname()}:kconnect"
         self._read = False
+        self._closed = threading.Event()
 
     def cluster_id(self) -> str:
         """Id of the Kafka cluster. :raises RetriableError: no broker answers."""
@@ -70,7 +72,7 @@ class ControlStores:
             except OpenTransactionError:
                 return  # of a writer that was killed, most likely; the next change ends it
             except RetriableError:
-                if time.monotonic() > deadline:
+                if self._closed.wait(_PAUSE_S) or time.monotonic() > deadline:
                     raise
 
     @property
@@ -128,7 +130,8 @@ class ControlStores:
         self._statuses.refresh()
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads; questions that still wait for the first read are refused."""
+        self._closed.set()
         self._configs.close()
         self._statuses.close()
 

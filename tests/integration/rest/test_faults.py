@@ -16,6 +16,7 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
+from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.local.broker import EmbeddedBroker
@@ -71,6 +72,15 @@ def test_what_a_killed_server_has_answered_is_there(bootstrap: str, tmp_path: Pa
     registered = set(httpx.get(f"{last.url}/connectors", timeout=30).json())
     last.kill()
     assert (answered - registered, registered - asked, len(answered) > 0) == (set(), set(), True)
+
+
+def test_a_closed_server_refuses_at_once(bootstrap: str) -> None:
+    stores = ControlStores(control_worker(bootstrap))
+    stores.close()
+    began = time.monotonic()
+    with pytest.raises(RetriableError, match="was stopped"):
+        stores.configs()
+    assert time.monotonic() - began < 5
 
 
 @pytest.fixture(scope="module")

@@ -108,6 +108,5 @@ def test_the_error_of_the_server_is_shown(page: ConnectorsPage, plane: ControlPl
     page.open()
     page.see("No connectors yet")
     plane.close()
-    plane._stores._read = False
     page.see("was stopped", "#banner")
     page.errors()
