@@ -16,6 +16,10 @@ _SETTINGS = {
     "fsync": "off",
     "max_prepared_transactions": "20",
     "max_connections": "100",
+    # Replication slots of change data capture; a test that makes a slot drops it, since it keeps WAL.
+    "wal_level": "logical",
+    "max_replication_slots": "20",
+    "max_wal_senders": "20",
     "unix_socket_directories": "",
     "listen_addresses": LOOPBACK,
     "timezone": "UTC",
