@@ -125,14 +125,14 @@ def _problem(frame: RecordFrame, group: _Group, number: int, fit: Fit) -> Column
     if fit.problem is not None:
         return F.lit(fit.problem)
     given = members_of(frame.value.shapes[number].schema, frame.df, frame.value.columns[number])
-    found = []
+    misfits = []
     for name in fit.narrowed:
         column, type_ = given[name]
         known = (group.types or {})[name]
         assert known is not None
         kept = fitted(column, type_, known).cast(type_).eqNullSafe(column)
-        found.append(F.when(~kept, f"`{name}` does not fit into {known.simpleString()}, which it is in the files"))
-    return F.coalesce(*found) if found else None
+        misfits.append(F.when(~kept, f"`{name}` does not fit into {known.simpleString()}, which it is in the files"))
+    return F.coalesce(*misfits) if misfits else None
 
 
 def _without(shape: Shape, column: Column, names: Sequence[str]) -> tuple[Shape, Column]:

@@ -60,8 +60,8 @@ class FolderLayout:
             for path, match in self._matching(partition, rf"{_stem(partition)}{_NAME}")
             if (offset := int(match["offset"])) >= first
         ]
-        found = ((offset, path, _identity(path)) for offset, path in sorted(named))
-        return [VisibleFile(offset, path, identity) for offset, path, identity in found if identity]
+        identified = ((offset, path, _identity(path)) for offset, path in sorted(named))
+        return [VisibleFile(offset, path, identity) for offset, path, identity in identified if identity]
 
     def temporary(self, partition: TopicPartition) -> Iterator[Path]:
         """The sink's unfinished files for a partition."""
@@ -83,7 +83,7 @@ def _stem(partition: TopicPartition) -> str:
 def _identity(path: Path) -> Identity | None:
     """None: there is no regular file with this name."""
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return None
-    return (found.st_ino, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+    return (status.st_ino, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None

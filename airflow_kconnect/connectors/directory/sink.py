@@ -92,11 +92,13 @@ class DirectorySinkConnector(NativeSinkConnector):
         If the folder is not accessible here, nothing is known about its files.
         """
         layout = FolderLayout(cls.config().parse(props)["directory"], "")
-        found = ((place, start, _parted(layout, place, start, committed.get(place))) for place, start in starts.items())
+        parted = (
+            (place, start, _parted(layout, place, start, committed.get(place))) for place, start in starts.items()
+        )
         return [
             f"{place}: offset {start} may be in the middle of {path.name}, whose records from there on would be stored"
             f" twice; possible are {begin} and {end}. Or move the file out of {path.parent} first"
-            for place, start, (path, begin, end) in ((p, s, f) for p, s, f in found if f)
+            for place, start, (path, begin, end) in ((p, s, f) for p, s, f in parted if f)
         ]
 
     @classmethod
@@ -128,10 +130,10 @@ class DirectorySinkConnector(NativeSinkConnector):
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
         allowed = _COMPRESSIONS.get(props.get("format", "json"), ())
-        found = props.get("compression")
-        if not allowed or found is None or found in allowed:
+        compression = props.get("compression")
+        if not allowed or compression is None or compression in allowed:
             return {}
-        return {"compression": [f"is {found}, but with this `format` it must be one of {', '.join(allowed)}"]}
+        return {"compression": [f"is {compression}, but with this `format` it must be one of {', '.join(allowed)}"]}
 
     @classmethod
     def datasets(cls, props: Mapping[str, str], report: Mapping[str, Any] | None = None) -> list[Dataset]:
@@ -253,10 +255,10 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     def _remove_left_behind(self, split: SinkSplit, end: int) -> int:
         removed = 0
-        for found in self._left_behind.get(split.topic_partition, ()):
-            with named_errors(found.path):
-                if split.start <= found.offset < end and found.is_still_there():
-                    found.path.unlink()
+        for file in self._left_behind.get(split.topic_partition, ()):
+            with named_errors(file.path):
+                if split.start <= file.offset < end and file.is_still_there():
+                    file.path.unlink()
                     removed += 1
         return removed
 

@@ -71,8 +71,8 @@ class FolderTables:
         """Look at the files of partitions."""
         for place in places:
             self.topics = tuple(dict.fromkeys((*self.topics, place.topic)))
-            if (found := _types_of_files(layout, place)) is not None:
-                self.by_topic[place.topic] = _united(self.by_topic.get(place.topic, {}), found)
+            if (types := _types_of_files(layout, place)) is not None:
+                self.by_topic[place.topic] = _united(self.by_topic.get(place.topic, {}), types)
 
     def begin(self, topic: str, shape: Shape, *, with_types: bool) -> None:
         """The first record of a topic has this shape.
@@ -91,20 +91,20 @@ class FolderTables:
         known, given = self.by_topic.get(topic), members(shape)
         if known is None or (only_structs and not _is_struct(shape)):
             return Fit()
-        found = list(_differences(known, given))
-        missing = [each for each in found if each.kind == "new"]
+        deviations = list(_differences(known, given))
+        missing = [each for each in deviations if each.kind == "new"]
         if self.policy != IGNORE:
-            return Fit(self._problem(topic, found)) if found else Fit()
-        narrowed = [each for each in found if each.kind == "wider" and len(each.path) == 1]
-        wrong = [each for each in found if each not in missing and each not in narrowed]
+            return Fit(self._problem(topic, deviations)) if deviations else Fit()
+        narrowed = [each for each in deviations if each.kind == "wider" and len(each.path) == 1]
+        wrong = [each for each in deviations if each not in missing and each not in narrowed]
         if given and not known.keys() & given.keys():
             wrong = missing
         if wrong:
             return Fit(self._problem(topic, wrong))
         return Fit(None, tuple(each.name for each in missing), tuple(each.path[0] for each in narrowed))
 
-    def _problem(self, topic: str, found: Iterable[Difference]) -> str:
-        what = ", ".join(each.text for each in found)
+    def _problem(self, topic: str, deviations: Iterable[Difference]) -> str:
+        what = ", ".join(each.text for each in deviations)
         return f"{what}: not as in the files of {topic}, and `{SCHEMA_CHANGE}` of {self.connector} is {self.policy}"
 
 
@@ -142,11 +142,11 @@ def _united(one: Types, other: Types) -> Types:
 def _types_of_files(layout: FolderLayout, place: TopicPartition) -> Types | None:
     kind = ".parquet" if layout.extension == "parquet" else (".json", ".json.gz")
     with named_errors(layout.folder(place)):
-        found = [file.path for file in layout.visible(place) if file.path.name.endswith(kind)]
-    if not found:
+        files = [file.path for file in layout.visible(place) if file.path.name.endswith(kind)]
+    if not files:
         return None
-    with named_errors(found[-1]):
-        return _parquet_types(found[-1]) if kind == ".parquet" else _json_names(found[-1])
+    with named_errors(files[-1]):
+        return _parquet_types(files[-1]) if kind == ".parquet" else _json_names(files[-1])
 
 
 def _parquet_types(path: Path) -> Types:

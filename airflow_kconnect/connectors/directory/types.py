@@ -61,8 +61,8 @@ def new(path: tuple[str, ...]) -> Difference:
 
 
 def _difference(kind: Literal["new", "wider", "other"], path: tuple[str, ...], what: str) -> Difference:
-    found = Difference(kind, path, "")
-    return Difference(kind, path, f"`{found.name}` {what}")
+    unexplained = Difference(kind, path, "")
+    return Difference(kind, path, f"`{unexplained.name}` {what}")
 
 
 def common_type(name: str, one: T.DataType, other: T.DataType) -> T.DataType:
@@ -82,13 +82,13 @@ def common_type(name: str, one: T.DataType, other: T.DataType) -> T.DataType:
             return T.ArrayType(common_type(f"{name}[]", one.elementType, other.elementType))
         case T.MapType(), T.MapType() if _equal(one.keyType, other.keyType):
             return T.MapType(one.keyType, common_type(f"{name}[]", one.valueType, other.valueType))
-    found = one if _equal(one, other) else _wider(one, other)
-    if found is None:
+    common = one if _equal(one, other) else _wider(one, other)
+    if common is None:
         raise DataError(
             f"field `{name}` is {one.simpleString()} in some records and {other.simpleString()} in others, which one "
             "Parquet column cannot hold: set `format` to json, or cast the field with a transformation"
         )
-    return found
+    return common
 
 
 def fitted(column: Column, given: T.DataType, wanted: T.DataType) -> Column:

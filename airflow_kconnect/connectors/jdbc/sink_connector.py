@@ -140,10 +140,10 @@ class JdbcSinkConnector(NativeSinkConnector):
         return rows
 
     def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
-        found = self._target.plain_rows(keys, values)
-        if found is None:
+        rendering = self._target.plain_rows(keys, values)
+        if rendering is None:
             return None
-        renderer, self._layouts = found
+        renderer, self._layouts = rendering
         return renderer
 
     def writer(self) -> SplitWriter:

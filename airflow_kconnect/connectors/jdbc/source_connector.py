@@ -81,7 +81,7 @@ class JdbcSourceConnector(NativeSourceConnector):
         except ConfigError:  # of variables that are resolved in the job
             return []
         offsets = report["offsets"] if report else []
-        tables = [found["partition"]["table"] for found in offsets if "table" in found["partition"]]
+        tables = [offset["partition"]["table"] for offset in offsets if "table" in offset["partition"]]
         return datasets_of(values["connection.url"], tables or values["table.whitelist"])
 
     @classmethod

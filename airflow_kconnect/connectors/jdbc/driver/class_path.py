@@ -17,13 +17,13 @@ ADDED: set[str] = set()
 
 def application_loader(jvm: Any) -> Any:
     """The class loader that spark-submit has made for the application; None in a JVM that it has not started."""
-    found = None
+    outermost = None
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     while loader is not None:
         if str(loader.getClass().getName()).endswith(_APPLICATION):
-            found = loader
+            outermost = loader
         loader = loader.getParent()
-    return found
+    return outermost
 
 
 def find_class(jvm: Any, name: str, loader: Any) -> Any:

@@ -44,13 +44,13 @@ class Database:
                     statement.setLong(index, value)
                 else:
                     statement.setString(index, value)
-            found = statement.executeQuery()
-            meta = found.getMetaData()
+            result = statement.executeQuery()
+            meta = result.getMetaData()
             indices = range(1, meta.getColumnCount() + 1)
             timestamps = {index for index in indices if meta.getColumnType(index) == _TIMESTAMP_TYPE}
             rows = []
-            while found.next():
-                rows.append(tuple(_text(found, index, index in timestamps) for index in indices))
+            while result.next():
+                rows.append(tuple(_text(result, index, index in timestamps) for index in indices))
             return rows
         finally:
             statement.close()
@@ -101,22 +101,22 @@ class Database:
             raise RetriableError(f"{self.place}: {what} failed, Spark's JVM does not answer: {error}") from None
 
 
-def _text(found: Any, index: int, is_timestamp: bool) -> str | None:
+def _text(result: Any, index: int, is_timestamp: bool) -> str | None:
     if is_timestamp:
-        value = found.getTimestamp(index)
+        value = result.getTimestamp(index)
         return None if value is None else str(value.toLocalDateTime().toString())
-    text = found.getString(index)
+    text = result.getString(index)
     return None if text is None else str(text)
 
 
 def database_error(place: str, what: str, exception: Any, subprotocol: str) -> ConnectError:
     """The error for a Java exception: a wrong password is the user's, an unavailable database no one's fault."""
     message = first_line(exception.getMessage() or exception.getClass().getName())
-    found = _sql_exception(exception)
-    if found is None:
+    sql_exception = _sql_exception(exception)
+    if sql_exception is None:
         return DataError(f"{place}: {what} failed: {message}")
-    state = str(found.getSQLState() or "")
-    match database_of(subprotocol).condition(int(found.getErrorCode()), message) or by_state(state):
+    state = str(sql_exception.getSQLState() or "")
+    match database_of(subprotocol).condition(int(sql_exception.getErrorCode()), message) or by_state(state):
         case Condition.LOGIN:
             return ConfigError({"connection.password": [f"{place} refuses `connection.user` with it: {message}"]})
         case Condition.DATABASE:
@@ -146,13 +146,13 @@ _UNREADABLE = re.compile(rf"\b\w*(?:Exception|Error): (?:ERROR: )?(.*(?:{'|'.joi
 
 def unreadable(failure: str) -> str | None:
     """What is wrong with the data, of a failed Spark job's text; None if something else was."""
-    if found := _NAN.search(failure):
+    if match := _NAN.search(failure):
         return (
-            f"a column of the type numeric has the value {found[1]}, which Connect's Decimal does not know:"
+            f"a column of the type numeric has the value {match[1]}, which Connect's Decimal does not know:"
             " leave the rows out by a view or `query`, or read the column as another type there"
         )
-    found = _UNREADABLE.search(failure)
-    return f"reading failed, and would again: {found[1]}" if found else None
+    match = _UNREADABLE.search(failure)
+    return f"reading failed, and would again: {match[1]}" if match else None
 
 
 def _sql_exception(exception: Any) -> Any:

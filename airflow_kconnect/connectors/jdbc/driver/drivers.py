@@ -151,13 +151,13 @@ def driver_properties(props: Mapping[str, str], known: Collection[str]) -> dict[
     :raises ConfigError: keyed by each key whose property the driver must not or would not get.
     """
     given = {key: text for key, text in props.items() if key.startswith(PROPERTY_PREFIX) and key not in known}
-    found = {key.removeprefix(PROPERTY_PREFIX): text for key, text in given.items()}
+    properties = {key.removeprefix(PROPERTY_PREFIX): text for key, text in given.items()}
     # A URL that is a variable yet, or wrong, has an error of its own: until then any database's rules hold.
     subprotocol = subprotocol_of(props.get("connection.url", ""))
-    problems = {PROPERTY_PREFIX + name: _problem(subprotocol, name, text) for name, text in found.items()}
+    problems = {PROPERTY_PREFIX + name: _problem(subprotocol, name, text) for name, text in properties.items()}
     if errors := {key: [problem] for key, problem in problems.items() if problem}:
         raise ConfigError(errors)
-    return found
+    return properties
 
 
 def _problem(subprotocol: str, name: str, value: str) -> str | None:

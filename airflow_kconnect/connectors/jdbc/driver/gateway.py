@@ -45,14 +45,14 @@ def _driver_class(jvm: Any, url: JdbcUrl, props: Mapping[str, Any]) -> Any:
     """
     driver = driver_of(url, props)
     loader = application_loader(jvm)
-    found = find_class(jvm, driver.class_name, loader)
-    if found is None and loader is not None:
+    driver_class = find_class(jvm, driver.class_name, loader)
+    if driver_class is None and loader is not None:
         ADDED.add(driver.class_name)
         for jar in driver_jars(driver):
             add_jar(jvm, loader, jar)
-        found = find_class(jvm, driver.class_name, loader)
-    if found is None:
+        driver_class = find_class(jvm, driver.class_name, loader)
+    if driver_class is None:
         raise ConfigError({CLASS: [f"{driver.class_name} is neither in the driver's jars nor in Spark's"]})
-    if not jvm.java.lang.Class.forName("java.sql.Driver").isAssignableFrom(found):
+    if not jvm.java.lang.Class.forName("java.sql.Driver").isAssignableFrom(driver_class):
         raise ConfigError({CLASS: [f"{driver.class_name} is not a JDBC driver: it does not implement java.sql.Driver"]})
-    return found
+    return driver_class

@@ -50,8 +50,8 @@ def _leave_threads() -> None:
     import jpype.config
 
     thread: Any = jpype.JClass("java.lang.Thread")
-    others = [found for found in thread.getAllStackTraces().keySet() if not found.equals(thread.currentThread())]
-    if any(not found.isDaemon() for found in others):
+    others = [other for other in thread.getAllStackTraces().keySet() if not other.equals(thread.currentThread())]
+    if any(not other.isDaemon() for other in others):
         jpype.config.destroy_jvm = False
 
 
@@ -74,15 +74,15 @@ def load(class_name: str, jars: Sequence[Path]) -> Any:
     # Drivers look for parts of theirs by it.
     thread.setContextClassLoader(loader)
     try:
-        found: Any = loader.loadClass(class_name)
+        driver_class: Any = loader.loadClass(class_name)
     except JException as error:
         where = ", ".join(jar.name for jar in jars) or f"the jars of Spark; name its jar in {COORDINATES} or {PATH}"
         if not isinstance(error, JClass("java.lang.ClassNotFoundException")):
             raise ConfigError({CLASS: [f"{class_name} cannot be loaded: {error}"]}) from None
         raise ConfigError({CLASS: [f"{class_name} is not in {where}"]}) from None
-    if not JClass("java.sql.Driver").class_.isAssignableFrom(found):
+    if not JClass("java.sql.Driver").class_.isAssignableFrom(driver_class):
         raise ConfigError({CLASS: [f"{class_name} is not a JDBC driver: it does not implement java.sql.Driver"]})
-    return found
+    return driver_class
 
 
 @cache

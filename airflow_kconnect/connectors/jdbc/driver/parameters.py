@@ -82,8 +82,8 @@ _NAME = re.compile(r"([^?&;:,()\[\]{}/#@=]+)=")
 
 def is_refused(name: str) -> bool:
     """Whether a parameter of that name could load code, touch files or unpack objects. Case does not matter."""
-    found = _plain(name)
-    return found in _NAMES or found.startswith(_PROVIDERS) or _CLASSES.search(found) is not None
+    plain = _plain(name)
+    return plain in _NAMES or plain.startswith(_PROVIDERS) or _CLASSES.search(plain) is not None
 
 
 def is_allowed(subprotocol: str, name: str) -> bool:

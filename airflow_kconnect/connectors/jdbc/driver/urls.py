@@ -158,12 +158,12 @@ def _parts(subprotocol: str, rest: str) -> Parts:
 
 def _params(subprotocol: str, rest: str) -> dict[str, str]:
     known = database_of(subprotocol)
-    found = dict(_KEYS.findall(rest.partition("?")[0])) if known.hosts_have_keys else {}
+    params = dict(_KEYS.findall(rest.partition("?")[0])) if known.hosts_have_keys else {}
     for text in re.split(known.separators, rest)[1:]:
         name, _, value = text.partition("=")
         if name.strip():
-            found[name.strip()] = value
-    return {unquote_plus(name): unquote_plus(value) for name, value in found.items()}
+            params[name.strip()] = value
+    return {unquote_plus(name): unquote_plus(value) for name, value in params.items()}
 
 
 def _host(authority: str) -> tuple[str | None, int | None]:

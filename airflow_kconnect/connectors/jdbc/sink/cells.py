@@ -61,7 +61,7 @@ def plain_value(column: TableColumn, value: Column, kind: str) -> Cell:
         return Cell(value.cast("string"))
     if kind == SchemaType.BOOLEAN.name:
         return Cell(value.cast("tinyint"))
-    if kind in [found.name for found in FLOATS]:
+    if kind in [float_type.name for float_type in FLOATS]:
         number = value.cast("double")
         no_number = F.isnan(number) | (F.abs(number) == F.lit(float("inf")))
         return Cell(

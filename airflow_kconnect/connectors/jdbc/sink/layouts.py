@@ -153,9 +153,9 @@ def _record_key(settings: SinkSettings, key: Shape | None) -> Iterator[TableColu
     elif not schema.type.is_primitive:
         raise _Problem(f"the record's key is of type {schema.type.name}; it must be a struct or a single value")
     elif len(settings.pk_fields) != 1:
-        found = len(settings.pk_fields)
+        count = len(settings.pk_fields)
         raise _Problem(
-            f"the record's key is a single value, so `pk.fields` must be the name of its column; it has {found} names"
+            f"the record's key is a single value, so `pk.fields` must be the name of its column; it has {count} names"
         )
     else:
         yield TableColumn(settings.pk_fields[0], schema, "key", None, True)
@@ -165,14 +165,14 @@ def _members(names: Sequence[str], schema: ConnectSchema, part: Literal["key", "
     for name in names or tuple(field.name for field in schema.fields):
         field = schema.field(name)
         if field is None:
-            known = ", ".join(f"`{found.name}`" for found in schema.fields)
+            known = ", ".join(f"`{member.name}`" for member in schema.fields)
             raise _Problem(f"the record's {part} has no field `{name}` of `pk.fields`; it has {known or 'no fields'}")
         yield TableColumn(name, field.schema, part, name, True)
 
 
 def _named(settings: SinkSettings, columns: tuple[TableColumn, ...]) -> tuple[TableColumn, ...]:
     """The columns under the names that they have in the database."""
-    found: dict[str, str] = {}
+    taken: dict[str, str] = {}
     for column in columns:
         if not column.schema.type.is_primitive and (column.is_key or settings.nested == REFUSED):
             kind = column.schema.type.name
@@ -185,7 +185,7 @@ def _named(settings: SinkSettings, columns: tuple[TableColumn, ...]) -> tuple[Ta
         if not column.name or "\0" in column.name:
             raise _Problem(f"field {column.name!r} cannot be the name of a column")
         name = settings.naming.column(column.name)
-        if name in found:
-            raise _Problem(f"fields `{found[name]}` and `{column.name}` would be one column, `{name}`")
-        found[name] = column.name
+        if name in taken:
+            raise _Problem(f"fields `{taken[name]}` and `{column.name}` would be one column, `{name}`")
+        taken[name] = column.name
     return tuple(replace(column, name=settings.naming.column(column.name)) for column in columns)

@@ -31,10 +31,10 @@ class OffsetsTable:
 
     def read(self, connection: Connection, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The offsets that are stored; none if there is no table yet."""
-        if self._target.found_columns(connection, self._table) is None:
+        if self._target.existing_columns(connection, self._table) is None:
             return {}
-        found = {place: self._row(connection, place) for place in partitions}
-        return {place: row[0] for place, row in found.items() if row and row[0] is not None}
+        rows = {place: self._row(connection, place) for place in partitions}
+        return {place: row[0] for place, row in rows.items() if row and row[0] is not None}
 
     def take_over(
         self, connection: Connection, partitions: Sequence[TopicPartition], run: str
@@ -48,9 +48,9 @@ class OffsetsTable:
         for place, row in rows.items():
             self._own(connection, place, run, exists=row is not None)
         # Once more: until its rows were taken over, an older run could still commit.
-        found = {place: self._row(connection, place) for place in partitions}
+        stored = {place: self._row(connection, place) for place in partitions}
         connection.commit()
-        return {place: row[0] for place, row in found.items() if row and row[0] is not None}
+        return {place: row[0] for place, row in stored.items() if row and row[0] is not None}
 
     def position(self, connection: Connection, split: SinkSplit, run: str) -> int | None:
         """The offset up to which a split's partition is written; None: it is not known.
@@ -85,8 +85,8 @@ class OffsetsTable:
         """
         self._make(connection)
         self._target.begin(connection)
-        found = {place: self._row(connection, place) for place in offsets}
-        self._target.end_sessions(connection, sorted({row[1] for row in found.values() if row and row[1]}))
+        rows = {place: self._row(connection, place) for place in offsets}
+        self._target.end_sessions(connection, sorted({row[1] for row in rows.values() if row and row[1]}))
         for place, offset in offsets.items():
             where = " AND ".join(f"{self._target.quote(name)} = ?" for name in _COLUMNS[:3])
             connection.cursor().execute(self._sql(f"DELETE FROM {{table}} WHERE {where}"), self._place(place))
@@ -111,7 +111,7 @@ class OffsetsTable:
 
     def _make_if_missing(self, connection: Connection) -> None:
         with self._target.errors(f"table {shown(self._table)} for offsets"):
-            if self._target.found_columns(connection, self._table) is None:
+            if self._target.existing_columns(connection, self._table) is None:
                 with self._target.changing(connection), self._unless_made(connection):
                     connection.cursor().execute(self._definition)
             connection.commit()
@@ -125,7 +125,7 @@ class OffsetsTable:
             if not self._target.changes_race:
                 raise
             connection.rollback()
-            if self._target.found_columns(connection, self._table) is None:
+            if self._target.existing_columns(connection, self._table) is None:
                 raise
 
     @property

@@ -68,7 +68,7 @@ def columns(
                     options.setdefault(f"cell_{part}_{n}", {})[case.number] = row[name].column
                     if (offset := row[name].offset) is not None:
                         options.setdefault(f"offset_{part}_{n}", {})[case.number] = offset
-    made = {name: _chosen(found) for name, found in options.items()}
+    made = {name: _chosen(choices) for name, choices in options.items()}
     if share and settings.deletes:
         made["deleted"] = F.col("case").isin([case.number for case in cases if case.layout.delete])
     return _selected(frame, cells, cases, number_of, made), parts
@@ -126,8 +126,8 @@ def _alternatives(union: Union) -> Iterator[tuple[Shape | None, Column]]:
 
 def _number(frame: RecordFrame, union: Union) -> Column:
     """Index among the `_alternatives`: a null is the last one, whatever its schema."""
-    found = [F.when(F.col(name).isNotNull(), n) for n, name in enumerate(union.columns)]
-    return F.coalesce(*found, F.lit(len(union.shapes)))
+    numbers = [F.when(F.col(name).isNotNull(), n) for n, name in enumerate(union.columns)]
+    return F.coalesce(*numbers, F.lit(len(union.shapes)))
 
 
 def _parts(cases: list[_Case], *, share: bool) -> tuple[Parts, dict[int, int]]:
@@ -166,13 +166,13 @@ class _Cells:
         """STRING, the error of a row that cannot be written."""
         if case.layout.problem is not None:
             return F.lit(DROPPED if case.layout.problem == DROPPED else _ERROR + case.layout.problem)
-        found = [cell.problem for cell in self.of(case).values() if cell.problem is not None]
-        found += [
+        problems = [cell.problem for cell in self.of(case).values() if cell.problem is not None]
+        problems += [
             F.when(_source(self._frame, case, column).isNull(), f"field `{column.name}` of the primary key is null")
             for column in case.layout.columns
             if column.is_key and column.schema.optional and column.field is not None
         ]
-        return F.concat(F.lit(_ERROR), F.coalesce(*found)) if found else None
+        return F.concat(F.lit(_ERROR), F.coalesce(*problems)) if problems else None
 
     def _cell(self, case: _Case, column: TableColumn) -> Cell:
         rule = self._rule if self._is_native(column.schema) else json_cell

@@ -60,12 +60,12 @@ class KnownTables:
         :raises ConfigError: it knows no transactions, which the configuration needs.
         """
         self._target.check_names(table, layout)
-        found = self._target.found_columns(connection, table)
-        if found is None:
+        columns = self._target.existing_columns(connection, table)
+        if columns is None:
             return [self._create(table, layout)]
         self._target.check_table(connection, table)
-        members = self._target.found_members(connection, table)
-        self._known[table] = known = {self._same(path) for path in (*((name,) for name in found), *members)}
+        members = self._target.existing_members(connection, table)
+        self._known[table] = known = {self._same(path) for path in (*((name,) for name in columns), *members)}
         missing = [] if self._ignores else self._missing(known, layout)
         statements = self._add(table, layout, missing) if missing else []
         known.update(map(self._same, missing))

@@ -116,10 +116,10 @@ class Target(Definitions, ABC):
         """For the rows of a split."""
 
     @abstractmethod
-    def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
+    def existing_columns(self, connection: Connection, table: Table) -> list[str] | None:
         """Names of a table's columns; None if there is no such table."""
 
-    def found_members(self, connection: Connection, table: Table) -> Iterable[MemberPath]:
+    def existing_members(self, connection: Connection, table: Table) -> Iterable[MemberPath]:
         """The members of the structs in a table's columns, where the database has structs."""
         return ()
 
@@ -184,12 +184,12 @@ class Target(Definitions, ABC):
         except ConnectError:
             raise
         except Exception as error:
-            found = self.translated(error) or _unwritable(error)
-            if found is None:
+            translated = self.translated(error) or _unwritable(error)
+            if translated is None:
                 raise
-            if isinstance(found, ConfigError):
-                raise found from error
-            raise type(found)(f"connector {self.settings.connector}, {doing}: {found}") from error
+            if isinstance(translated, ConfigError):
+                raise translated from error
+            raise type(translated)(f"connector {self.settings.connector}, {doing}: {translated}") from error
 
 
 def _unwritable(error: Exception) -> RefusedError | None:

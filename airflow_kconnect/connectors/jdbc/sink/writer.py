@@ -116,11 +116,11 @@ class JdbcWriter(SplitWriter):
     def _fitted(self, pieces: list[_Piece]) -> Iterator[_Piece]:
         """The rows that the tables can take, with the columns that the tables have."""
         for table, part, layout, rows in pieces:
-            found = self._tables.fitted(table, layout)
-            if isinstance(found, RefusedError):
-                self._refuse(rows, found)
+            fitted = self._tables.fitted(table, layout)
+            if isinstance(fitted, RefusedError):
+                self._refuse(rows, fitted)
             else:
-                yield table, part, found, rows if found is layout else _narrowed(rows, part, layout, found)
+                yield table, part, fitted, rows if fitted is layout else _narrowed(rows, part, layout, fitted)
 
     def _refuse(self, rows: pa.RecordBatch, error: RefusedError) -> None:
         """:raises RefusedError: the run has to end with it."""
@@ -202,11 +202,11 @@ class JdbcWriter(SplitWriter):
                         self._connection.cursor().execute(statement)
 
 
-def _narrowed(rows: pa.RecordBatch, part: int, layout: RowLayout, found: RowLayout) -> pa.RecordBatch:
+def _narrowed(rows: pa.RecordBatch, part: int, layout: RowLayout, narrower: RowLayout) -> pa.RecordBatch:
     """Rows with the cells of a layout that has fewer columns."""
     import pyarrow as pa
 
-    kept = [n for n, column in enumerate(layout.columns) if column in found.columns]
+    kept = [n for n, column in enumerate(layout.columns) if column in narrower.columns]
     given = {name: rows.column(name) for name in rows.schema.names}
     own = {name: cells for name, cells in given.items() if not name.startswith(("cell_", "offset_"))}
     cells = {

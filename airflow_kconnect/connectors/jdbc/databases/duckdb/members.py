@@ -50,4 +50,4 @@ def has_empty_struct(schema: ConnectSchema) -> bool:
     if schema.type is SchemaType.STRUCT and not schema.fields:
         return True
     inner = (*(field.schema for field in schema.fields), schema.key_schema, schema.value_schema)
-    return any(found is not None and has_empty_struct(found) for found in inner)
+    return any(part is not None and has_empty_struct(part) for part in inner)

@@ -79,9 +79,9 @@ class DuckDb(MicrosecondDialect):
             " AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')",
             *place,
         )
-        found = [(kind, tuple(str(names).split("\0"))) for kind, names in keys]
-        primary_key = next((names for kind, names in found if kind == "PRIMARY KEY"), ())
-        return Table(name, columns, primary_key, frozenset(names[0] for _, names in found if len(names) == 1))
+        constraints = [(kind, tuple(str(names).split("\0"))) for kind, names in keys]
+        primary_key = next((names for kind, names in constraints if kind == "PRIMARY KEY"), ())
+        return Table(name, columns, primary_key, frozenset(names[0] for _, names in constraints if len(names) == 1))
 
     def now(self, db: Database, zone: ZoneInfo | None) -> int:
         return int(db.row("SELECT epoch_us(current_timestamp)")[0] or 0) * 1000

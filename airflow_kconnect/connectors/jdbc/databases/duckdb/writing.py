@@ -191,7 +191,7 @@ class DuckDbTarget(Target):
     def loader(self, connection: Connection) -> Loader:
         return DuckDbLoader(self, connection)
 
-    def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
+    def existing_columns(self, connection: Connection, table: Table) -> list[str] | None:
         *above, name = table
         catalog, schema = [None, None, *above][-2:]
         rows = connection.execute(
@@ -202,7 +202,7 @@ class DuckDbTarget(Target):
         )
         return [row[0] for row in rows.fetchall()] or None
 
-    def found_members(self, connection: Connection, table: Table) -> Iterable[MemberPath]:
+    def existing_members(self, connection: Connection, table: Table) -> Iterable[MemberPath]:
         return (path for name, type_ in connection.column_types(self.quoted(table)) for path in members(type_, (name,)))
 
     def members_of(self, column: TableColumn) -> Mapping[MemberPath, ConnectSchema]:

@@ -47,10 +47,10 @@ class MySqlLoader(RowsLoader):
             # Where each byte is escaped it has two.
             if 2 * sum(map(_bytes_of, row)) + len(statement) < limit:
                 continue
-            found = len(cursor.mogrify(statement, row).encode("utf-8", "surrogateescape"))
-            if found > limit:
+            size_bytes = len(cursor.mogrify(statement, row).encode("utf-8", "surrogateescape"))
+            if size_bytes > limit:
                 raise RefusedError(
-                    f"a row is a statement of {found} bytes, and the server's max_allowed_packet is"
+                    f"a row is a statement of {size_bytes} bytes, and the server's max_allowed_packet is"
                     f" {self._packet_bytes}: raise it there"
                 )
         cursor.max_stmt_length = min(cursor.max_stmt_length, limit)
@@ -161,12 +161,12 @@ class MySqlTarget(RowsTarget):
             "AND e.transactions = 'NO'",
             (schema[0] if schema else None, name),
         )
-        if found := cursor.fetchone():
+        if row := cursor.fetchone():
             cure = "convert it to InnoDB, or set an empty name: then writing is at least once"
-            problem = f"cannot be used: {shown(table)} has the engine {found[0]}, which knows no transactions; {cure}"
+            problem = f"cannot be used: {shown(table)} has the engine {row[0]}, which knows no transactions; {cure}"
             raise ConfigError({"offsets.table": [problem]}, self.settings.connector)
 
-    def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
+    def existing_columns(self, connection: Connection, table: Table) -> list[str] | None:
         *schema, name = table
         cursor = connection.cursor()
         cursor.execute(

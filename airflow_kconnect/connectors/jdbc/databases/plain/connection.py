@@ -70,14 +70,14 @@ class JdbcConnection:
 
     def metadata(self, ask: Callable[[Any], Any], *columns: str) -> list[tuple[Any, ...]]:
         """The rows of one of the tables that `java.sql.DatabaseMetaData` has, as Python's values."""
-        found = ask(self.java.getMetaData())
+        result = ask(self.java.getMetaData())
         try:
             rows = []
-            while found.next():
-                rows.append(tuple(_python(found.getObject(name)) for name in columns))
+            while result.next():
+                rows.append(tuple(_python(result.getObject(name)) for name in columns))
             return rows
         finally:
-            found.close()
+            result.close()
 
 
 class JdbcCursor:
@@ -108,10 +108,10 @@ class JdbcCursor:
         return rows
 
 
-def _all(found: Any) -> list[tuple[Any, ...]]:
-    columns, rows = range(1, found.getMetaData().getColumnCount() + 1), []
-    while found.next():
-        rows.append(tuple(_python(found.getObject(number)) for number in columns))
+def _all(result: Any) -> list[tuple[Any, ...]]:
+    columns, rows = range(1, result.getMetaData().getColumnCount() + 1), []
+    while result.next():
+        rows.append(tuple(_python(result.getObject(number)) for number in columns))
     return rows
 
 

@@ -81,10 +81,10 @@ class PlainTarget(StatementsTarget):
     def _share_jars(self, spark: SparkSession) -> None:
         """Executors on other machines get the jars as files of the application."""
         context = spark.sparkContext
-        for jar in () if context._jsc.isLocal() else self._found_jars():
+        for jar in () if context._jsc.isLocal() else self._local_jars():
             context.addFile(str(jar))
 
-    def _found_jars(self) -> tuple[Path, ...]:
+    def _local_jars(self) -> tuple[Path, ...]:
         if self._jars is None:
             self._jars = tuple(driver_jars(self._driver))
         return tuple(map(jar_here, self._jars))
@@ -93,7 +93,7 @@ class PlainTarget(StatementsTarget):
         from airflow_kconnect.connectors.jdbc.driver import jvm
 
         try:
-            driver = jvm.new_driver(self._driver.class_name, self._found_jars())
+            driver = jvm.new_driver(self._driver.class_name, self._local_jars())
         except ConfigError as error:
             raise ConfigError(error.errors, self.settings.connector) from None
         java = driver.connect(self.settings.url.text, self._properties())
@@ -159,7 +159,7 @@ class PlainTarget(StatementsTarget):
         """An upsert of one row as a statement; None: the database has none, or none that is known here."""
         return None
 
-    def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
+    def existing_columns(self, connection: Connection, table: Table) -> list[str] | None:
         return [name for name, _ in self._columns(connection, table)] or None
 
     def _columns(self, connection: JdbcConnection, table: Table) -> list[tuple[str, int]]:
@@ -195,8 +195,8 @@ class PlainTarget(StatementsTarget):
         java = connection.java
         return catalog or _text(java.getCatalog()), schema or _text(java.getSchema()), name
 
-    def _same(self, wanted: str | None, found: str | None) -> bool:
-        return wanted is None or found is None or self.same_name(wanted) == self.same_name(found)
+    def _same(self, wanted: str | None, actual: str | None) -> bool:
+        return wanted is None or actual is None or self.same_name(wanted) == self.same_name(actual)
 
     def translated(self, error: Exception) -> ConnectError | None:
         from jpype import JClass, JException
@@ -227,12 +227,12 @@ class PlainTarget(StatementsTarget):
     def _meaning(self, error: Any) -> tuple[str, int, Condition]:
         """State, number and meaning; of the errors of a batch, those of the first one that says something."""
         known = database_of(self.settings.url.subprotocol).condition
-        found: list[tuple[str, int, Condition]] = []
-        while error is not None and len(found) < 10:
+        meanings: list[tuple[str, int, Condition]] = []
+        while error is not None and len(meanings) < 10:
             state, number = str(error.getSQLState() or ""), int(error.getErrorCode())
-            found.append((state, number, known(number, str(error.getMessage())) or by_state(state)))
+            meanings.append((state, number, known(number, str(error.getMessage())) or by_state(state)))
             error = error.getNextException()
-        return next((each for each in found if each[2] is not Condition.LASTING), found[0])
+        return next((each for each in meanings if each[2] is not Condition.LASTING), meanings[0])
 
 
 def jar_here(jar: Path) -> Path:

@@ -72,7 +72,7 @@ class Copy:
         at = line - 1
         for lines in self.lines:
             if at < len(lines):
-                found: int = lines.offsets[at].as_py()
-                return found
+                offset: int = lines.offsets[at].as_py()
+                return offset
             at -= len(lines)
         return None

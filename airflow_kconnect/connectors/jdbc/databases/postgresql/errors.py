@@ -63,8 +63,8 @@ def _without_state(error: psycopg.Error, text: str) -> Condition:
 def copy_place(error: BaseException) -> tuple[int, str | None] | None:
     """The line (from 1) and the column at which a COPY failed."""
     context = getattr(getattr(error, "diag", None), "context", None) or ""
-    found = _COPY_PLACE.search(context)
-    return (int(found["line"]), found["column"]) if found else None
+    match = _COPY_PLACE.search(context)
+    return (int(match["line"]), match["column"]) if match else None
 
 
 def _what(error: psycopg.Error, code: str) -> str:

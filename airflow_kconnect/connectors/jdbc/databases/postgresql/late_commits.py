@@ -30,24 +30,24 @@ _SHOWN_S = 1.0
 
 # The table, its partitions, the tables below a view, and the sequences of them all.
 _RELATIONS = """
-WITH RECURSIVE found(oid) AS (
+WITH RECURSIVE related(oid) AS (
   SELECT to_regclass(?)::oid
   UNION
-  SELECT next.oid FROM found, LATERAL (
-    SELECT inhrelid AS oid FROM pg_inherits WHERE inhparent = found.oid
+  SELECT next.oid FROM related, LATERAL (
+    SELECT inhrelid AS oid FROM pg_inherits WHERE inhparent = related.oid
     UNION ALL
     SELECT d.refobjid FROM pg_rewrite w JOIN pg_depend d ON d.objid = w.oid AND d.classid = 'pg_rewrite'::regclass
-      AND d.refclassid = 'pg_class'::regclass WHERE w.ev_class = found.oid
+      AND d.refclassid = 'pg_class'::regclass WHERE w.ev_class = related.oid
     UNION ALL
     SELECT s.oid FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
-      WHERE d.refobjid = found.oid AND d.refclassid = 'pg_class'::regclass AND d.classid = 'pg_class'::regclass
+      WHERE d.refobjid = related.oid AND d.refclassid = 'pg_class'::regclass AND d.classid = 'pg_class'::regclass
     UNION ALL
     SELECT s.oid FROM pg_attrdef f JOIN pg_depend d ON d.objid = f.oid AND d.classid = 'pg_attrdef'::regclass
       AND d.refclassid = 'pg_class'::regclass JOIN pg_class s ON s.oid = d.refobjid AND s.relkind = 'S'
-      WHERE f.adrelid = found.oid
+      WHERE f.adrelid = related.oid
   ) next
 )
-SELECT string_agg(oid::text, ',') FROM found
+SELECT string_agg(oid::text, ',') FROM related
 """
 _WRITERS = """
 SELECT l.virtualtransaction, min(l.pid), min(a.xact_start)::text, min(p.gid)
@@ -76,8 +76,8 @@ _ELSEWHERE = """
 SELECT c.oid::regclass::text, CASE c.relkind WHEN 'f' THEN 'foreign' ELSE 'subscribed' END FROM pg_class c
 WHERE (c.relkind = 'f' OR c.oid IN (SELECT srrelid FROM pg_subscription_rel))
   AND CASE WHEN ? = '' THEN true ELSE EXISTS (
-    SELECT FROM unnest(string_to_array(?, ',')::oid[]) AS found (oid)
-    WHERE c.oid = found.oid OR c.oid IN (SELECT pg_partition_ancestors(found.oid)::oid)) END
+    SELECT FROM unnest(string_to_array(?, ',')::oid[]) AS relation (oid)
+    WHERE c.oid = relation.oid OR c.oid IN (SELECT pg_partition_ancestors(relation.oid)::oid)) END
 ORDER BY 1
 """
 _BLIND = {
@@ -105,18 +105,18 @@ class PostgresLateCommits(LateCommits):
         return self._db.row("SELECT pg_is_in_recovery()")[0] == "t"
 
     def blind_spots(self, sources: Sequence[Source]) -> list[str]:
-        found: dict[str, list[str]] = {}
+        tables_by_kind: dict[str, list[str]] = {}
         for source in sources:
             relations = self._relations(source)
             for table, kind in self._db.rows(_ELSEWHERE, relations, relations):
-                found.setdefault(str(kind), []).append(str(table))
-        return [_BLIND[kind].format(tables=", ".join(dict.fromkeys(tables))) for kind, tables in found.items()]
+                tables_by_kind.setdefault(str(kind), []).append(str(table))
+        return [_BLIND[kind].format(tables=", ".join(dict.fromkeys(tables))) for kind, tables in tables_by_kind.items()]
 
     def wait_for_writers(self, sources: Sequence[Source], *, prepared_only: bool = False) -> dict[str, Holder]:
         relations = {source.text: self._relations(source) for source in sources}
         waiting = {table: self._writers(oids) for table, oids in relations.items()}
         if prepared_only:
-            waiting = {t: {k: h for k, h in found.items() if h.pid is None} for t, found in waiting.items()}
+            waiting = {t: {k: h for k, h in writers.items() if h.pid is None} for t, writers in waiting.items()}
         deadline = time.monotonic() + self._wait_s
         while waiting := {table: holders for table, holders in waiting.items() if holders}:
             if time.monotonic() >= deadline:

@@ -58,7 +58,7 @@ SELECT DISTINCT zone FROM (
   SELECT split_part(setting, '=', 2) FROM pg_db_role_setting, unnest(setconfig) AS setting
   WHERE lower(setting) LIKE 'timezone=%'
     AND setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
-) AS found, (VALUES (TIMESTAMP '2026-01-15'), (TIMESTAMP '2026-07-15')) AS moment (at)
+) AS setting_zones, (VALUES (TIMESTAMP '2026-01-15'), (TIMESTAMP '2026-07-15')) AS moment (at)
 WHERE at AT TIME ZONE 'UTC' AT TIME ZONE zone <> at ORDER BY 1
 """
 
@@ -166,11 +166,11 @@ class PostgreSql(MicrosecondDialect):
 
     def table(self, db: Database, name: TableName) -> Table:
         (text,) = db.row(_DESCRIBE, name.schema or "public", name.name)
-        found = json.loads(text or "{}")
-        columns = tuple(_column(column) for column in found["columns"])
-        key = next((tuple(key["columns"]) for key in found["keys"] if key["primary"]), ())
-        unique = frozenset(key["columns"][0] for key in found["keys"] if len(key["columns"]) == 1)
-        return Table(name, columns, key, frozenset() if found["has_children"] else unique)
+        description = json.loads(text or "{}")
+        columns = tuple(_column(column) for column in description["columns"])
+        key = next((tuple(key["columns"]) for key in description["keys"] if key["primary"]), ())
+        unique = frozenset(key["columns"][0] for key in description["keys"] if len(key["columns"]) == 1)
+        return Table(name, columns, key, frozenset() if description["has_children"] else unique)
 
     def now(self, db: Database, zone: ZoneInfo | None) -> int:
         return int(db.row(f"SELECT {self.micros('clock_timestamp()')}")[0] or 0) * 1000
@@ -233,8 +233,8 @@ def _or_infinite(name: str, term: str, last: int, type_: str) -> str:
     )
 
 
-def _column(found: dict[str, Any]) -> Column:
-    modifier, name = found["modifier"], found["type"]
+def _column(attribute: dict[str, Any]) -> Column:
+    modifier, name = attribute["modifier"], attribute["type"]
     precision, scale = 0, 0
     if name == "numeric" and modifier >= 4:
         precision = modifier - 4 >> 16 & 0xFFFF
@@ -244,11 +244,11 @@ def _column(found: dict[str, Any]) -> Column:
     elif name in ("varchar", "bpchar"):
         precision = max(modifier - 4, 0)
     return Column(
-        name=found["name"],
+        name=attribute["name"],
         type_name=name,
-        jdbc_type=types.VARCHAR if found["is_enum"] else 0,
+        jdbc_type=types.VARCHAR if attribute["is_enum"] else 0,
         precision=precision,
         scale=scale,
-        nullable=not found["not_null"],
-        auto_increment=bool(found["counts"]),
+        nullable=not attribute["not_null"],
+        auto_increment=bool(attribute["counts"]),
     )

@@ -113,7 +113,7 @@ class PostgresTarget(Target):
     def loader(self, connection: Connection) -> Loader:
         return PostgresLoader(self, connection)
 
-    def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
+    def existing_columns(self, connection: Connection, table: Table) -> list[str] | None:
         name = self.quoted(table)
         if connection.execute("SELECT to_regclass(%s)", (name,)).fetchone()[0] is None:
             return None

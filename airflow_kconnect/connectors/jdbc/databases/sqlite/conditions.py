@@ -18,5 +18,5 @@ _BY_RESULT = {name: condition for condition, names in _RESULTS.items() for name 
 def by_result(text: str) -> Condition | None:
     """The meaning of the name of SQLite's result code, such as ``SQLITE_BUSY_SNAPSHOT``, in a text; None: it is none
     that is known here."""
-    found = re.search(r"\bSQLITE_([A-Z]+)", text)
-    return _BY_RESULT.get(found[1]) if found else None
+    match = re.search(r"\bSQLITE_([A-Z]+)", text)
+    return _BY_RESULT.get(match[1]) if match else None

@@ -60,7 +60,7 @@ class SqliteTarget(RowsTarget):
     def begin(self, connection: Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
 
-    def found_columns(self, connection: Connection, table: Table) -> list[str] | None:
+    def existing_columns(self, connection: Connection, table: Table) -> list[str] | None:
         *schema, name = table
         arguments = ", ".join("?" * (1 + len(schema)))
         rows = connection.execute(f"SELECT name FROM pragma_table_info({arguments})", (name, *schema))

@@ -218,15 +218,15 @@ class TestEveryDriver:
         """Nothing is there when the sink looks, and everything when it makes it."""
         to = Sink(spark, {**h2.config, **UPSERT})
         to.run(row(1, "a"))
-        found, seen = PlainTarget.found_columns, set()
+        original, seen = PlainTarget.existing_columns, set()
 
         def late(target: PlainTarget, connection: JdbcConnection, table: Table) -> list[str] | None:
             if table not in seen:
                 seen.add(table)
                 return None
-            return found(target, connection, table)
+            return original(target, connection, table)
 
-        monkeypatch.setattr(PlainTarget, "found_columns", late)
+        monkeypatch.setattr(PlainTarget, "existing_columns", late)
         assert to.run(row(2, "b"), first=1) == {TopicPartition("t", 0): 1}
         assert h2.execute("SELECT id FROM t ORDER BY 1") == [(1,), (2,)]
 
