@@ -219,12 +219,12 @@ def new_converter(
     name = class_name or worker_props.get(key)
     if name is None:
         raise ConfigError({key: [f'Missing required configuration "{key}" which has no default value.']})
-    found: type[Converter] = registry().converter(name, key=key)
+    converter_class: type[Converter] = registry().converter(name, key=key)
     prefix = f"{key}."
     given = props if class_name else worker_props
     config = {k.removeprefix(prefix): v for k, v in given.items() if k.startswith(prefix)}
     try:
-        return found(config | {"converter.type": role}, is_key=role == "key")
+        return converter_class(config | {"converter.type": role}, is_key=role == "key")
     except ConfigError as error:
         raise ConfigError({prefix + k: messages for k, messages in error.errors.items()}) from error
 

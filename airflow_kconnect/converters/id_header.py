@@ -27,13 +27,13 @@ class IdHeader:
 
     def of(self, headers: Iterable[tuple[str, bytes | None]] | None) -> bytes | None:
         """What the last header of that name says; None if there is none. A damaged one names no schema."""
-        found = None
+        last = None
         for name, value in headers or ():
             if name == self.name:
-                found = value
-        if found is None:
+                last = value
+        if last is None:
             return None
-        return found if self._complete(found) else _DAMAGED
+        return last if self._complete(last) else _DAMAGED
 
     def _complete(self, value: bytes) -> bool:
         end = prefix_bytes(value)

@@ -36,10 +36,10 @@ class JsonDecoder:
 
         from airflow_kconnect.converters.json_schema.read_columns import read_columns
 
-        found = None if self.validation else read_columns(self.schema, payloads)
-        if found is None:
+        in_columns = None if self.validation else read_columns(self.schema, payloads)
+        if in_columns is None:
             return self._one_by_one(payloads)
-        column, sure = found
+        column, sure = in_columns
         left = pc.indices_nonzero(pc.invert(sure))
         if not len(left):
             return column, None
@@ -78,8 +78,8 @@ class JsonEncoder:
         """See `PayloadEncoder.encode`."""
         from airflow_kconnect.converters.json_schema.write_columns import write_columns
 
-        found = None if self.validation else write_columns(self.schema, data, self.settings)
-        return self._one_by_one(data) if found is None else (found, None)
+        payloads = None if self.validation else write_columns(self.schema, data, self.settings)
+        return self._one_by_one(data) if payloads is None else (payloads, None)
 
     def _one_by_one(self, data: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         import pyarrow as pa

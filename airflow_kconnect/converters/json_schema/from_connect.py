@@ -104,27 +104,27 @@ class _FromConnect:
 
     def _members(self, schema: ConnectSchema) -> dict[str, Any]:
         members = {member.name: self.schema(member.schema, index) for index, member in enumerate(schema.fields)}
-        found: dict[str, Any] = {"properties": in_order_of_java(members)} if members else {}
-        return found if self._settings.object_additional_properties else found | {"additionalProperties": False}
+        keywords: dict[str, Any] = {"properties": in_order_of_java(members)} if members else {}
+        return keywords if self._settings.object_additional_properties else keywords | {"additionalProperties": False}
 
     def _annotations(self, schema: ConnectSchema) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        keywords: dict[str, Any] = {}
         if schema.name is not None:
-            found["title"] = schema.name
+            keywords["title"] = schema.name
         if schema.doc is not None:
-            found["description"] = schema.doc
+            keywords["description"] = schema.doc
         if schema.default is not None:
-            found["default"] = self._default(schema)
-        return found
+            keywords["default"] = self._default(schema)
+        return keywords
 
     def _notes(self, schema: ConnectSchema) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        notes: dict[str, Any] = {}
         if schema.version is not None:
-            found[names.VERSION] = schema.version
+            notes[names.VERSION] = schema.version
         given = {key: value for key, value in (schema.parameters or {}).items() if not key.startswith(names.NAMESPACE)}
         if given:
-            found[names.PARAMETERS] = in_order_of_java(given)
-        return found
+            notes[names.PARAMETERS] = in_order_of_java(given)
+        return notes
 
     def _default(self, schema: ConnectSchema) -> Any:
         try:

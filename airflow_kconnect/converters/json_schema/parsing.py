@@ -86,17 +86,17 @@ def properties(part: Part) -> dict[str, Place]:
 
     :raises DataError: they are not an object.
     """
-    found = part.place.node.get("properties", {})
-    if not isinstance(found, dict):
-        raise invalid(f"`properties` is not an object: {shown(found)}")
-    return {name: part.place.below(node) for name, node in found.items()}
+    nodes = part.place.node.get("properties", {})
+    if not isinstance(nodes, dict):
+        raise invalid(f"`properties` is not an object: {shown(nodes)}")
+    return {name: part.place.below(node) for name, node in nodes.items()}
 
 
 def required(part: Part) -> frozenset[str]:
     """The names of an object's required properties."""
-    found = part.place.node.get("required", [])
+    listed = part.place.node.get("required", [])
     # In draft 3 it is a boolean of the property.
-    return frozenset(name for name in found if isinstance(name, str)) if isinstance(found, list) else frozenset()
+    return frozenset(name for name in listed if isinstance(name, str)) if isinstance(listed, list) else frozenset()
 
 
 def _reference(place: Place) -> Part:
@@ -128,8 +128,8 @@ def _parts(place: Place) -> Iterator[Part]:
 def _types(node: dict[str, Any]) -> list[Kind]:
     """The types of a schema, or those whose keywords it has."""
     if "type" not in node:
-        found = dict.fromkeys(kind for kind, keywords in _HINTS if any(keyword in node for keyword in keywords))
-        return list(found)
+        kinds = dict.fromkeys(kind for kind, keywords in _HINTS if any(keyword in node for keyword in keywords))
+        return list(kinds)
     types = node["type"] if isinstance(node["type"], list) else [node["type"]]
     if not types or not all(isinstance(type_, str) and type_ in _TYPES for type_ in types):
         raise invalid(f"unknown type: {shown(node['type'])}")
@@ -137,10 +137,10 @@ def _types(node: dict[str, Any]) -> list[Kind]:
 
 
 def _listed(node: dict[str, Any], keyword: str) -> list[Any]:
-    found = node[keyword]
-    if not isinstance(found, list) or not found:
-        raise invalid(f"`{keyword}` is not a list of schemas: {shown(found)}")
-    return found
+    schemas = node[keyword]
+    if not isinstance(schemas, list) or not schemas:
+        raise invalid(f"`{keyword}` is not a list of schemas: {shown(schemas)}")
+    return schemas
 
 
 def _ordered(parts: list[Part]) -> tuple[Part, ...]:

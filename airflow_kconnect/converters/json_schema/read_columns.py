@@ -58,14 +58,14 @@ def read_columns(schema: ConnectSchema, payloads: pa.Array) -> tuple[pa.Array, p
     if not pc.all(looks_like(payloads, _BARE, _BRACKETS)).as_py() or _has_other_numbers(payloads):
         return None
     try:
-        found = read_objects(payloads, [(field.name, field.type) for field in wire], other_members="ignore")
-        if found is None:
+        objects = read_objects(payloads, [(field.name, field.type) for field in wire], other_members="ignore")
+        if objects is None:
             return None
         type_ = arrow_type(schema)
         sure = pa.array([True] * len(payloads))
         columns = []
         for member, field in zip(schema.fields, type_, strict=True):
-            column = found[member.name]
+            column = objects[member.name]
             if not _may_be_null(member.schema) and column.null_count:
                 sure = pc.and_(sure, column.is_valid())
             columns.append(_converted(member.schema, column, field.type))

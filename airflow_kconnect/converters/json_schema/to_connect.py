@@ -265,11 +265,11 @@ class _ToConnect:
 
 def _by_index(members: dict[str, Place]) -> list[tuple[str, Place]]:
     """Properties in the order of ``connect.index``; one without it has its place among those before it."""
-    found: list[tuple[int, str, Place]] = []
+    indexed: list[tuple[int, str, Place]] = []
     for name, place in members.items():
         index = place.node.get(names.INDEX) if isinstance(place.node, dict) else None
-        found.append((index if type(index) is int else len(found), name, place))
-    return [(name, place) for _, name, place in sorted(found, key=lambda entry: entry[0])]
+        indexed.append((index if type(index) is int else len(indexed), name, place))
+    return [(name, place) for _, name, place in sorted(indexed, key=lambda entry: entry[0])]
 
 
 def _telling(part: Part) -> Part | None:

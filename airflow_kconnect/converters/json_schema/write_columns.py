@@ -46,7 +46,7 @@ def write_columns(schema: ConnectSchema, data: pa.Array, settings: JsonSchemaSet
 
 def _is_known(schema: ConnectSchema) -> bool:
     inner = [member.schema for member in schema.fields]
-    inner += [found for found in (schema.key_schema, schema.value_schema) if found is not None]
+    inner += [part for part in (schema.key_schema, schema.value_schema) if part is not None]
     return not (is_misnamed(schema) or names.is_union(schema)) and all(map(_is_known, inner))
 
 

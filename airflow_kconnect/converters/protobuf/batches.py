@@ -57,10 +57,10 @@ class ProtobufDecoder:
         """See `PayloadDecoder.decode`."""
         import pyarrow as pa
 
-        found = self._in_columns(payloads)
-        if found is None:
+        in_columns = self._in_columns(payloads)
+        if in_columns is None:
             return self._one_by_one(payloads)
-        column, left = found
+        column, left = in_columns
         if not left.any():
             return column, None
         rows = left.nonzero()[0]
@@ -113,8 +113,8 @@ class ProtobufEncoder:
 
     def encode(self, data: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         """See `PayloadEncoder.encode`."""
-        found = self._in_columns(data)
-        return self._one_by_one(data) if found is None else (found, None)
+        payloads = self._in_columns(data)
+        return self._one_by_one(data) if payloads is None else (payloads, None)
 
     def _in_columns(self, data: pa.Array) -> pa.Array | None:
         """The payloads, if there is a way without messages in between."""

@@ -93,8 +93,8 @@ def _in_rows(values: pa.Array, rows: Integers, count: int, absent: pa.Scalar) ->
     given = np.zeros(count, bool)
     given[rows] = True
     places = pa.array(np.cumsum(given) - 1, mask=~given)
-    found = values.take(places)
-    return found if not absent.is_valid else pc.if_else(pa.array(given), found, absent)
+    spread = values.take(places)
+    return spread if not absent.is_valid else pc.if_else(pa.array(given), spread, absent)
 
 
 def _absent(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> pa.Scalar:
@@ -169,20 +169,20 @@ def _read(kind: str, cursor: Cursor, rows: Integers) -> NDArray[Any]:
         start, _ = cursor.skip(rows, of.itemsize)
         values: NDArray[Any] = np.ascontiguousarray(cursor.matrix(start, of.itemsize)).view(of).reshape(-1)
         return values.view("i8") if kind == "fixed64" else values
-    found = _varints(cursor, rows)
+    varints = _varints(cursor, rows)
     match kind:
         case "bool":
-            return found.astype(np.bool_)
+            return varints.astype(np.bool_)
         case "uint32":
-            return found.astype(np.uint32)
+            return varints.astype(np.uint32)
         case "int32" | "enum":
-            return found.astype(np.uint32).view(np.int32)
+            return varints.astype(np.uint32).view(np.int32)
         case "sint32":
-            half = found.astype(np.uint32)
+            half = varints.astype(np.uint32)
             return (half >> np.uint32(1)).view(np.int32) ^ -(half & np.uint32(1)).view(np.int32)
         case "sint64":
-            return (found >> np.uint64(1)).view(np.int64) ^ -(found & np.uint64(1)).view(np.int64)
-    return found.view(np.int64)
+            return (varints >> np.uint64(1)).view(np.int64) ^ -(varints & np.uint64(1)).view(np.int64)
+    return varints.view(np.int64)
 
 
 def _enum(enum: Any) -> Values:
@@ -216,9 +216,9 @@ def _message(descriptor: Any, schema: ConnectSchema, settings: ProtobufSettings,
         raise Unsure
 
     def messages(cursor: Cursor, rows: Integers) -> pa.Array:
-        found, left = decode(_slices(cursor, rows))
+        column, left = decode(_slices(cursor, rows))
         cursor.leave(rows[left])
-        return found
+        return column
 
     return messages
 
@@ -232,43 +232,43 @@ def _logical(descriptor: Any, schema: ConnectSchema, name: str) -> Values:
     order = sorted(descriptor.fields, key=lambda field: field.number)
     if name == DECIMAL:
         scale = decimal_scale(schema)
-        convert: Callable[[dict[str, Any]], tuple[Any, NDArray[np.bool_]]] = lambda found: _decimals(found, scale)  # noqa: E731
+        convert: Callable[[dict[str, Any]], tuple[Any, NDArray[np.bool_]]] = lambda members: _decimals(members, scale)  # noqa: E731
     else:
         convert = {TIMESTAMP: _timestamps, DATE: _dates, TIME: _times}[name]
 
     def values(cursor: Cursor, rows: Integers) -> pa.Array:
         inner = Cursor(_slices(cursor, rows))
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for field in order:
             here = _rows_with(inner, wire.tag(field))
             if fields.kind(field) == "bytes":
-                found[field.name] = _in_rows(_slices(inner, here), here, len(rows), pa.scalar(b"")).to_pylist()
+                members[field.name] = _in_rows(_slices(inner, here), here, len(rows), pa.scalar(b"")).to_pylist()
                 continue
             numbers = np.zeros(len(rows), np.int64)
             numbers[here] = _read(fields.kind(field), inner, here)
-            found[field.name] = numbers
-        made, odd = convert(found)
+            members[field.name] = numbers
+        made, odd = convert(members)
         cursor.leave(rows[inner.left | (inner.at != inner.end) | odd])
         return made.cast(type_)
 
     return values
 
 
-def _timestamps(found: dict[str, Any]) -> tuple[pa.Array, NDArray[np.bool_]]:
+def _timestamps(members: dict[str, Any]) -> tuple[pa.Array, NDArray[np.bool_]]:
     import numpy as np
     import pyarrow as pa
 
-    seconds, nanos = found["seconds"], found["nanos"]
+    seconds, nanos = members["seconds"], members["nanos"]
     odd = (seconds < _SECONDS[0]) | (seconds > _SECONDS[1]) | (nanos < 0) | (nanos > 999_999_999)
     micros = np.where(odd, 0, seconds) * 1_000_000 + nanos // 1_000_000 * 1_000
     return pa.array(micros), odd
 
 
-def _dates(found: dict[str, Any]) -> tuple[pa.Array, NDArray[np.bool_]]:
+def _dates(members: dict[str, Any]) -> tuple[pa.Array, NDArray[np.bool_]]:
     import numpy as np
     import pyarrow as pa
 
-    year, month, day = found["year"], found["month"], found["day"]
+    year, month, day = members["year"], members["month"], members["day"]
     odd = (year < 1) | (year > 9999) | (month < 1) | (month > 12) | (day < 1) | (day > 31)
     months = np.where(odd, 0, (year - 1970) * 12 + month - 1).astype("datetime64[M]")
     days = months.astype("datetime64[D]") + np.where(odd, 0, day - 1)
@@ -276,26 +276,28 @@ def _dates(found: dict[str, Any]) -> tuple[pa.Array, NDArray[np.bool_]]:
     return pa.array(days.astype(np.int64).astype(np.int32)), odd
 
 
-def _times(found: dict[str, Any]) -> tuple[pa.Array, NDArray[np.bool_]]:
+def _times(members: dict[str, Any]) -> tuple[pa.Array, NDArray[np.bool_]]:
     import numpy as np
     import pyarrow as pa
 
     limits = {"hours": 24, "minutes": 60, "seconds": 60, "nanos": 1_000_000_000}
-    odd = np.any([(found[name] < 0) | (found[name] >= limit) for name, limit in limits.items()], axis=0)
-    millis = ((found["hours"] * 60 + found["minutes"]) * 60 + found["seconds"]) * 1_000 + found["nanos"] // 1_000_000
+    odd = np.any([(members[name] < 0) | (members[name] >= limit) for name, limit in limits.items()], axis=0)
+    millis = ((members["hours"] * 60 + members["minutes"]) * 60 + members["seconds"]) * 1_000 + members[
+        "nanos"
+    ] // 1_000_000
     return pa.array(np.where(odd, 0, millis).astype(np.int32)), odd
 
 
-def _decimals(found: dict[str, Any], scale: int) -> tuple[pa.Array, NDArray[np.bool_]]:
+def _decimals(members: dict[str, Any], scale: int) -> tuple[pa.Array, NDArray[np.bool_]]:
     """Of the scale of the column and at most eight bytes."""
     import numpy as np
 
     from airflow_kconnect.converters.registered.numbers import decimals_of
 
-    sizes = np.array([len(value) for value in found["value"]])
-    odd = (found["scale"] != scale) | (sizes > _LONG_BYTES)
+    sizes = np.array([len(value) for value in members["value"]])
+    odd = (members["scale"] != scale) | (sizes > _LONG_BYTES)
     numbers = [
         0 if skip else int.from_bytes(value, "big", signed=True)
-        for value, skip in zip(found["value"], odd.tolist(), strict=True)
+        for value, skip in zip(members["value"], odd.tolist(), strict=True)
     ]
     return decimals_of(np.array(numbers, np.int64), scale), odd

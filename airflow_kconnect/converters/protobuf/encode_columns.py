@@ -45,7 +45,7 @@ def message_encoder(descriptor: Any, schema: ConnectSchema, settings: ProtobufSe
             raise Unsure
         default = None if settings.ignore_default_for_nullables else default_of(member.schema)
         members.append((field.number, index, default, _field(field, member.schema, settings)))
-    members.sort(key=lambda found: found[0])
+    members.sort(key=lambda entry: entry[0])
 
     def encode(column: pa.Array) -> pa.Array:
         columns, parts = column.flatten(), []
@@ -101,10 +101,10 @@ def _prepared(field: Any, schema: ConnectSchema) -> Encode:
         import pyarrow as pa
 
         encoded = column.dictionary_encode()
-        found = [known.get(name) for name in encoded.dictionary.to_pylist()]
-        if None in found:
+        values = [known.get(name) for name in encoded.dictionary.to_pylist()]
+        if None in values:
             raise Unsure
-        return pa.array(found, pa.int64()).take(encoded.indices)
+        return pa.array(values, pa.int64()).take(encoded.indices)
 
     return numbers
 
@@ -158,8 +158,8 @@ def _logical(descriptor: Any, name: str) -> Encode:
     order = [field.name for field in sorted(descriptor.fields, key=lambda field: field.number)]
 
     def encode(column: pa.Array) -> pa.Array:
-        found = split(column)
-        return joined([writers[name](found[name]) for name in order], len(column))
+        parts = split(column)
+        return joined([writers[name](parts[name]) for name in order], len(column))
 
     return encode
 
@@ -197,8 +197,8 @@ def _time(column: pa.Array) -> dict[str, pa.Array]:
     seconds, rest = np.divmod(millis, 1_000)
     minutes, seconds = np.divmod(seconds, 60)
     hours, minutes = np.divmod(minutes, 60)
-    found = {"hours": hours, "minutes": minutes, "seconds": seconds, "nanos": rest * 1_000_000}
-    return {name: pa.array(values) for name, values in found.items()}
+    parts = {"hours": hours, "minutes": minutes, "seconds": seconds, "nanos": rest * 1_000_000}
+    return {name: pa.array(values) for name, values in parts.items()}
 
 
 def _decimal(column: pa.Array) -> dict[str, pa.Array]:

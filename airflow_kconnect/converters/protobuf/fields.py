@@ -137,9 +137,9 @@ def _is_synthetic(oneof: Any) -> bool:
 def _is_proto2(file: Any) -> bool:
     from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
-    found = FileDescriptorProto()
-    file.CopyToProto(found)
-    return found.syntax in ("", "proto2")
+    described = FileDescriptorProto()
+    file.CopyToProto(described)
+    return described.syntax in ("", "proto2")
 
 
 def _is_required(field: Any) -> bool:

@@ -74,8 +74,8 @@ class ProtobufFormat(Format):
     def _type(self, schema: RegisteredSchema, payload: bytes) -> MessageType:
         files = compiled(schema)
         descriptor = _selected(_main_file(files), _indexes(payload)[0])
-        found = connect_schema(descriptor, self._settings, schema.version)
-        return MessageType(files, descriptor.full_name, found, self._settings)
+        connect = connect_schema(descriptor, self._settings, schema.version)
+        return MessageType(files, descriptor.full_name, connect, self._settings)
 
 
 def _indexes(payload: bytes) -> tuple[tuple[int, ...], int]:
@@ -102,13 +102,13 @@ def _messages(file: Any) -> list[Any]:
 
 def _selected(file: Any, indexes: tuple[int, ...]) -> Any:
     messages = _messages(file)
-    found = None
+    message = None
     for index in indexes:
         if not 0 <= index < len(messages):
             raise DataError(f"The Protobuf schema has no message type with the indexes {list(indexes)} of the message")
-        found = messages[index]
-        messages = list(found.nested_types)
-    return found
+        message = messages[index]
+        messages = list(message.nested_types)
+    return message
 
 
 def _chosen(messages: list[Any], name: str) -> Any:

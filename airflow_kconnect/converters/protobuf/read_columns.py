@@ -152,8 +152,8 @@ def _enum_names(enum: Any) -> Read:
     known = {number: value.name for number, value in enum.values_by_number.items()}
 
     def names_of(numbers: list[Any]) -> pa.Array:
-        found = [None if n is None else known.get(n) or f"UNKNOWN_ENUM_VALUE_{enum.name}_{n}" for n in numbers]
-        return pa.array(found, pa.string())
+        texts = [None if n is None else known.get(n) or f"UNKNOWN_ENUM_VALUE_{enum.name}_{n}" for n in numbers]
+        return pa.array(texts, pa.string())
 
     return names_of
 
@@ -191,9 +191,9 @@ def _map(field: Any, schema: ConnectSchema, settings: ProtobufSettings) -> Read:
         values: list[Any] = []
         offsets = [0]
         for container in containers:
-            found = pairs(container)
-            keys.extend(found.keys())
-            values.extend(found.values())
+            entries = pairs(container)
+            keys.extend(entries.keys())
+            values.extend(entries.values())
             offsets.append(len(keys))
         if None in keys:
             raise DataError("A map has an entry without a key")

@@ -65,14 +65,14 @@ def _file_of_base64(text: str) -> bytes | None:
 
 def _references(schema: RegisteredSchema) -> dict[str, str]:
     """The texts of all files that a schema imports, also indirectly, by their names."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for name, other in schema.references:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or name == MAIN_FILE:
             raise DataError(f"The Protobuf schema has a reference with the name {name!r}, which is not a file name")
-        found.update(_references(other))
-        found[name] = other.text
-    return found
+        texts.update(_references(other))
+        texts[name] = other.text
+    return texts
 
 
 def _protoc(text: str, references: dict[str, str]) -> bytes:
@@ -112,8 +112,8 @@ def _file_set(described: Mapping[str, bytes]) -> bytes:
         file = FileDescriptorProto.FromString(serialized)
         file.name = name
         files.file.append(file)
-    found: bytes = files.SerializeToString()
-    return found
+    serialized_set: bytes = files.SerializeToString()
+    return serialized_set
 
 
 def _in_one_line(problem: str) -> str:

@@ -85,11 +85,11 @@ class _ToConnect:
         return name
 
     def _members(self, members: Any, *, within_oneof: bool = False) -> list[Field]:
-        found = []
+        converted = []
         for field in members:
             with self._within(field.name):
-                found.append(Field(field.name, self._field(field, within_oneof=within_oneof)))
-        return found
+                converted.append(Field(field.name, self._field(field, within_oneof=within_oneof)))
+        return converted
 
     def _union(self, oneof: Any) -> ConnectSchema:
         with self._within(oneof.name):

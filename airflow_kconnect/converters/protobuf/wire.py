@@ -62,8 +62,8 @@ def is_default(column: pa.Array) -> NDArray[np.bool_]:
     import pyarrow as pa
 
     if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
-        found: NDArray[np.bool_] = lengths_of(column) == 0
-        return found
+        empty: NDArray[np.bool_] = lengths_of(column) == 0
+        return empty
     values = _numpy(column)
     bits = values.view(f"u{values.itemsize}") if values.dtype.kind == "f" else values
     return np.asarray(bits == 0)
@@ -117,5 +117,5 @@ def _words(column: pa.Array) -> NDArray[np.uint64]:
 
 
 def _numpy(column: pa.Array) -> NDArray[Any]:
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return found
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values

@@ -151,8 +151,8 @@ def _values(field: Any, schema: ConnectSchema) -> Callable[[pa.Array], list[Any]
 
 
 def _plain(column: pa.Array) -> list[Any]:
-    found: list[Any] = column.to_pylist()
-    return found
+    values: list[Any] = column.to_pylist()
+    return values
 
 
 def numbers_of_enum(enum: Any, schema: ConnectSchema) -> dict[str, int]:
@@ -342,10 +342,10 @@ def _pairs_of_map(
     write = _message(value.message_type, schema.value_schema, settings)
 
     def inner_messages(messages: list[Any], offsets: list[int], keys: pa.Array, values: pa.Array) -> None:
-        found = keys_of(keys)
+        map_keys = keys_of(keys)
         inner: list[Any] = []
         for index, message in enumerate(messages):
-            inner.extend(getattr(message, name)[key] for key in found[offsets[index] : offsets[index + 1]])
+            inner.extend(getattr(message, name)[key] for key in map_keys[offsets[index] : offsets[index + 1]])
         write(inner, values)
 
     return inner_messages

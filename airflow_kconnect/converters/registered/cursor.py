@@ -71,8 +71,8 @@ class Cursor:
         if odd.any():
             self.leave(rows[odd])
             value[odd] = 0
-        found: NDArray[np.uint64] = value
-        return found
+        values: NDArray[np.uint64] = value
+        return values
 
     def skip(self, rows: Integers, sizes: Integers | int) -> tuple[Integers, Integers]:
         """Start and end of the next bytes of each message; both at its end where there are not that many.
@@ -98,8 +98,8 @@ class Cursor:
         """
         import numpy as np
 
-        found: NDArray[np.uint8] = self.data[start[:, None] + np.arange(width)]
-        return found
+        rows: NDArray[np.uint8] = self.data[start[:, None] + np.arange(width)]
+        return rows
 
     def slices(self, start: Integers, end: Integers) -> pa.Array:
         """The bytes from start to end of each row, as BINARY. Each row begins where the one before ends, or later."""

@@ -148,7 +148,7 @@ def _to_json(schema: RegisteredSchema) -> dict[str, Any]:
     return {"type": schema.type, "text": schema.text, "references": references, "guid": guid}
 
 
-def _from_json(found: dict[str, Any]) -> RegisteredSchema:
-    references = tuple((name, _from_json(other)) for name, other in found["references"].items())
-    guid = UUID(found["guid"]) if found["guid"] else None
-    return RegisteredSchema(found["type"], found["text"], references, guid=guid)
+def _from_json(fields: dict[str, Any]) -> RegisteredSchema:
+    references = tuple((name, _from_json(other)) for name, other in fields["references"].items())
+    guid = UUID(fields["guid"]) if fields["guid"] else None
+    return RegisteredSchema(fields["type"], fields["text"], references, guid=guid)

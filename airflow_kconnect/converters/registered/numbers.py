@@ -75,8 +75,8 @@ def _big_endian(column: pa.Array) -> NDArray[np.uint8]:
     import numpy as np
 
     data = np.frombuffer(column.buffers()[1], np.uint8).reshape(-1, _DECIMAL_BYTES)
-    found: NDArray[np.uint8] = data[column.offset : column.offset + len(column), ::-1]
-    return found
+    reversed_bytes: NDArray[np.uint8] = data[column.offset : column.offset + len(column), ::-1]
+    return reversed_bytes
 
 
 def _sizes(data: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -89,8 +89,8 @@ def _sizes(data: NDArray[np.uint8]) -> NDArray[np.int64]:
     first = np.take_along_axis(data, leading[:, None], axis=1)[:, 0]
     # The first byte that is kept must have the sign.
     needs_sign = (leading > 0) & ((first > 0x7F) != negative)
-    found: NDArray[np.int64] = _DECIMAL_BYTES - leading + needs_sign
-    return found
+    sizes: NDArray[np.int64] = _DECIMAL_BYTES - leading + needs_sign
+    return sizes
 
 
 def decimals_of(unscaled: NDArray[np.int64], scale: int) -> pa.Array:

@@ -63,11 +63,11 @@ class ShapeParser:
             if not count:
                 continue
             chosen = messages if count == len(messages) else messages.filter(here)
-            found, wrong = decoder.decode(pc.binary_slice(chosen, prefix_bytes(prefix), LONGEST))
+            decoded, wrong = decoder.decode(pc.binary_slice(chosen, prefix_bytes(prefix), LONGEST))
             if count == len(messages):
-                return found, wrong
+                return decoded, wrong
             rows.append(pc.indices_nonzero(here))
-            data.append(found)
+            data.append(decoded)
             errors.append(pa.nulls(count, pa.string()) if wrong is None else wrong)
         if not rows:
             return pa.nulls(len(messages), self.type), None
@@ -91,11 +91,11 @@ def _inverted(rows: pa.Array, size: int) -> pa.Array:
 
 def parsers(known: KnownMessages, shapes: Sequence[Shape]) -> dict[int, ShapeParser]:
     """The parser of each shape, by its index."""
-    found: dict[int, dict[bytes, PayloadDecoder]] = {index: {} for index in range(len(shapes))}
+    by_shape: dict[int, dict[bytes, PayloadDecoder]] = {index: {} for index in range(len(shapes))}
     for schema in known:
         if schema.shape in shapes and schema.decoder is not None:
-            found[shapes.index(schema.shape)][schema.prefix] = schema.decoder
-    return {index: ShapeParser(shapes[index], decoders) for index, decoders in found.items() if decoders}
+            by_shape[shapes.index(schema.shape)][schema.prefix] = schema.decoder
+    return {index: ShapeParser(shapes[index], decoders) for index, decoders in by_shape.items() if decoders}
 
 
 def decode(raw: Column, shapes: Sequence[Shape], known: KnownMessages, let: Let, hints: Hints) -> Decoded:
@@ -116,11 +116,11 @@ def decode(raw: Column, shapes: Sequence[Shape], known: KnownMessages, let: Let,
         let({"selection": _selection(raw, known)}) if known.unselectable else [],
     )
     for index, shape in enumerate(shapes):
-        found = [here[index]] if index in here else []
+        candidates = [here[index]] if index in here else []
         if index in decoded:
-            found.append(decoded[index]["data"])
+            candidates.append(decoded[index]["data"])
             problems.append(decoded[index]["error"])
-        values.append(F.coalesce(*found) if found else F.lit(None).cast(spark_type(shape.schema)))
+        values.append(F.coalesce(*candidates) if candidates else F.lit(None).cast(spark_type(shape.schema)))
     tag, wrong = _tag(raw, shapes, known), _wrong(raw, known)
     if not again:
         # Not decoded where it was read, for a reason that only an Arrow function tells.
@@ -191,8 +191,8 @@ def _selection(raw: Column, known: KnownMessages) -> Column:
         import pyarrow as pa
 
         rows = messages.to_pylist()
-        found = (None if message is None else selection_problem(form, message, guids=guids) for message in rows)
-        return pa.array(found, pa.string())
+        problems = (None if message is None else selection_problem(form, message, guids=guids) for message in rows)
+        return pa.array(problems, pa.string())
 
     return arrow_function(run, "string")(raw)
 

@@ -91,13 +91,13 @@ def spread(parts: list[pa.Array], given: NDArray[np.bool_]) -> list[pa.Array]:
     """The parts of the given rows as those of all rows: the others have no bytes."""
     import numpy as np
 
-    found = []
+    spread_parts = []
     for part in parts:
         lengths = np.zeros(len(given), np.int64)
         lengths[given] = lengths_of(part)
         offsets = offsets_of(part)
-        found.append(binary(lengths, bytes_of(part)[offsets[0] : offsets[-1]]))
-    return found
+        spread_parts.append(binary(lengths, bytes_of(part)[offsets[0] : offsets[-1]]))
+    return spread_parts
 
 
 def without(part: pa.Array, where: NDArray[np.bool_]) -> pa.Array:
