@@ -33,10 +33,10 @@ def member(fields: Mapping[str, Any], name: str, kind: type[T]) -> T:
 
     :raises ValueError: it is missing or of another type.
     """
-    found = fields.get(name)
-    if isinstance(found, kind) and not (kind is int and isinstance(found, bool)):
-        return found
-    raise ValueError(f"`{name}` is {type(found).__name__}, expected {kind.__name__}")
+    value = fields.get(name)
+    if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+        return value
+    raise ValueError(f"`{name}` is {type(value).__name__}, expected {kind.__name__}")
 
 
 def number(fields: Mapping[str, Any], name: str, bounds: range = INT32) -> int:
@@ -44,10 +44,10 @@ def number(fields: Mapping[str, Any], name: str, bounds: range = INT32) -> int:
 
     :raises ValueError: it is missing, of another type, or out of bounds.
     """
-    found = member(fields, name, int)
-    if found not in bounds:
-        raise ValueError(f"`{name}` is {found}, which is out of range")
-    return found
+    value = member(fields, name, int)
+    if value not in bounds:
+        raise ValueError(f"`{name}` is {value}, which is out of range")
+    return value
 
 
 def optional_text(fields: Mapping[str, Any], name: str) -> str | None:

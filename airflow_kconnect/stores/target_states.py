@@ -65,7 +65,7 @@ class TargetStates:
         self._admin = KafkaAdmin(self._clients.admin())
         self._log = CompactedLog(self._admin, self._clients.consumer(f"{worker.group_id}-configs"), self._topic)
         self._states: dict[str, TargetState] = {}
-        self._found = False
+        self._topic_exists = False
 
     def read(self, connector: str) -> TargetState:
         """The state of a connector; STARTED if none is recorded, as in Connect.
@@ -80,9 +80,9 @@ class TargetStates:
 
         :raises ConfigError, RetriableError: as `read`.
         """
-        if not self._found:
-            self._found = check_config_topic(self._topic, self._admin.check_reachable().get(self._topic, 0))
-        if self._found:
+        if not self._topic_exists:
+            self._topic_exists = check_config_topic(self._topic, self._admin.check_reachable().get(self._topic, 0))
+        if self._topic_exists:
             self._log.read([0], self._take, committed=True)
         return dict(self._states)
 

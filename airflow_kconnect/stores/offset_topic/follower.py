@@ -52,11 +52,11 @@ class PlanFollower:
         :raises RetriableError: partitions were added to the offset topic, so other runs write elsewhere.
         """
         name, mine = self._pointer.connector, self._pointer.claim
-        found = self._admin.partitions(self._pointer.topic)
-        if found != self._pointer.topic_partitions:
+        partitions = self._admin.partitions(self._pointer.topic)
+        if partitions != self._pointer.topic_partitions:
             raise RetriableError(
                 f"connector {name}: {self._pointer.topic} had {self._pointer.topic_partitions} partitions when run"
-                f" {mine.run_id} began, and has {found} now; the next run resumes"
+                f" {mine.run_id} began, and has {partitions} now; the next run resumes"
             )
         self._view.read(self._log, self._partitions)
         claim = self._view.claim

@@ -88,10 +88,10 @@ class TopicRead:
         fields = json.loads(value)
         if not isinstance(fields, dict) or fields.pop("version") != 1:
             raise ValueError("not what a sink has read, in version 1")
-        found = cls(**fields)
-        if not all(offset is None or isinstance(offset, int) for offset in found.offsets):
+        read = cls(**fields)
+        if not all(offset is None or isinstance(offset, int) for offset in read.offsets):
             raise ValueError("an offset is not a whole number")
-        return replace(found, offsets=tuple(found.offsets))
+        return replace(read, offsets=tuple(read.offsets))
 
 
 @dataclass(frozen=True)

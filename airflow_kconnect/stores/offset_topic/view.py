@@ -178,8 +178,8 @@ class OffsetView:
     @property
     def offsets(self) -> dict[str, Offset]:
         """`partition_identity` -> committed offset. :raises DataError: one cannot be read."""
-        found = {identity: self._offset(identity) for identity in self._records}
-        return {identity: offset for identity, offset in found.items() if offset is not None}
+        offsets = {identity: self._offset(identity) for identity in self._records}
+        return {identity: offset for identity, offset in offsets.items() if offset is not None}
 
     def offset_keys(self, source_partition: Mapping[str, Any]) -> tuple[bytes, list[bytes]]:
         """The key to write this partition's offset with, and the keys of older spellings to delete.

@@ -139,9 +139,9 @@ class SourceOffsetCondition(Condition):
 
     def look(self, connector: ConnectorPositions) -> Finding:
         """See `Condition.look`."""
-        found = connector.source().get(partition_identity(self.partition))
-        met = found is not None and reached(found, self.offset)
-        position = {"connector": connector.name, "partition": dict(self.partition), "offset": found}
+        committed = connector.source().get(partition_identity(self.partition))
+        met = committed is not None and reached(committed, self.offset)
+        position = {"connector": connector.name, "partition": dict(self.partition), "offset": committed}
         return Finding(met, position)
 
 
@@ -161,11 +161,11 @@ class SinkOffsetCondition(Condition):
     def look(self, connector: ConnectorPositions) -> Finding:
         """See `Condition.look`."""
         place = TopicPartition(self.topic, self.partition)
-        found = {partition.place: partition for partition in connector.sink().partitions}.get(place)
-        if found is None:
+        partition_state = {partition.place: partition for partition in connector.sink().partitions}.get(place)
+        if partition_state is None:
             raise ConfigError({"partition": [f"{place} is not a topic-partition that this sink reads"]}, connector.name)
-        committed = found.committed or 0
-        return Finding(committed >= self.offset, _offset_facts(connector, [found]))
+        committed = partition_state.committed or 0
+        return Finding(committed >= self.offset, _offset_facts(connector, [partition_state]))
 
 
 @dataclass(frozen=True)

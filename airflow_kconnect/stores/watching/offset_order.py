@@ -8,23 +8,25 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 
 
-def reached(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+def reached(committed: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     """Whether each wanted field is there and at least as large; numbers may be given as strings, as templates render
     them.
 
     :raises ConfigError: a field cannot be compared with the committed one, such as a number with a string.
     """
-    return all(_field_reached(key, found.get(key), value) for key, value in wanted.items())
+    return all(_field_reached(key, committed.get(key), value) for key, value in wanted.items())
 
 
-def _field_reached(key: str, found: Any, wanted: Any) -> bool:
-    if found is None:
+def _field_reached(key: str, committed: Any, wanted: Any) -> bool:
+    if committed is None:
         return False
-    if isinstance(wanted, str) and isinstance(found, int | float):
+    if isinstance(wanted, str) and isinstance(committed, int | float):
         wanted = _number(key, wanted)
-    if isinstance(found, str) != isinstance(wanted, str):
-        raise ConfigError({"offset": [f"`{key}` is {wanted!r}, but the committed one is {found!r}: no order between"]})
-    far_enough: bool = found >= wanted
+    if isinstance(committed, str) != isinstance(wanted, str):
+        raise ConfigError(
+            {"offset": [f"`{key}` is {wanted!r}, but the committed one is {committed!r}: no order between"]}
+        )
+    far_enough: bool = committed >= wanted
     return far_enough
 
 
