@@ -36,10 +36,10 @@ class GroupAdmin(KafkaAdmin):
 
         :raises RetriableError: the broker is unavailable.
         """
-        found = self._settled(
+        groups = self._settled(
             f"looking up group {group}", lambda: self._client.list_groups(group, timeout=self._timeout_s)
         )
-        return any(each.protocol_type == protocol and each.members for each in found)
+        return any(each.protocol_type == protocol and each.members for each in groups)
 
     def delete_group(self, group: str) -> None:
         """Delete a group with all its offsets; it is not an error if it does not exist.

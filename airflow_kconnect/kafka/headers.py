@@ -25,17 +25,17 @@ def headers_of_all(messages: Iterable[Message]) -> tuple[list[Headers], set[int]
 
     Call it only once for each message, as `headers_of`. It costs little where there are no headers.
     """
-    found: list[Headers] = []
+    headers: list[Headers] = []
     unreadable: set[int] = set()
     rest = map(_client_headers, messages)
     while True:
         try:
-            found.extend(rest)
+            headers.extend(rest)
         except (SystemError, UnicodeDecodeError):
-            unreadable.add(len(found))
-            found.append(None)
+            unreadable.add(len(headers))
+            headers.append(None)
         else:
-            return found, unreadable
+            return headers, unreadable
 
 
 def headers_of(message: Message) -> list[tuple[str, bytes | None]]:
