@@ -126,8 +126,8 @@ class SchemaRegistry:
 
     def _note_guid(self, schema_id: int, answer: Mapping[str, Any]) -> None:
         with suppress(ValueError):
-            if isinstance(found := answer.get("guid"), str):
-                self._guids[schema_id] = UUID(found)
+            if isinstance(guid := answer.get("guid"), str):
+                self._guids[schema_id] = UUID(guid)
 
     def _schema(self, answer: Mapping[str, Any], depth: int = 0) -> RegisteredSchema:
         text = answer.get("schema")
@@ -184,10 +184,10 @@ class SchemaRegistry:
         return answer.body
 
     def _id(self, answer: Mapping[str, Any]) -> int:
-        found = answer.get("id")
-        if not isinstance(found, int):
+        schema_id = answer.get("id")
+        if not isinstance(schema_id, int):
             raise self._no_registry(self._http.shown, "sends no `id`")
-        return found
+        return schema_id
 
     def _no_registry(self, url: str, problem: str, cure: str = _CHECK_URL) -> ConfigError:
         """Records are not to blame for a wrong URL: with ``errors.tolerance=all`` they would become dead letters."""

@@ -109,24 +109,24 @@ class OAuthTokens:
             status, data = self._http.send("POST", self._url, headers, self._form)
         except RetriableError as error:
             raise RetriableError(f"The OAuth server is unavailable: {error}") from error
-        found = _object(data)
-        problem = f"answers {status} {self._explained(found)}".strip()
+        answer = _object(data)
+        problem = f"answers {status} {self._explained(answer)}".strip()
         if status >= _SERVER_ERROR or status in _UNAVAILABLE:
             raise RetriableError(f"The OAuth server is unavailable: {self._shown} {problem}")
-        if status in _REFUSED or (status == _BAD_REQUEST and "error" in found):
-            key = self._prefix + (_SCOPE if found.get("error") == "invalid_scope" else CLIENT_SECRET)
+        if status in _REFUSED or (status == _BAD_REQUEST and "error" in answer):
+            key = self._prefix + (_SCOPE if answer.get("error") == "invalid_scope" else CLIENT_SECRET)
             raise ConfigError({key: [f"The OAuth server refuses client {self._client}: {self._shown} {problem}"]})
         if status != _OK:
             raise self._no_server(problem)
-        return found
+        return answer
 
     @property
     def _shown(self) -> str:
         return self._url.partition("?")[0]
 
-    def _explained(self, found: Mapping[str, Any]) -> str:
+    def _explained(self, answer: Mapping[str, Any]) -> str:
         """The server's own explanation, which may not repeat the secret."""
-        texts = (found.get(name) for name in ("error", "error_description"))
+        texts = (answer.get(name) for name in ("error", "error_description"))
         explained = " ".join(" ".join(str(text).split()) for text in texts if text)
         return explained.replace(self._secret, "***")[:500]
 
@@ -149,10 +149,10 @@ def _valid_s(answer: Mapping[str, Any], token: str) -> float:
 
 def _object(data: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(data)
+        answer = json.loads(data)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return answer if isinstance(answer, dict) else {}
 
 
 def _check_url(name: str, value: Any) -> None:

@@ -62,12 +62,12 @@ class Store:
         from cryptography.hazmat.primitives.serialization import Encoding
 
         content = self._content(self.password)
-        found = [certificate.certificate for certificate in content.additional_certs]
+        certificates = [certificate.certificate for certificate in content.additional_certs]
         if content.cert:
-            found.append(content.cert.certificate)
-        if not found:
+            certificates.append(content.cert.certificate)
+        if not certificates:
             raise self.error("location", f"{self.location} has no certificate")
-        return "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in found)
+        return "".join(certificate.public_bytes(Encoding.PEM).decode() for certificate in certificates)
 
     def identity(self, key_password: str | None, protect: str) -> bytes:
         """A key and its certificates as PEM.
@@ -139,10 +139,10 @@ class Store:
     def _alias(self) -> str:
         """The name of the store's first key."""
         options = ["-keystore", self.location, "-storetype", JKS, "-storepass:env", "KCONNECT_STORE"]
-        found = _ALIAS.search(self._keytool(["-list", "-v", *options], {"KCONNECT_STORE": self.password or ""}))
-        if found is None:
+        match = _ALIAS.search(self._keytool(["-list", "-v", *options], {"KCONNECT_STORE": self.password or ""}))
+        if match is None:
             raise self.error("location", f"{self.location} has no key with a certificate")
-        return found[1]
+        return match[1]
 
     def _keytool(self, arguments: list[str], passwords: Mapping[str, str]) -> str:
         """Passwords are in the environment: everyone on a machine can see command lines."""

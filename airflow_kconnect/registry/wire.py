@@ -27,8 +27,8 @@ def schema_id(message: bytes) -> int | None:
     """The schema's id in a message; None if the message does not begin with magic byte and id."""
     if len(message) < PREFIX_BYTES or message[:1] != MAGIC:
         return None
-    found = int.from_bytes(message[1:PREFIX_BYTES], "big")
-    return found if found <= _ID_MAX else None
+    number = int.from_bytes(message[1:PREFIX_BYTES], "big")
+    return number if number <= _ID_MAX else None
 
 
 def guid_prefix(guid: UUID) -> bytes:
@@ -67,11 +67,11 @@ def decode_indexes(payload: bytes) -> tuple[tuple[int, ...], int]:
         return (0,), end
     if not 0 < count <= len(payload):
         raise ValueError(f"{count} message indexes in {len(payload)} bytes")
-    found: list[int] = []
+    indexes: list[int] = []
     for _ in range(count):
         number, end = next(numbers)
-        found.append(number)
-    return tuple(found), end
+        indexes.append(number)
+    return tuple(indexes), end
 
 
 def _varint(number: int) -> bytes:
