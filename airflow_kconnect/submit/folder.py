@@ -39,18 +39,18 @@ def connector_files(folder: Path) -> list[Path]:
 
 def read_files(files: Iterable[Path]) -> tuple[dict[str, ConnectorFile], dict[str, list[str]]]:
     """The connectors in some files by name, and what is wrong with the others, by path."""
-    found: dict[str, ConnectorFile] = {}
+    connectors: dict[str, ConnectorFile] = {}
     errors: dict[str, list[str]] = {}
     for file in files:
         try:
             connector = _read(file)
-            if connector.name in found:
-                other = found[connector.name].file.name
+            if connector.name in connectors:
+                other = connectors[connector.name].file.name
                 raise ConfigError({"name": [f"`{connector.name}` is the connector of {other} too"]})
-            found[connector.name] = connector
+            connectors[connector.name] = connector
         except ConfigError as error:
             errors[str(file)] = in_file(file, error)
-    return found, errors
+    return connectors, errors
 
 
 def in_file(file: Path, error: ConfigError) -> list[str]:

@@ -71,11 +71,11 @@ def registered_config(name: str, worker: Mapping[str, Any]) -> dict[str, str]:
     :raises RetriableError: the broker is unavailable.
     """
     cluster = read_registered(worker)
-    found = cluster.connector(name)
-    if found is None:
+    registered = cluster.connector(name)
+    if registered is None:
         similar = get_close_matches(name, cluster.connectors, n=1)
         hint = f"; did you mean `{similar[0]}`?" if similar else ""
         topic = WorkerConfig.from_props(worker).config_topic
         text = f"there is no connector `{name}` in topic {topic}, nor a file of this name{hint}"
         raise ConfigError({"connector": [text]})
-    return {**found.texts, "name": name}
+    return {**registered.texts, "name": name}
