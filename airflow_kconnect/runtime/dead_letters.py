@@ -73,9 +73,9 @@ def as_before(rows: DataFrame, topics: Sequence[str]) -> DataFrame:
     from pyspark.sql import functions as F
 
     def context(name: str) -> Column:
-        found = F.filter("headers", lambda header: header["key"] == CONTEXT_PREFIX + name)
+        matching = F.filter("headers", lambda header: header["key"] == CONTEXT_PREFIX + name)
         # The last one is the reporter's: a record may have had its own.
-        return F.get(F.transform(found, lambda header: header["value"].cast("string")), F.size(found) - 1)
+        return F.get(F.transform(matching, lambda header: header["value"].cast("string")), F.size(matching) - 1)
 
     own = F.filter("headers", lambda header: ~header["key"].startswith(CONTEXT_PREFIX))
     known = context("topic").isin(list(topics))

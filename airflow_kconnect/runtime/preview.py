@@ -77,9 +77,9 @@ def _check_record(number: int, record: Any) -> None:
     if not isinstance(record, Mapping):
         raise DataError(f"record {number} is not an object with `topic`, `key`, `value` and so on")
     for key in ("partition", "offset", "timestamp"):
-        found = record.get(key)
-        if found is not None and (isinstance(found, bool) or not isinstance(found, int)):
-            raise DataError(f"record {number}: `{key}` is not an integer: {found!r}")
+        value = record.get(key)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise DataError(f"record {number}: `{key}` is not an integer: {value!r}")
     headers = record.get("headers") or []
     if not isinstance(headers, list) or any(
         not isinstance(h, Mapping) or not {"key", "value"} <= h.keys() for h in headers
@@ -89,12 +89,12 @@ def _check_record(number: int, record: Any) -> None:
 
 def _inspected(config: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, list[str]]]:
     """The configuration as texts, and its errors, as far as they matter here."""
-    found = inspect_connector({k: v for k, v in config.items() if not k.startswith(_OUTPUT)})
-    errors = found.errors
+    inspection = inspect_connector({k: v for k, v in config.items() if not k.startswith(_OUTPUT)})
+    errors = inspection.errors
     for key in ("name", "topics", "connector.class"):
         if key not in config:
             errors.pop(key, None)
-    return found.props | {k: coerce(v) for k, v in config.items() if k.startswith(_OUTPUT)}, errors
+    return inspection.props | {k: coerce(v) for k, v in config.items() if k.startswith(_OUTPUT)}, errors
 
 
 class _Plan:
@@ -111,21 +111,21 @@ class _Plan:
     def _readable(converters: Mapping[Role, Converter]) -> dict[Role, Converter]:
         """Plain JSON in place of formats for which a schema would have to be registered: a preview changes nothing."""
         plain = {role: JsonConverter({"schemas.enable": "false"}, is_key=role == "key") for role in _ROLES}
-        return {role: plain[role] if found.writes_by_topic else found for role, found in converters.items()}
+        return {role: plain[role] if converter.writes_by_topic else converter for role, converter in converters.items()}
 
     @staticmethod
     def _converters(
         props: Mapping[str, str], worker: Mapping[str, str], prefix: str, errors: dict[str, list[str]]
     ) -> dict[Role, Converter]:
-        found: dict[Role, Converter] = {}
+        converters: dict[Role, Converter] = {}
         for role in _ROLES:
             if f"{role}.converter" not in {**worker, **props}:
                 continue
             try:
-                found[role] = new_converter(props.get(f"{role}.converter"), props, worker, role)
+                converters[role] = new_converter(props.get(f"{role}.converter"), props, worker, role)
             except ConfigError as error:
                 errors |= {prefix + key: messages for key, messages in error.errors.items()}
-        return found
+        return converters
 
     def answers(self, records: list[Record]) -> list[Record]:
         """The answers, for a few shapes at a time: a plan has a column for each."""
@@ -218,10 +218,10 @@ def _answer(row: Row) -> Record:
     if row.error == DROPPED:
         return {"dropped": True}
     if row.error is not None:
-        found = record_error(row.error)
-        if found is None:
+        failure = record_error(row.error)
+        if failure is None:
             return {"error": {"stage": "VALUE_CONVERTER", "class": None, "message": row.error}}
-        return {"error": {"stage": found.stage, "class": found.exception, "message": found.message}}
+        return {"error": {"stage": failure.stage, "class": failure.exception, "message": failure.message}}
     cells = row.asDict()
     return {
         "topic": row.topic,

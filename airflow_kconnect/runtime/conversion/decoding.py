@@ -62,7 +62,7 @@ class PartDecoder:
         """Learn from messages as they are in Kafka: their bytes, and all their headers."""
         header = id_header_of(self._converter)
         ids = [(data, header.of(headers) if header else None) for data, headers in messages]
-        self.learn((named(data, found) for data, found in ids), by_id=any(found for _, found in ids))
+        self.learn((named(data, header_id) for data, header_id in ids), by_id=any(header_id for _, header_id in ids))
 
     def learn(self, samples: Iterable[bytes | None], *, by_id: bool = False) -> None:
         """Look at messages: the next decoding knows their shapes, or what is wrong with them.

@@ -36,12 +36,12 @@ def named_column(data: Column, ids: Column) -> Column:
 
 def ids_of(id_headers: Mapping[str, IdHeader], headers: Sequence[Headers]) -> dict[str, pa.Array]:
     """By part, what the headers of messages say of its schema; parts of which they say nothing are left out."""
-    found = {}
+    by_part = {}
     for part, header in id_headers.items() if any(headers) else ():
         ids = pa.array([header.of(given) for given in headers], pa.binary())
         if ids.null_count < len(ids):
-            found[part] = ids
-    return found
+            by_part[part] = ids
+    return by_part
 
 
 def unknown_cells(part: str, ids: pa.Array, data: pa.Array, errors: Sequence[str | None]) -> list[str | None]:

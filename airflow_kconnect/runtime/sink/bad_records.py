@@ -84,32 +84,32 @@ class RefusedRecords:
     ) -> None:
         self._dead_letters, self._split, self._consumer_config = dead_letters, split, consumer_config
         self._topics = replayed_topics
-        self._found: dict[int, RefusedError] = {}
+        self._refused: dict[int, RefusedError] = {}
 
     def add(self, offset: int, error: RefusedError) -> None:
         """See `SplitWriter.tolerate`."""
-        self._found[offset] = error
+        self._refused[offset] = error
 
     def report(self) -> int:
         """Report them before their offsets count: after that they are never read again. Returns how many there were."""
-        if not self._found:
+        if not self._refused:
             return 0
         split, originals = self._split, self._originals()
-        for offset, error in self._found.items():
-            found = RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
+        for offset, error in self._refused.items():
+            record_error = RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
             place: dict[str, Any] = {"topic": split.topic, "partition": split.partition, "offset": offset}
-            self._dead_letters.tell(FailedRecord(**{**place, **originals.get(offset, {})}), found)
+            self._dead_letters.tell(FailedRecord(**{**place, **originals.get(offset, {})}), record_error)
         self._dead_letters.flush()
-        count = len(self._found)
-        self._found.clear()
+        count = len(self._refused)
+        self._refused.clear()
         return count
 
     def _originals(self) -> dict[int, dict[str, Any]]:
         if not self._dead_letters.handling.reports:
             return {}
-        around = replace(self._split, start=min(self._found), end=max(self._found) + 1)
+        around = replace(self._split, start=min(self._refused), end=max(self._refused) + 1)
         messages = chain.from_iterable(read_messages(self._consumer_config, around))
-        return {offset: self._original(m) for m in messages if (offset := m.offset()) in self._found}
+        return {offset: self._original(m) for m in messages if (offset := m.offset()) in self._refused}
 
     def _original(self, message: Message) -> dict[str, Any]:
         return _as_in_kafka(message) if self._topics is None else before_it_failed(message, self._topics)
@@ -132,13 +132,13 @@ def _as_in_kafka(message: Message) -> dict[str, Any]:
 
 def before_it_failed(message: Message, topics: frozenset[str]) -> dict[str, Any]:
     """The record from which a dead letter was made; as in `dead_letters.as_before`."""
-    found = _as_in_kafka(message)
-    headers = found["headers"] or []
+    record = _as_in_kafka(message)
+    headers = record["headers"] or []
     context = {name.removeprefix(CONTEXT_PREFIX): value for name, value in headers if name.startswith(CONTEXT_PREFIX)}
-    found["headers"] = [header for header in headers if not header[0].startswith(CONTEXT_PREFIX)] or None
+    record["headers"] = [header for header in headers if not header[0].startswith(CONTEXT_PREFIX)] or None
     topic = (context.get("topic") or b"").decode(errors="replace")
     if topic in topics:
-        found["topic"] = topic
+        record["topic"] = topic
         if re.fullmatch(rb"[0-9]{1,9}", context.get("partition") or b""):
-            found["partition"] = int(context["partition"])
-    return found
+            record["partition"] = int(context["partition"])
+    return record

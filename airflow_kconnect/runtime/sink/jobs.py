@@ -106,7 +106,7 @@ class SinkJobs:
         self._first, samples = samples[0] if samples else None, samples[:_LEARNT_MAX]
         parts = [(part_of(name), data) for name, data in samples]
         for part, decoder in self._decoders:
-            own = [(data, by_id) for (found, by_id), data in parts if found == part]
+            own = [(data, by_id) for (sample_part, by_id), data in parts if sample_part == part]
             decoder.learn([data for data, _ in own], by_id=any(by_id for _, by_id in own))
         if large:
             self._record_bytes = _UNKNOWN

@@ -278,7 +278,7 @@ def _arrow(settings: ReaderSettings, messages: Sequence[Message]) -> pa.RecordBa
             if not settings.keeps_parsed:
                 arrays[part] = pc.if_else(arrays[name].is_valid(), None, arrays[part])
         elif name == "headers":
-            cells = [[{"key": key, "value": value} for key, value in found] if found else None for found in headers]
+            cells = [[{"key": key, "value": value} for key, value in given] if given else None for given in headers]
             arrays[name] = pa.array(cells, column.type)
         elif kind == "id" and part in ids:
             arrays[name] = ids[part]

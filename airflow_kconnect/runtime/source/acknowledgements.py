@@ -27,9 +27,9 @@ def _folder(plan_id: str, split: int) -> Path:
     folder = Path(tempfile.gettempdir()) / f"kconnect-acks-{plan_id}-{split}"
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    private = stat.S_ISDIR(found.st_mode) and not stat.S_IMODE(found.st_mode) & 0o077
-    if not private or found.st_uid != os.geteuid():
+    status = folder.lstat()
+    private = stat.S_ISDIR(status.st_mode) and not stat.S_IMODE(status.st_mode) & 0o077
+    if not private or status.st_uid != os.geteuid():
         raise RetriableError(
             f"{folder} was created by another user, and the run needs it for itself alone. Let `TMPDIR` of the"
             " executors name a folder that only their user can write to"

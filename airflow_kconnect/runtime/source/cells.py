@@ -27,14 +27,14 @@ def column(values: Sequence[Any], type_: pa.DataType) -> tuple[pa.Array, dict[in
         return _array(values, type_, check), {}
     except _UNFIT:
         pass
-    found, errors = [], {}
+    cells, errors = [], {}
     for row, value in enumerate(values):
         try:
-            found.append(_array([value], type_, check))
+            cells.append(_array([value], type_, check))
         except _UNFIT as error:
-            found.append(pa.nulls(1, type_))
+            cells.append(pa.nulls(1, type_))
             errors[row] = str(error) if isinstance(error, DataError) else in_one_line(error)
-    return pa.concat_arrays(found), errors
+    return pa.concat_arrays(cells), errors
 
 
 def _array(values: Sequence[Any], type_: pa.DataType, check: Check | None) -> pa.Array:
@@ -82,11 +82,11 @@ def _struct(members: Mapping[str, Check]) -> Check | None:
 def _items(inner: Check | None) -> Check | None:
     def check(value: Any) -> None:
         for item in () if value is None else value:
-            found(item)
+            check_item(item)
 
     if inner is None:
         return None
-    found = inner
+    check_item = inner
     return check
 
 

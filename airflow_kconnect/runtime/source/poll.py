@@ -251,11 +251,11 @@ def _arrow(
 
 def _checked(field: pa.Field, data: dict[str, list[Any]], executing: str) -> pa.Array:
     """A column; values that it cannot hold are errors of their records."""
-    found, errors = cells.column(data[field.name], field.type)
+    column, errors = cells.column(data[field.name], field.type)
     for row, text in errors.items():
         place = field.name.split("_")[0] if field.name.startswith(("key_", "value_")) else field.name
         data["error"][row] = data["error"][row] or f"{stage_prefix('TASK_POLL', executing)}The {place}: {text}"
-    return found
+    return column
 
 
 def _json_or_none(value: Mapping[str, Any] | None) -> str | None:
