@@ -62,16 +62,16 @@ class Arrival(Move):
         self._say("stopped in Connect")
 
     def _bring_offsets(self, recorded: Handover | None) -> None:
-        found = self._compared()  # 4
-        if found.equal:
+        compared = self._compared()  # 4
+        if compared.equal:
             self._here.settle(self._config, self._name)
-            self._say(f"offsets: {found}; nothing to copy")
+            self._say(f"offsets: {compared}; nothing to copy")
             return
-        if recorded in _FIRST and found.here:
-            text = foreign_offsets(self._name, found)
+        if recorded in _FIRST and compared.here:
+            text = foreign_offsets(self._name, compared)
             raise DataError(f"connector {self._name} is stopped on both sides. {text}")
         self._here.record(self._name, Handover.ARRIVING)
         there = self._cluster.offsets(self._name)
         self._here.alter_offsets(self._config, changes(there, self._here.offsets(self._config)))
         self._verify()
-        self._say(f"copied the offsets of {counted(len(found.there), 'partition')} from Connect")
+        self._say(f"copied the offsets of {counted(len(compared.there), 'partition')} from Connect")

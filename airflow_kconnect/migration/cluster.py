@@ -132,10 +132,12 @@ class ConnectCluster:
             text = f"connector {name} cannot be stopped in Connect ({error}); `stop` exists since Kafka 3.5 (KIP-875)"
             raise DataError(text) from None
         deadline_s = time.monotonic() + timeout_s
-        while not (found := self.connector(name)).is_stopped:
+        while not (connector := self.connector(name)).is_stopped:
             if time.monotonic() > deadline_s:
-                tasks = f" with {counted(len(found.tasks), 'task')}" if found.tasks else ""
-                text = f"connector {name} is still {found.state}{tasks} in Connect {timeout_s:.0f} s after it was told"
+                tasks = f" with {counted(len(connector.tasks), 'task')}" if connector.tasks else ""
+                text = (
+                    f"connector {name} is still {connector.state}{tasks} in Connect {timeout_s:.0f} s after it was told"
+                )
                 raise RetriableError(f"{text} to stop. Run the command again, or restart the worker of its tasks")
             time.sleep(_PAUSE_S)
 
@@ -147,13 +149,13 @@ class ConnectCluster:
         self._http.send("PUT", f"{_path(name)}/resume")
         deadline_s = time.monotonic() + timeout_s
         while True:
-            found = self.connector(name)
-            if found.state == "FAILED" or (found.state == "RUNNING" and found.tasks):
-                return found
+            connector = self.connector(name)
+            if connector.state == "FAILED" or (connector.state == "RUNNING" and connector.tasks):
+                return connector
             if time.monotonic() > deadline_s:
-                if found.state == STOPPED:
+                if connector.state == STOPPED:
                     raise RetriableError(f"connector {name} is still STOPPED {timeout_s:.0f} s after it was resumed")
-                return found
+                return connector
             time.sleep(_PAUSE_S)
 
 

@@ -55,25 +55,25 @@ class Departure(Move):
         self._say("stopped here; no run is in progress or unfinished")
         if first:
             return
-        found = self._compared()  # 3
-        if found.equal:
-            self._say(f"offsets: {found}; nothing to copy")
+        compared = self._compared()  # 3
+        if compared.equal:
+            self._say(f"offsets: {compared}; nothing to copy")
             return
         here = self._here.offsets(self._config)
         self._cluster.alter_offsets(self._name, changes(here, self._cluster.offsets(self._name)))
         self._verify()
-        self._say(f"copied the offsets of {counted(len(found.here), 'partition')} to Connect")
+        self._say(f"copied the offsets of {counted(len(compared.here), 'partition')} to Connect")
 
     def _check_unrecorded(self) -> None:
         """:raises DataError: it may have moved without this command, and run here since."""
-        found = self._compared()
-        if found.here and not found.equal:
-            raise DataError(f"connector {self._name}: {foreign_offsets(self._name, found)}")
+        compared = self._compared()
+        if compared.here and not compared.equal:
+            raise DataError(f"connector {self._name}: {foreign_offsets(self._name, compared)}")
 
     def _resume(self) -> None:
-        found = self._cluster.resume(self._name)
-        if found.trace:
-            self._say(f"resumed in Connect, where it is {found.state} with an error: {found.trace}")
+        connector = self._cluster.resume(self._name)
+        if connector.trace:
+            self._say(f"resumed in Connect, where it is {connector.state} with an error: {connector.trace}")
         else:
-            tasks = f" with {counted(len(found.tasks), 'task')}" if found.tasks else ""
-            self._say(f"resumed in Connect: {found.state}{tasks}")
+            tasks = f" with {counted(len(connector.tasks), 'task')}" if connector.tasks else ""
+            self._say(f"resumed in Connect: {connector.state}{tasks}")

@@ -29,19 +29,19 @@ class Move:
 
     def _verify(self) -> None:
         """:raises DataError: the copied offsets are not those of the other side."""
-        found = self._compared()
-        if not found.equal:
+        compared = self._compared()
+        if not compared.equal:
             raise DataError(
-                f"connector {self._name}: {found}, after they were copied: something else alters them. It is stopped "
-                "on both sides; run the command again"
+                f"connector {self._name}: {compared}, after they were copied: something else alters them. It is "
+                "stopped on both sides; run the command again"
             )
 
     def _check_stopped_there(self) -> None:
         """:raises DataError: a connector that was moved here was resumed in Connect."""
-        found = self._cluster.connector(self._name)
-        if not found.is_stopped:
+        connector = self._cluster.connector(self._name)
+        if not connector.is_stopped:
             raise DataError(
-                f"connector {self._name} has moved here, but is {found.state} in Connect: it was resumed there, and "
-                "may have moved the same records again. Stop it there (PUT .../stop), compare the offsets of both "
+                f"connector {self._name} has moved here, but is {connector.state} in Connect: it was resumed there, "
+                "and may have moved the same records again. Stop it there (PUT .../stop), compare the offsets of both "
                 "sides, and run the command again"
             )

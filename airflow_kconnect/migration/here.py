@@ -42,10 +42,10 @@ class Here:
 
     def problem_of_config_topic(self) -> str | None:
         """Why connectors cannot be handed over with this ``config.storage.topic``, if it is Connect's own."""
-        found = sorted(self._records.connectors_of_connect())
-        if not found:
+        connectors = sorted(self._records.connectors_of_connect())
+        if not connectors:
             return None
-        names = ", ".join(found[:3]) + (", ..." if len(found) > 3 else "")
+        names = ", ".join(connectors[:3]) + (", ..." if len(connectors) > 3 else "")
         return (
             f"`config.storage.topic`: {self.worker.config_topic} is the topic in which a Connect cluster keeps its "
             f"connectors ({names}). One that is stopped there would be stopped here too: name another topic, such as "

@@ -35,8 +35,8 @@ class Moves:
     :param tell: told each step when it is done.
     """
 
-    def __init__(self, cluster: ConnectCluster, here: Here, found: Survey, tell: Tell) -> None:
-        self._cluster, self._here, self._found, self._tell = cluster, here, found, tell
+    def __init__(self, cluster: ConnectCluster, here: Here, survey: Survey, tell: Tell) -> None:
+        self._cluster, self._here, self._survey, self._tell = cluster, here, survey, tell
 
     def to_here(self, folder: ConnectorFolder, named: Sequence[str]) -> list[Outcome]:
         """Move them from Connect to here.
@@ -45,7 +45,7 @@ class Moves:
         :raises ConfigError: the two clusters do not go together; nothing was changed.
         """
         self._check_clusters()
-        chosen = [candidate for candidate in self._found.candidates if candidate.can_move or candidate.name in named]
+        chosen = [candidate for candidate in self._survey.candidates if candidate.can_move or candidate.name in named]
         outcomes = self._each(chosen, lambda candidate, say: self._arrive(candidate, folder, say))
         if any(outcome.error is None for outcome in outcomes):
             done = folder.write_dag(self._here.props)
@@ -59,12 +59,12 @@ class Moves:
         :raises ConfigError: the two clusters do not go together; nothing was changed.
         """
         self._check_clusters()
-        chosen = [each for each in self._found.candidates if each.has_moved or each.name in named]
+        chosen = [each for each in self._survey.candidates if each.has_moved or each.name in named]
         return self._each(chosen, lambda each, say: Departure(each, self._cluster, self._here, say).run())
 
     def _check_clusters(self) -> None:
-        if self._found.problems:
-            raise ConfigError({"--worker": self._found.problems})
+        if self._survey.problems:
+            raise ConfigError({"--worker": self._survey.problems})
 
     def _arrive(self, candidate: Candidate, folder: ConnectorFolder, say: Callable[[str], None]) -> None:
         if not candidate.can_move:

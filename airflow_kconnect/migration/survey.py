@@ -82,16 +82,16 @@ def survey(
     :raises RetriableError: Connect or Kafka is unavailable.
     """
     facts = cluster.facts()
-    found = cluster.connectors()
-    if unknown := sorted(set(names) - found.keys()):
-        known = ", ".join(found) or "none"
+    connectors = cluster.connectors()
+    if unknown := sorted(set(names) - connectors.keys()):
+        known = ", ".join(connectors) or "none"
         raise ConfigError({"--connector": [f"Connect has no connector {name}; it has: {known}" for name in unknown]})
     result = Survey(facts, [])
     if here is not None:
         _compare_clusters(result, here, other_cluster)
     classes = cluster.plugins()
-    for name in names or found:
-        candidate = _candidate(found[name], here, folder, classes)
+    for name in names or connectors:
+        candidate = _candidate(connectors[name], here, folder, classes)
         if here is not None:
             _compare(candidate, cluster, here)
         result.candidates.append(candidate)
@@ -123,13 +123,13 @@ def _candidate(
     original = {**there.config, "name": there.name}
     own = folder.read(there.name) if folder else None
     config = original if own is None else own
-    found = assess(config, there.kind, here.props if here else None, list(classes))
-    found.notes += _notes(there)
+    assessment = assess(config, there.kind, here.props if here else None, list(classes))
+    assessment.notes += _notes(there)
     edited = tuple(sorted(key for key in {*original, *config} if original.get(key) != config.get(key)))
     for key in _IDENTITY:
         if key in edited:
-            found.add_problem(key, "has another value in the file than in Connect: the offsets are elsewhere then")
-    return Candidate(there, config, found, edited)
+            assessment.add_problem(key, "has another value in the file than in Connect: the offsets are elsewhere then")
+    return Candidate(there, config, assessment, edited)
 
 
 def _notes(there: ConnectorThere) -> list[str]:
