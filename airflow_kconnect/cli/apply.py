@@ -54,7 +54,7 @@ def apply(
     Exit codes: 0 done; 1 a configuration is wrong; 3 Kafka is unavailable, try again; 4 another process writes too.
     """
     with errors_shown():
-        found = _read(files, prune)
+        connectors = _read(files, prune)
         props = worker_config(worker, bootstrap_servers)
         from airflow_kconnect.control import applying
         from airflow_kconnect.control.plane import ControlPlane
@@ -64,7 +64,7 @@ def apply(
         console = Console(stderr=as_json)
         try:
             plane.read_to_end()
-            planned = applying.changes(plane, found, prune=prune)
+            planned = applying.changes(plane, connectors, prune=prune)
             console.print(_table(planned))
             if not dry_run:
                 applying.apply(plane, planned, lambda change: None)
@@ -79,13 +79,13 @@ def _read(path: Path, prune: bool) -> dict[str, ConnectorFile]:
     """The connectors by name. :raises ConfigError: all errors, by file."""
     if prune and not path.is_dir():
         raise ConfigError({"--prune": [f"{path} is not a folder: only a folder can say which connectors there are"]})
-    found, errors = read_files(connector_files(path) if path.is_dir() else [path])
+    connectors, errors = read_files(connector_files(path) if path.is_dir() else [path])
     if errors:
         raise ConfigError(errors)
-    if not found:
+    if not connectors:
         what = "all connectors would be deleted" if prune else "nothing to register"
         raise ConfigError({"--filename": [f"{path} has no connector files (.json, .yaml, .properties): {what}"]})
-    return found
+    return connectors
 
 
 def _table(changes: Sequence[Change]) -> Table:

@@ -109,14 +109,14 @@ def migrate(
         with ConnectCluster(Access.of(url, user, password_file, ca_file)) as cluster:
             if back and apply and files and here:
                 recreate(cluster, here, files, named, _teller(console))
-            found = survey(cluster, here, files, named, other_cluster=other_cluster)
-            if not apply or found.problems:
-                show_survey(console, found, back=back)
+            surveyed = survey(cluster, here, files, named, other_cluster=other_cluster)
+            if not apply or surveyed.problems:
+                show_survey(console, surveyed, back=back)
             elif here is not None:
-                outcomes = _move(cluster, here, found, files, named, console, back=back)
+                outcomes = _move(cluster, here, surveyed, files, named, console, back=back)
     if as_json:
-        typer.echo(json.dumps({**as_dict(found), "moves": [outcome_dict(outcome) for outcome in outcomes]}))
-    if apply and found.problems:
+        typer.echo(json.dumps({**as_dict(surveyed), "moves": [outcome_dict(outcome) for outcome in outcomes]}))
+    if apply and surveyed.problems:
         raise typer.Exit(EXIT_CONFIG_OR_DATA)
     _exit(outcomes)
 
@@ -133,7 +133,7 @@ def _here(worker: Path | None, bootstrap_servers: str | None, *, needed: bool) -
 def _move(
     cluster: ConnectCluster,
     here: Here,
-    found: Survey,
+    surveyed: Survey,
     files: ConnectorFolder | None,
     named: Sequence[str],
     console: Console,
@@ -143,9 +143,9 @@ def _move(
     from airflow_kconnect.migration.moves import Moves
 
     tell = _teller(console)
-    for warning in found.warnings:
+    for warning in surveyed.warnings:
         console.print(Text.assemble(("Warning: ", "yellow"), warning), soft_wrap=True)
-    moves = Moves(cluster, here, found, tell)
+    moves = Moves(cluster, here, surveyed, tell)
     outcomes = moves.back(named) if back or files is None else moves.to_here(files, named)
     if not outcomes:
         tell("", "No connector has moved here." if back else "No connector can move.")

@@ -22,23 +22,23 @@ _PROBLEM, _NOTE = ("Problem: ", "bold red"), ("Note: ", "cyan")
 _WARNING = ("Warning: ", "yellow")
 
 
-def show_survey(console: Console, found: Survey, *, back: bool) -> None:
+def show_survey(console: Console, survey: Survey, *, back: bool) -> None:
     """What was found. :param back: it was asked for what would be given back."""
-    facts = found.cluster
+    facts = survey.cluster
     console.print(Text(f"Kafka Connect {facts.version} at {facts.url}, Kafka cluster {facts.kafka_cluster}"))
-    console.print(_table(found.candidates))
-    for style, texts in ((_PROBLEM, found.problems), (_WARNING, found.warnings)):
+    console.print(_table(survey.candidates))
+    for style, texts in ((_PROBLEM, survey.problems), (_WARNING, survey.warnings)):
         for text in texts:
             console.print(Text.assemble(style, text), soft_wrap=True)
-    for candidate in found.candidates:
+    for candidate in survey.candidates:
         if lines := list(_details(candidate)):
             console.print(Text(f"\n{candidate.name}", style="bold"))
             for style, text in lines:
                 console.print(Text.assemble("  ", style, text), soft_wrap=True)
-    able = sum(candidate.can_move for candidate in found.candidates)
-    moved = sum(candidate.has_moved for candidate in found.candidates)
-    texts = [f"{moved} of {len(found.candidates)} connectors would be given back by --back --apply."] if back else []
-    texts = texts or [f"{able} of {len(found.candidates)} connectors can move; --to FOLDER --apply moves them."]
+    able = sum(candidate.can_move for candidate in survey.candidates)
+    moved = sum(candidate.has_moved for candidate in survey.candidates)
+    texts = [f"{moved} of {len(survey.candidates)} connectors would be given back by --back --apply."] if back else []
+    texts = texts or [f"{able} of {len(survey.candidates)} connectors can move; --to FOLDER --apply moves them."]
     console.print(Text(f"\nNothing was changed. {texts[0]}"))
 
 
@@ -51,13 +51,13 @@ def show_errors(console: Console, outcomes: Sequence[Outcome]) -> None:
             console.print(Text.assemble((f"{outcome.name}: ", "bold"), ("Error: ", "bold red"), text), soft_wrap=True)
 
 
-def as_dict(found: Survey) -> dict[str, Any]:
+def as_dict(survey: Survey) -> dict[str, Any]:
     """The survey for `--json`: without configurations, which may have secrets."""
     return {
-        "cluster": asdict(found.cluster),
-        "problems": found.problems,
-        "warnings": found.warnings,
-        "connectors": [_candidate_dict(candidate) for candidate in found.candidates],
+        "cluster": asdict(survey.cluster),
+        "problems": survey.problems,
+        "warnings": survey.warnings,
+        "connectors": [_candidate_dict(candidate) for candidate in survey.candidates],
     }
 
 
@@ -110,23 +110,23 @@ def _verdict(candidate: Candidate) -> str:
 
 
 def _details(candidate: Candidate) -> Iterator[tuple[tuple[str, str], str]]:
-    found = candidate.assessment
-    for key, texts in found.problems.items():
+    assessment = candidate.assessment
+    for key, texts in assessment.problems.items():
         for text in texts:
             yield _PROBLEM, f"`{key}`: {text}"
-    for key in found.secrets:
+    for key in assessment.secrets:
         yield (
             _WARNING,
             f"`{key}` is a secret in plain text; it is written to the file so. Put it behind a variable, such as "
             "${file:/run/secrets/connect.properties:password}",
         )
-    yield from ((_WARNING, text) for text in found.without_effect)
-    yield from ((_WARNING, text) for text in found.notes)
+    yield from ((_WARNING, text) for text in assessment.without_effect)
+    yield from ((_WARNING, text) for text in assessment.notes)
     if candidate.edited:
         yield _NOTE, f"its file differs from Connect's configuration in {', '.join(candidate.edited)}"
-    yield from ((_NOTE, text) for text in found.advice)
-    if found.identity:
-        yield _NOTE, "offsets here: " + ", ".join(f"{what} {value}" for what, value in found.identity.items())
+    yield from ((_NOTE, text) for text in assessment.advice)
+    if assessment.identity:
+        yield _NOTE, "offsets here: " + ", ".join(f"{what} {value}" for what, value in assessment.identity.items())
 
 
 def _texts(error: Exception) -> Iterator[str]:
