@@ -86,6 +86,6 @@ def given_config(
     name = registered_name(connector, folder)
     if name is None:
         return connector_config(connector, folder)
-    found = registered_config(name, configurations({}, worker_config, kafka_conn_id).resolved()[1])
-    register_secrets(found)
-    return dict(found)
+    config = registered_config(name, configurations({}, worker_config, kafka_conn_id).resolved()[1])
+    register_secrets(config)
+    return dict(config)
