@@ -44,14 +44,14 @@ def connectors_from_folder(
         name in `each`. Airflow shows it as the import error of the DAG file.
     """
     path = Path(sys._getframe(1).f_code.co_filename).parent / folder
-    found, errors = read_files(connector_files(path))
+    files, errors = read_files(connector_files(path))
     operators: dict[str, type[KafkaSourceOperator] | type[KafkaSinkOperator]] = {}
-    for name, connector in found.items():
+    for name, connector in files.items():
         try:
             operators[name] = _operator(_needed(connector.config, "connector.class"))
         except ConfigError as error:
             errors[str(connector.file)] = in_file(connector.file, error)
-    for name in sorted(set(each or {}) - set(found)):
+    for name in sorted(set(each or {}) - set(files)):
         errors[f"each.{name}"] = [f"there is no connector of this name in {path}"]
     if errors:
         raise ConfigError(dict(sorted(errors.items())))
@@ -64,7 +64,7 @@ def connectors_from_folder(
                 **(each or {}).get(name, {}),
             }
         )
-        for name, connector in sorted(found.items())
+        for name, connector in sorted(files.items())
     }
 
 
@@ -75,8 +75,8 @@ def _needed(config: Mapping[str, Any], key: str) -> str:
 
 
 def _operator(connector_class: str) -> type[KafkaSourceOperator] | type[KafkaSinkOperator]:
-    found = registry().connector(connector_class)
-    return KafkaSinkOperator if issubclass(found, SinkConnector) else KafkaSourceOperator
+    connector = registry().connector(connector_class)
+    return KafkaSinkOperator if issubclass(connector, SinkConnector) else KafkaSourceOperator
 
 
 def _connector(file: Path, config: dict[str, Any]) -> dict[str, Any] | str:

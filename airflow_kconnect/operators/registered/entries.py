@@ -38,7 +38,7 @@ def entry_of(name: str, config: Mapping[str, Any], worker: Mapping[str, Any], fi
     texts = inspection.props
     visible = shown(texts, inspection.definition)
     hidden = [texts[key] for key, text in visible.items() if text == HIDDEN and texts[key]]
-    problems = {key: [_without(hidden, text) for text in found] for key, found in inspection.errors.items()}
+    problems = {key: [_without(hidden, text) for text in messages] for key, messages in inspection.errors.items()}
     return Entry(name, inspection.kind, visible, problems, file)
 
 

@@ -30,11 +30,11 @@ def topic_entries(kafka_conn_id: str | None, worker_config: Mapping[str, Any] | 
     """
     worker = configurations({}, worker_config, kafka_conn_id)
     cluster = read_registered(worker.resolved()[1], _TIMEOUT_S)
-    found = {
+    entries = {
         name: entry_of(name, {**state.texts, "name": name}, worker.worker) for name, state in cluster.connectors.items()
     }
-    unreadable = {name: broken_entry(name, why) for name, why in cluster.unreadable.items() if name not in found}
-    return [entry for _, entry in sorted({**unreadable, **found}.items())]
+    unreadable = {name: broken_entry(name, why) for name, why in cluster.unreadable.items() if name not in entries}
+    return [entry for _, entry in sorted({**unreadable, **entries}.items())]
 
 
 def folder_signature(folder: Path) -> str:
@@ -50,15 +50,15 @@ def folder_entries(folder: Path, kafka_conn_id: str | None, worker_config: Mappi
     :raises ConfigError: there is no such folder.
     """
     worker = _known_worker(kafka_conn_id, worker_config)
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for file in connector_files(folder):
         entry = _file_entry(file, worker)
-        other = found.get(entry.name)
+        other = entries.get(entry.name)
         if other is not None:
             text = f"both {Path(str(other.file)).name} and {file.name} are connector `{entry.name}`; rename one"
             entry = broken_entry(entry.name, ConfigError({"name": [text]}), other.file)
-        found[entry.name] = entry
-    return [entry for _, entry in sorted(found.items())]
+        entries[entry.name] = entry
+    return [entry for _, entry in sorted(entries.items())]
 
 
 def merged(from_topic: Iterable[Entry], from_folder: Iterable[Entry]) -> list[Entry]:

@@ -47,14 +47,14 @@ def values_of(config: Mapping[str, str]) -> dict[str, Any]:
 
 def task_parameters(values: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of the operator."""
-    found = {
+    parameters = {
         "retries": values.get(dag_keys.RETRIES),
         "pool": values.get(dag_keys.POOL),
         "pool_slots": values.get(dag_keys.POOL_SLOTS),
         "owner": values.get(dag_keys.OWNER),
         "retry_delay": _milliseconds(values.get(dag_keys.RETRY_DELAY_MS)),
     }
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 def checked_schedule(text: str | None) -> str | None:
