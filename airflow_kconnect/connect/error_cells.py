@@ -97,14 +97,14 @@ def record_error(cell: str) -> RecordError | None:
     )
 
 
-def error_from_column(cell: str, place: str) -> ConnectError:
+def error_from_column(cell: str, record_position: str) -> ConnectError:
     """The error for a cell of an ``error`` column: one made by `error_cell`, or the text of a bad record.
 
-    :param place: where the record is, e.g. ``topic-0@5``.
+    :param record_position: where the record is, e.g. ``topic-0@5``.
     """
     if cell.startswith(_PREFIX):
         return unpack_error(json.loads(cell[len(_PREFIX) :]))
     error = record_error(cell)
     if error is None:
-        return DataError(f"bad record at {place}: {cell}")
-    return DataError(f"bad record at {place}: {error.stage} by {error.executing}: {error.told}")
+        return DataError(f"bad record at {record_position}: {cell}")
+    return DataError(f"bad record at {record_position}: {error.stage} by {error.executing}: {error.told}")

@@ -167,8 +167,8 @@ class PluginRegistry:
         full_name = self.resolve(group, name, key=key)
         targets = self._groups[group][full_name]
         if len(targets) > 1:
-            places = ", ".join(sorted(targets))
-            text = f"{full_name} is installed more than once: {places}; uninstall all but one."
+            modules = ", ".join(sorted(targets))
+            text = f"{full_name} is installed more than once: {modules}; uninstall all but one."
             raise ConfigError({key: [text]})
         entry_point = next(iter(targets.values()))
         try:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from airflow_kconnect.connect.java.regex_classes import Test, any_, any_in_line, class_of, ignoring_case, is_
 from airflow_kconnect.connect.java.regex_matching import (
+    Anchor,
     BackReference,
     Capture,
     Character,
@@ -18,7 +19,6 @@ from airflow_kconnect.connect.java.regex_matching import (
     Look,
     Matching,
     Part,
-    Place,
     Repeat,
     Sequence,
 )
@@ -51,7 +51,7 @@ class JavaPattern:
         :raises DataError: matching takes too long, as with back-references or dozens of stars.
         """
         ends = Matching(text).ends(self.root, (0, ()))
-        return any(place == len(text) for place, _ in ends)
+        return any(end == len(text) for end, _ in ends)
 
 
 def java_pattern(pattern: str) -> JavaPattern:
@@ -112,7 +112,7 @@ class _Reader:
         start, char = self._at, self._peek()
         if char == "(":
             return self._group()
-        if char == "\\" and (part := self._reference() or self._place()):
+        if char == "\\" and (part := self._reference() or self._anchor()):
             return part
         if char in "[\\":
             test, self._at = class_of(self._pattern, self._at, ignore_case="i" in self._flags)
@@ -123,7 +123,7 @@ class _Reader:
         if char == "{":
             raise self._error("'{' does not begin a repetition", start)
         if char in "^$":
-            return Place(_PLACES["A" if char == "^" else "z"])
+            return Anchor(_ANCHORS["A" if char == "^" else "z"])
         if char == ".":
             return Character(any_ if "s" in self._flags else any_in_line)
         return self._character(is_(char))
@@ -170,12 +170,12 @@ class _Reader:
         self._at = reference.end()
         return BackReference(self._names[reference["name"]] if reference["name"] else int(reference["number"]))
 
-    def _place(self) -> Part | None:
-        place = _PLACES.get(self._pattern[self._at + 1 : self._at + 2])
-        if place is None:
+    def _anchor(self) -> Part | None:
+        anchor = _ANCHORS.get(self._pattern[self._at + 1 : self._at + 2])
+        if anchor is None:
             return None
         self._at += 2
-        return Place(place)
+        return Anchor(anchor)
 
     def _quantified(self, part: Part) -> Part:
         self._peek()
@@ -214,15 +214,15 @@ def _counts(quantifier: re.Match[str]) -> tuple[int, int | None]:
     return least, int(quantifier["most"]) if quantifier["most"] else None if quantifier["comma"] else least
 
 
-def _is_word(text: str, place: int) -> bool:
-    return 0 <= place < len(text) and (text[place].isalnum() or text[place] == "_")
+def _is_word(text: str, position: int) -> bool:
+    return 0 <= position < len(text) and (text[position].isalnum() or text[position] == "_")
 
 
-_PLACES: Mapping[str, Callable[[str, int], bool]] = {
-    "A": lambda text, place: place == 0,
-    "G": lambda text, place: place == 0,
-    "z": lambda text, place: place == len(text),
-    "Z": lambda text, place: place == len(text),
-    "b": lambda text, place: _is_word(text, place - 1) != _is_word(text, place),
-    "B": lambda text, place: _is_word(text, place - 1) == _is_word(text, place),
+_ANCHORS: Mapping[str, Callable[[str, int], bool]] = {
+    "A": lambda text, at: at == 0,
+    "G": lambda text, at: at == 0,
+    "z": lambda text, at: at == len(text),
+    "Z": lambda text, at: at == len(text),
+    "b": lambda text, at: _is_word(text, at - 1) != _is_word(text, at),
+    "B": lambda text, at: _is_word(text, at - 1) == _is_word(text, at),
 }

@@ -155,7 +155,7 @@ class _Counting:
         ends, count = Counter(now), part.least
         while now and (part.most is None or count < part.most):
             # An iteration that consumes no character ends the loop.
-            now = sum((self._forward(part.part, place, ways) for place, ways in now.items()), Counter())
+            now = sum((self._forward(part.part, position, ways) for position, ways in now.items()), Counter())
             ends += now
             count += 1
         return ends

@@ -62,9 +62,9 @@ class Character(Part):
     test: Callable[[str], bool]
 
     def ends(self, matching: Matching, start: State) -> States:
-        place, captures = start
-        fits = place < len(matching.text) and self.test(matching.text[place])
-        return frozenset({(place + 1, captures)} if fits else ())
+        position, captures = start
+        fits = position < len(matching.text) and self.test(matching.text[position])
+        return frozenset({(position + 1, captures)} if fits else ())
 
 
 @dataclass(eq=False)
@@ -124,7 +124,7 @@ class Longest(Part):
 
 
 @dataclass(eq=False)
-class Place(Part):
+class Anchor(Part):
     """A position at which a condition holds; consumes no characters."""
 
     holds: Callable[[str, int], bool]
@@ -142,9 +142,11 @@ class Look(Part):
     positive: bool
 
     def ends(self, matching: Matching, start: State) -> States:
-        place, captures = start
+        position, captures = start
         if self.behind:
-            matches = any(end == place for s in range(place + 1) for end, _ in matching.ends(self.part, (s, captures)))
+            matches = any(
+                end == position for s in range(position + 1) for end, _ in matching.ends(self.part, (s, captures))
+            )
         else:
             matches = bool(matching.ends(self.part, start))
         return frozenset({start} if matches == self.positive else ())
@@ -158,10 +160,10 @@ class Capture(Part):
     number: int
 
     def ends(self, matching: Matching, start: State) -> States:
-        def captured(place: int, captures: Mapping[int, str]) -> State:
-            return place, tuple(sorted({**captures, self.number: matching.text[start[0] : place]}.items()))
+        def captured(position: int, captures: Mapping[int, str]) -> State:
+            return position, tuple(sorted({**captures, self.number: matching.text[start[0] : position]}.items()))
 
-        return frozenset(captured(place, dict(captures)) for place, captures in matching.ends(self.part, start))
+        return frozenset(captured(position, dict(captures)) for position, captures in matching.ends(self.part, start))
 
 
 @dataclass(eq=False)
@@ -171,7 +173,7 @@ class BackReference(Part):
     number: int
 
     def ends(self, matching: Matching, start: State) -> States:
-        place, captures = start
+        position, captures = start
         text = dict(captures).get(self.number)
-        fits = text is not None and matching.text.startswith(text, place)
-        return frozenset({(place + len(text), captures)} if fits and text is not None else ())
+        fits = text is not None and matching.text.startswith(text, position)
+        return frozenset({(position + len(text), captures)} if fits and text is not None else ())
