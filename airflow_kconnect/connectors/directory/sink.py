@@ -93,12 +93,13 @@ class DirectorySinkConnector(NativeSinkConnector):
         """
         layout = FolderLayout(cls.config().parse(props)["directory"], "")
         parted = (
-            (place, start, _parted(layout, place, start, committed.get(place))) for place, start in starts.items()
+            (topic_partition, start, _parted(layout, topic_partition, start, committed.get(topic_partition)))
+            for topic_partition, start in starts.items()
         )
         return [
-            f"{place}: offset {start} may be in the middle of {path.name}, whose records from there on would be stored"
-            f" twice; possible are {begin} and {end}. Or move the file out of {path.parent} first"
-            for place, start, (path, begin, end) in ((p, s, f) for p, s, f in parted if f)
+            f"{topic_partition}: offset {start} may be in the middle of {path.name}, whose records from there on"
+            f" would be stored twice; possible are {begin} and {end}. Or move the file out of {path.parent} first"
+            for topic_partition, start, (path, begin, end) in ((p, s, f) for p, s, f in parted if f)
         ]
 
     @classmethod
@@ -264,11 +265,11 @@ class DirectorySinkConnector(NativeSinkConnector):
 
 
 def _parted(
-    layout: FolderLayout, place: TopicPartition, start: int, committed: int | None
+    layout: FolderLayout, topic_partition: TopicPartition, start: int, committed: int | None
 ) -> tuple[Path, int, int] | None:
     """The file that may have records before and after an offset, where it begins, and where the next one does."""
-    with named_errors(layout.folder(place)):
-        files = layout.visible(place)
+    with named_errors(layout.folder(topic_partition)):
+        files = layout.visible(topic_partition)
     before = [file for file in files if file.offset <= start]
     later = [
         offset for offset in (*(file.offset for file in files), committed) if offset is not None and offset > start

@@ -67,12 +67,12 @@ class FolderTables:
         """Topics whose tables have not begun."""
         return [topic for topic in self.topics if topic not in self.by_topic]
 
-    def look(self, layout: FolderLayout, places: Iterable[TopicPartition]) -> None:
+    def look(self, layout: FolderLayout, topic_partitions: Iterable[TopicPartition]) -> None:
         """Look at the files of partitions."""
-        for place in places:
-            self.topics = tuple(dict.fromkeys((*self.topics, place.topic)))
-            if (types := _types_of_files(layout, place)) is not None:
-                self.by_topic[place.topic] = _united(self.by_topic.get(place.topic, {}), types)
+        for topic_partition in topic_partitions:
+            self.topics = tuple(dict.fromkeys((*self.topics, topic_partition.topic)))
+            if (types := _types_of_files(layout, topic_partition)) is not None:
+                self.by_topic[topic_partition.topic] = _united(self.by_topic.get(topic_partition.topic, {}), types)
 
     def begin(self, topic: str, shape: Shape, *, with_types: bool) -> None:
         """The first record of a topic has this shape.
@@ -139,10 +139,10 @@ def _united(one: Types, other: Types) -> Types:
     return types
 
 
-def _types_of_files(layout: FolderLayout, place: TopicPartition) -> Types | None:
+def _types_of_files(layout: FolderLayout, topic_partition: TopicPartition) -> Types | None:
     kind = ".parquet" if layout.extension == "parquet" else (".json", ".json.gz")
-    with named_errors(layout.folder(place)):
-        files = [file.path for file in layout.visible(place) if file.path.name.endswith(kind)]
+    with named_errors(layout.folder(topic_partition)):
+        files = [file.path for file in layout.visible(topic_partition) if file.path.name.endswith(kind)]
     if not files:
         return None
     with named_errors(files[-1]):

@@ -102,14 +102,14 @@ class JdbcSinkConnector(NativeSinkConnector):
             pass
 
     def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
-        self._check_places(partitions)
+        self._check_primary_keys(partitions)
         if self._offsets is None:
             return {}
         with self._target.session() as connection, self._target.errors("reading the stored offsets"):
             return self._offsets.read(connection, partitions)
 
     def take_over(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
-        self._check_places(partitions)
+        self._check_primary_keys(partitions)
         if self._offsets is None:
             return {}
         with self._target.session(self._run) as connection, self._target.errors("taking over the stored offsets"):
@@ -128,10 +128,12 @@ class JdbcSinkConnector(NativeSinkConnector):
     def _offsets_of(self, name: str) -> OffsetsTable | None:
         return OffsetsTable(self._target, name) if self._settings.offsets_table else None
 
-    def _check_places(self, partitions: Sequence[TopicPartition]) -> None:
+    def _check_primary_keys(self, partitions: Sequence[TopicPartition]) -> None:
         """:raises ConfigError: dead letters would get primary keys that belong to other records."""
         dead_letters = self.props.get("errors.deadletterqueue.topic.name")
-        if self._settings.pk_mode == KAFKA and dead_letters in {place.topic for place in partitions}:
+        if self._settings.pk_mode == KAFKA and dead_letters in {
+            topic_partition.topic for topic_partition in partitions
+        }:
             text = "is kafka: dead letters cannot be replayed, as the offsets that their records had are not known"
             raise ConfigError({"pk.mode": [text]}, self._settings.connector)
 

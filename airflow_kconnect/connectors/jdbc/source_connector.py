@@ -124,7 +124,7 @@ class JdbcSourceConnector(NativeSourceConnector):
 
     def explained(self, failure: str) -> ConnectError | None:
         text = unreadable(failure)
-        return DataError(f"{self._settings.place}: {text}") if text else None
+        return DataError(f"{self._settings.label}: {text}") if text else None
 
     def finished(self) -> None:
         if self._session is not None:

@@ -20,12 +20,12 @@ class Database:
     """One connection, used by one thread. Every method raises errors of airflow_kconnect only.
 
     :param connect: makes a `java.sql.Connection`; raises what py4j raises.
-    :param place: names the connector and the database in messages, without secrets.
+    :param label: names the connector and the database in messages, without secrets.
     :param subprotocol: of the URL: errors have numbers of the database's own.
     """
 
-    def __init__(self, connect: Callable[[], Any], place: str, subprotocol: str) -> None:
-        self.place, self._subprotocol = place, subprotocol
+    def __init__(self, connect: Callable[[], Any], label: str, subprotocol: str) -> None:
+        self.label, self._subprotocol = label, subprotocol
         self._connection = self._guarded("connecting", connect)
 
     def rows(self, sql: str, *parameters: str | int) -> list[Row]:
@@ -59,7 +59,7 @@ class Database:
         """The only row of a query."""
         rows = self.rows(sql, *parameters)
         if len(rows) != 1:
-            raise DataError(f"{self.place}: {len(rows)} rows instead of one; was a table dropped meanwhile?")
+            raise DataError(f"{self.label}: {len(rows)} rows instead of one; was a table dropped meanwhile?")
         return rows[0]
 
     def execute(self, sql: str) -> None:
@@ -96,9 +96,9 @@ class Database:
         try:
             return action()
         except Py4JJavaError as error:
-            raise database_error(self.place, what, error.java_exception, self._subprotocol) from None
+            raise database_error(self.label, what, error.java_exception, self._subprotocol) from None
         except (Py4JError, OSError) as error:
-            raise RetriableError(f"{self.place}: {what} failed, Spark's JVM does not answer: {error}") from None
+            raise RetriableError(f"{self.label}: {what} failed, Spark's JVM does not answer: {error}") from None
 
 
 def _text(result: Any, index: int, is_timestamp: bool) -> str | None:
@@ -109,25 +109,25 @@ def _text(result: Any, index: int, is_timestamp: bool) -> str | None:
     return None if text is None else str(text)
 
 
-def database_error(place: str, what: str, exception: Any, subprotocol: str) -> ConnectError:
+def database_error(label: str, what: str, exception: Any, subprotocol: str) -> ConnectError:
     """The error for a Java exception: a wrong password is the user's, an unavailable database no one's fault."""
     message = first_line(exception.getMessage() or exception.getClass().getName())
     sql_exception = _sql_exception(exception)
     if sql_exception is None:
-        return DataError(f"{place}: {what} failed: {message}")
+        return DataError(f"{label}: {what} failed: {message}")
     state = str(sql_exception.getSQLState() or "")
     match database_of(subprotocol).condition(int(sql_exception.getErrorCode()), message) or by_state(state):
         case Condition.LOGIN:
-            return ConfigError({"connection.password": [f"{place} refuses `connection.user` with it: {message}"]})
+            return ConfigError({"connection.password": [f"{label} refuses `connection.user` with it: {message}"]})
         case Condition.DATABASE:
-            return ConfigError({"connection.url": [f"{place}: {message}"]})
+            return ConfigError({"connection.url": [f"{label}: {message}"]})
         case Condition.RIGHTS:
-            return ConfigError({"connection.user": [f"{place}: {what}: {message}: grant it, or leave the table out"]})
+            return ConfigError({"connection.user": [f"{label}: {what}: {message}: grant it, or leave the table out"]})
         case Condition.PASSING:
             if state.startswith("08") and (problem := encryption_problem(message)):
-                return ConfigError({"connection.url": [f"{place}: {problem}"]})
-            return RetriableError(f"{place}: {what} failed, the database is unavailable or busy: {message}")
-    return DataError(f"{place}: {what} failed: {message}" + (f" (SQL state {state})" if state else ""))
+                return ConfigError({"connection.url": [f"{label}: {problem}"]})
+            return RetriableError(f"{label}: {what} failed, the database is unavailable or busy: {message}")
+    return DataError(f"{label}: {what} failed: {message}" + (f" (SQL state {state})" if state else ""))
 
 
 _NAN = re.compile(r"Bad value for type (?:BigDecimal|long|int) : (NaN|-?Infinity)")

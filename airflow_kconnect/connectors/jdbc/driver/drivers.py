@@ -134,9 +134,9 @@ def forbidden_drivers(props: Mapping[str, str], allowed: Sequence[str]) -> dict[
     return errors
 
 
-def _is_below(path: Path, places: Sequence[str]) -> bool:
+def _is_below(path: Path, folders: Sequence[str]) -> bool:
     """Whether a file, links resolved, is one of some files or in one of some folders."""
-    return any(path.resolve().is_relative_to(Path(place).resolve()) for place in places)
+    return any(path.resolve().is_relative_to(Path(folder).resolve()) for folder in folders)
 
 
 def _listed(value: Any) -> tuple[str, ...]:

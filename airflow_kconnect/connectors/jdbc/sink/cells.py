@@ -49,7 +49,7 @@ def kind_of(column: TableColumn, settings: SinkSettings) -> str:
 
 
 def given(column: TableColumn, value: Column, settings: SinkSettings) -> Column:
-    """The value, with the default in place of null if that is wanted."""
+    """The value, with the default instead of null if that is wanted."""
     if not settings.null_to_default or column.schema.default is None:
         return value
     return or_default(column.schema, value, Rules())

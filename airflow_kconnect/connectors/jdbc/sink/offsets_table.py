@@ -33,8 +33,8 @@ class OffsetsTable:
         """The offsets that are stored; none if there is no table yet."""
         if self._target.existing_columns(connection, self._table) is None:
             return {}
-        rows = {place: self._row(connection, place) for place in partitions}
-        return {place: row[0] for place, row in rows.items() if row and row[0] is not None}
+        rows = {topic_partition: self._row(connection, topic_partition) for topic_partition in partitions}
+        return {topic_partition: row[0] for topic_partition, row in rows.items() if row and row[0] is not None}
 
     def take_over(
         self, connection: Connection, partitions: Sequence[TopicPartition], run: str
@@ -42,15 +42,15 @@ class OffsetsTable:
         """Make a run the owner of partitions; returns the offsets that are stored. Commits."""
         self._make(connection)
         self._target.begin(connection)
-        rows = {place: self._row(connection, place) for place in partitions}
+        rows = {topic_partition: self._row(connection, topic_partition) for topic_partition in partitions}
         # A session that hangs could hold a row forever.
         self._target.end_sessions(connection, sorted({row[1] for row in rows.values() if row and row[1]}))
-        for place, row in rows.items():
-            self._own(connection, place, run, exists=row is not None)
+        for topic_partition, row in rows.items():
+            self._own(connection, topic_partition, run, exists=row is not None)
         # Once more: until its rows were taken over, an older run could still commit.
-        stored = {place: self._row(connection, place) for place in partitions}
+        stored = {topic_partition: self._row(connection, topic_partition) for topic_partition in partitions}
         connection.commit()
-        return {place: row[0] for place, row in stored.items() if row and row[0] is not None}
+        return {topic_partition: row[0] for topic_partition, row in stored.items() if row and row[0] is not None}
 
     def position(self, connection: Connection, split: SinkSplit, run: str) -> int | None:
         """The offset up to which a split's partition is written; None: it is not known.
@@ -70,11 +70,11 @@ class OffsetsTable:
         """
         next_offset = self._target.quote("next_offset")
         is_before = f"{next_offset} IS NULL" if before is None else f"{next_offset} = {int(before)}"
-        places = (self._connector, split.topic, split.partition, run)
+        topic_partitions = (self._connector, split.topic, split.partition, run)
         where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition", "run"))
         cursor = connection.cursor()
         sql = self._sql(f"UPDATE {{table}} SET {next_offset} = ? WHERE {where} AND {is_before}")
-        cursor.execute(sql, (end, *places))
+        cursor.execute(sql, (end, *topic_partitions))
         if cursor.rowcount != 1:
             raise self._fenced(split)
 
@@ -85,15 +85,15 @@ class OffsetsTable:
         """
         self._make(connection)
         self._target.begin(connection)
-        rows = {place: self._row(connection, place) for place in offsets}
+        rows = {topic_partition: self._row(connection, topic_partition) for topic_partition in offsets}
         self._target.end_sessions(connection, sorted({row[1] for row in rows.values() if row and row[1]}))
-        for place, offset in offsets.items():
+        for topic_partition, offset in offsets.items():
             where = " AND ".join(f"{self._target.quote(name)} = ?" for name in _COLUMNS[:3])
-            connection.cursor().execute(self._sql(f"DELETE FROM {{table}} WHERE {where}"), self._place(place))
+            connection.cursor().execute(self._sql(f"DELETE FROM {{table}} WHERE {where}"), self._key(topic_partition))
             if offset is not None:
                 names = ", ".join(map(self._target.quote, _COLUMNS[:4]))
                 sql = self._sql(f"INSERT INTO {{table}} ({names}) VALUES (?, ?, ?, ?)")
-                connection.cursor().execute(sql, (*self._place(place), offset))
+                connection.cursor().execute(sql, (*self._key(topic_partition), offset))
         connection.commit()
 
     def _fenced(self, split: SinkSplit) -> FencedError:
@@ -140,31 +140,31 @@ class OffsetsTable:
         create = "CREATE TABLE" if self._target.changes_race else "CREATE TABLE IF NOT EXISTS"
         return f"{create} {table} ({', '.join(columns)}, PRIMARY KEY ({keys})){options}"
 
-    def _row(self, connection: Connection, place: TopicPartition) -> tuple[int | None, str | None] | None:
+    def _row(self, connection: Connection, topic_partition: TopicPartition) -> tuple[int | None, str | None] | None:
         where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition"))
         cursor = connection.cursor()
         names = ", ".join(map(self._target.quote, _COLUMNS[3:]))
-        cursor.execute(self._sql(f"SELECT {names} FROM {{table}} WHERE {where}"), self._place(place))
+        cursor.execute(self._sql(f"SELECT {names} FROM {{table}} WHERE {where}"), self._key(topic_partition))
         row = cursor.fetchone()
         return None if row is None else (row[0], row[1])
 
-    def _own(self, connection: Connection, place: TopicPartition, run: str, *, exists: bool) -> None:
+    def _own(self, connection: Connection, topic_partition: TopicPartition, run: str, *, exists: bool) -> None:
         cursor = connection.cursor()
         if exists:
             where = " AND ".join(f"{self._target.quote(name)} = ?" for name in ("connector", "topic", "partition"))
             sql = self._sql(f"UPDATE {{table}} SET {self._target.quote('run')} = ? WHERE {where}")
-            cursor.execute(sql, (run, *self._place(place)))
+            cursor.execute(sql, (run, *self._key(topic_partition)))
             return
         names = ", ".join(map(self._target.quote, (*_COLUMNS[:3], "run")))
         sql = self._sql(f"INSERT INTO {{table}} ({names}) VALUES (?, ?, ?, ?)")
         try:
-            with self._target.errors(f"taking over {place}"):
-                cursor.execute(sql, (*self._place(place), run))
+            with self._target.errors(f"taking over {topic_partition}"):
+                cursor.execute(sql, (*self._key(topic_partition), run))
         except DataError as error:
             raise RetriableError(f"{error}; another run of this connector has just begun") from error
 
-    def _place(self, place: TopicPartition) -> tuple[str, str, int]:
-        return self._connector, place.topic, place.partition
+    def _key(self, topic_partition: TopicPartition) -> tuple[str, str, int]:
+        return self._connector, topic_partition.topic, topic_partition.partition
 
     def _sql(self, text: str) -> str:
         """The statement with the table's name and the driver's placeholders."""

@@ -136,9 +136,9 @@ class JdbcWriter(SplitWriter):
 
     def _commit(self, end: int) -> None:
         """Everything up to an offset counts."""
-        place, end = self._split.topic_partition, max(end, self._at or 0)
+        topic_partition, end = self._split.topic_partition, max(end, self._at or 0)
         self._loader.flush()
-        with self._target.errors(f"committing {place} up to offset {end}"):
+        with self._target.errors(f"committing {topic_partition} up to offset {end}"):
             if self._offsets is not None:
                 self._offsets.move(self._connection, self._split, self._run, self._at, end)
             self._connection.commit()

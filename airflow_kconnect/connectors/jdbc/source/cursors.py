@@ -11,7 +11,7 @@ from airflow_kconnect.connect.errors import DataError
 
 @dataclass(frozen=True)
 class Position:
-    """A place in the order of a cursor: everything up to and including it is done.
+    """A position in the order of a cursor: everything up to and including it is done.
 
     :param timestamp: nanoseconds since 1970-01-01 00:00, in UTC if the column knows its zone, else as the clock on the
         wall of the database shows it.

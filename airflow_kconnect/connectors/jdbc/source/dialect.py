@@ -269,11 +269,11 @@ def _columns(meta: Any) -> Iterator[Column]:
 def _keys(connection: Any, table: TableName) -> tuple[tuple[str, ...], frozenset[str]]:
     """Primary key, and the columns that are unique on their own."""
     meta = connection.getMetaData()
-    place = (table.catalog, table.schema, table.name)
-    primary_keys = meta.getPrimaryKeys(*place)
+    qualified = (table.catalog, table.schema, table.name)
+    primary_keys = meta.getPrimaryKeys(*qualified)
     key = sorted((int(row.getShort("KEY_SEQ")), str(row.getString("COLUMN_NAME"))) for row in _each(primary_keys))
     indices: dict[str, list[str]] = {}
-    for row in _each(meta.getIndexInfo(*place, True, True)):
+    for row in _each(meta.getIndexInfo(*qualified, True, True)):
         if (name := _string(row, "INDEX_NAME")) and (column := _string(row, "COLUMN_NAME")):
             indices.setdefault(name, []).append(column)
     unique = {columns[0] for columns in indices.values() if len(columns) == 1}

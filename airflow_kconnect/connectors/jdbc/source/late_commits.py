@@ -42,7 +42,7 @@ class Horizon:
 
 
 class LateCommits(ABC):
-    """How far a table can be read so that no open transaction can still add rows before that place."""
+    """How far a table can be read so that no open transaction can still add rows before that point."""
 
     @abstractmethod
     def is_replica(self) -> bool:

@@ -100,8 +100,8 @@ class Planner:
         bounds = [cut for cut in dict.fromkeys(cuts) if cut != end]
         first = start or self._before_all()
         detail = {"kind": ROWS, "columns": self._source.table.fingerprint()}
-        places = [position.progress() for position in (first, *bounds, end)]
-        return [Split(self._partition, a, b, detail) for a, b in pairwise(places)]
+        positions = [position.progress() for position in (first, *bounds, end)]
+        return [Split(self._partition, a, b, detail) for a, b in pairwise(positions)]
 
     def _before_all(self) -> Position:
         (lowest,) = self._db.row(f"SELECT MIN({self._cursor.id}) {self._from}")

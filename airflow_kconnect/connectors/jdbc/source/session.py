@@ -57,7 +57,7 @@ class ReadingSession:
         for attempts_left in reversed(range(values["connection.attempts"])):
             try:
                 db = Database(
-                    lambda: connect(settings.url, properties, settings.props), settings.place, settings.url.subprotocol
+                    lambda: connect(settings.url, properties, settings.props), settings.label, settings.url.subprotocol
                 )
                 break
             except RetriableError as error:
@@ -83,7 +83,7 @@ class ReadingSession:
         source = self._find(split)
         if source is None:
             raise DataError(
-                f"{self._settings.place}: an unfinished run has splits of {split.source_partition}, which the"
+                f"{self._settings.label}: an unfinished run has splits of {split.source_partition}, which the"
                 " configuration no longer names; name it again until that run is finished"
             )
         return source
@@ -140,7 +140,7 @@ class ReadingSession:
             if "columns" in facts and (differences := changes(json.loads(facts["columns"]), source.table.described())):
                 differences_by_table[source.text] = differences
         for table, differences in differences_by_table.items():
-            text = f"{self._settings.place}: table {table} changed since the last run: {'; '.join(differences)}"
+            text = f"{self._settings.label}: table {table} changed since the last run: {'; '.join(differences)}"
             if self._settings.values["schema.change"] == "fail":
                 raise DataError(f"{text}. Set `schema.change=evolve` to continue with the new schema")
             log.warning("%s", text)
@@ -185,7 +185,7 @@ class ReadingSession:
     def _check_unchanged(self, split: Split, source: Source) -> None:
         if split.detail["columns"] != source.table.fingerprint() and self._settings.values["schema.change"] == "fail":
             raise DataError(
-                f"{self._settings.place}: the columns of {source.text} changed while a run over it was unfinished."
+                f"{self._settings.label}: the columns of {source.text} changed while a run over it was unfinished."
                 " Set `schema.change=evolve` to read the rest of it with the new columns, or change them back"
             )
 

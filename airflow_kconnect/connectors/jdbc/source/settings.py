@@ -61,7 +61,7 @@ class SourceSettings:
         )
 
     @property
-    def place(self) -> str:
+    def label(self) -> str:
         """Names the connector and its database in messages."""
         return f"connector {self.name}: {self.url.shown}"
 

@@ -1,4 +1,4 @@
-"""What is new in each table: from its offset to a place before which nothing can still appear."""
+"""What is new in each table: from its offset to a point before which nothing can still appear."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class WindowFinder:
             warnings += self._late.blind_spots(sources)
         for text in warnings:
             windows.notes.setdefault("warnings", []).append(text)
-            log.warning("%s: %s", self._settings.place, text)
+            log.warning("%s: %s", self._settings.label, text)
 
     def _zone_warnings(self, sources: Sequence[Source]) -> list[str]:
         """Of timestamps that do not know their zone."""
@@ -193,7 +193,7 @@ class WindowFinder:
         assert self._end is not None
         if horizon < self._end:
             raise RetriableError(
-                f"{self._settings.place}: the interval ends later than the last moment whose rows are all committed;"
+                f"{self._settings.label}: the interval ends later than the last moment whose rows are all committed;"
                 " try again when the transactions of that time are over"
             )
         return self._end
@@ -202,7 +202,7 @@ class WindowFinder:
         held_ns = self._dialect.now(self._db, self._settings.zone) - self._delay - horizon.instant
         if horizon.held_by and held_ns > self._settings.values["late.commits.wait.ms"] * _MS:
             windows.notes["held_back"] = f"rows since {horizon.held_by.since} wait for {horizon.held_by}"
-            log.warning("%s: %s", self._settings.place, windows.notes["held_back"])
+            log.warning("%s: %s", self._settings.label, windows.notes["held_back"])
 
     def _leave_written(self, windows: Windows, sources: Sequence[Source], *, prepared_only: bool = False) -> None:
         """Tables that are still written to by old transactions are left for the next run."""
@@ -217,7 +217,7 @@ class WindowFinder:
         log.warning(
             "%s: table %s is left for the next run: %s can still add rows to what would be read. Nothing is lost;"
             " end that transaction, or raise `late.commits.wait.ms`",
-            self._settings.place, table, holder,
+            self._settings.label, table, holder,
         )  # fmt: skip
 
     def _ask(self, source: Source, term: str, where: str = "") -> tuple[str | None, ...]:

@@ -54,12 +54,12 @@ class DuckDb(MicrosecondDialect):
         return [TableName(None, schema, name or "") for schema, name in rows]
 
     def table(self, db: Database, name: TableName) -> Table:
-        place = (name.schema or "main", name.name)
+        qualified = (name.schema or "main", name.name)
         rows = db.rows(
             "SELECT column_name, data_type, coalesce(numeric_precision, 0), coalesce(numeric_scale, 0), is_nullable,"
             " coalesce(column_default, '') FROM information_schema.columns WHERE table_catalog = current_database()"
             " AND table_schema = ? AND table_name = ? ORDER BY ordinal_position",
-            *place,
+            *qualified,
         )
         columns = tuple(
             Column(
@@ -77,7 +77,7 @@ class DuckDb(MicrosecondDialect):
             "SELECT constraint_type, array_to_string(constraint_column_names, chr(0)) FROM duckdb_constraints()"
             " WHERE database_name = current_database() AND schema_name = ? AND table_name = ?"
             " AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')",
-            *place,
+            *qualified,
         )
         constraints = [(kind, tuple(str(names).split("\0"))) for kind, names in keys]
         primary_key = next((names for kind, names in constraints if kind == "PRIMARY KEY"), ())

@@ -80,7 +80,7 @@ class MySql(MicrosecondDialect):
         return [TableName(schema, None, name or "") for schema, name in rows]
 
     def table(self, db: Database, name: TableName) -> Table:
-        place = (name.catalog or self.url.database or "", name.name)
+        qualified = (name.catalog or self.url.database or "", name.name)
         columns = tuple(
             Column(
                 name=str(column),
@@ -92,10 +92,10 @@ class MySql(MicrosecondDialect):
                 signed="unsigned" not in str(full),
                 auto_increment="auto_increment" in str(extra),
             )
-            for column, type_, full, precision, scale, nullable, extra in db.rows(_COLUMNS, *place)
+            for column, type_, full, precision, scale, nullable, extra in db.rows(_COLUMNS, *qualified)
         )
         indices: dict[str, list[str]] = {}
-        for index, column in db.rows(_KEYS, *place):
+        for index, column in db.rows(_KEYS, *qualified):
             indices.setdefault(str(index), []).append(str(column))
         unique = frozenset(names[0] for names in indices.values() if len(names) == 1)
         return Table(name, columns, tuple(indices.get("PRIMARY", ())), unique)

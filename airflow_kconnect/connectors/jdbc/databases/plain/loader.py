@@ -41,7 +41,7 @@ class _Rows:
     ) -> None:
         self._connection, self._binds, self.doing = connection, binds, doing
         self._batch_rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(1, row_bytes)))
-        self._places = {name: place for place, name in enumerate(layout.names)}
+        self._index_of = {name: index for index, name in enumerate(layout.names)}
 
     def run(self, statement: Statement, rows: Sequence[Row]) -> list[int | None]:
         sql, names = statement
@@ -54,7 +54,7 @@ class _Rows:
         return self._connection.run_once(sql, self._binds_of(names), self.part(row, names))
 
     def part(self, row: Row, names: Sequence[str]) -> Row:
-        return tuple(row[self._places[name]] for name in names)
+        return tuple(row[self._index_of[name]] for name in names)
 
     def _binds_of(self, names: Sequence[str]) -> list[Bind]:
         return [self._binds[name] for name in names]

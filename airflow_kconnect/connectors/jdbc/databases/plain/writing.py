@@ -164,7 +164,7 @@ class PlainTarget(StatementsTarget):
 
     def _columns(self, connection: JdbcConnection, table: Table) -> list[tuple[str, int]]:
         """Names, and types of `java.sql.Types`."""
-        catalog, schema, name = self._place(connection, table)
+        catalog, schema, name = self._qualified(connection, table)
         rows = connection.metadata(
             lambda metadata: metadata.getColumns(
                 catalog, _pattern(metadata, schema), _pattern(metadata, name), None
@@ -176,19 +176,19 @@ class PlainTarget(StatementsTarget):
 
     def unique_keys(self, connection: JdbcConnection, table: Table) -> list[set[str]]:
         """The columns of the primary key and of each unique index."""
-        place = self._place(connection, table)
+        qualified = self._qualified(connection, table)
         keys: dict[str, set[str]] = {}
-        for (column,) in connection.metadata(lambda metadata: metadata.getPrimaryKeys(*place), "COLUMN_NAME"):
+        for (column,) in connection.metadata(lambda metadata: metadata.getPrimaryKeys(*qualified), "COLUMN_NAME"):
             keys.setdefault("", set()).add(self.same_name(column))
         # Approximate numbers of rows do: exact ones would be counted.
         for index, column in connection.metadata(
-            lambda metadata: metadata.getIndexInfo(*place, True, True), "INDEX_NAME", "COLUMN_NAME"
+            lambda metadata: metadata.getIndexInfo(*qualified, True, True), "INDEX_NAME", "COLUMN_NAME"
         ):
             if column is not None:
                 keys.setdefault(index, set()).add(self.same_name(column))
         return list(keys.values())
 
-    def _place(self, connection: JdbcConnection, table: Table) -> tuple[str | None, str | None, str]:
+    def _qualified(self, connection: JdbcConnection, table: Table) -> tuple[str | None, str | None, str]:
         """Catalog, schema and name; what the name leaves out is the connection's."""
         *above, name = table
         catalog, schema = [None, None, *above][-2:]

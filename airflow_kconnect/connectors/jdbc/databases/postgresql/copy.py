@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.file.output import text_buffer
-from airflow_kconnect.connectors.jdbc.databases.postgresql.errors import copy_place
+from airflow_kconnect.connectors.jdbc.databases.postgresql.errors import copy_position
 from airflow_kconnect.connectors.jdbc.sink.naming import Table, shown
 
 if TYPE_CHECKING:
@@ -61,10 +61,10 @@ class Copy:
             with self._target.errors(doing):
                 yield
         except DataError as error:
-            place = copy_place(error.__cause__) if error.__cause__ else None
-            if place is None:
+            position = copy_position(error.__cause__) if error.__cause__ else None
+            if position is None:
                 raise
-            line, column = place
+            line, column = position
             where = f"offset {self._offset_of(line)}" + (f", column {column}" if column else "")
             raise type(error)(str(error).replace(doing, f"{doing}, {where}", 1)) from error.__cause__
 

@@ -20,7 +20,7 @@ from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_sta
 if TYPE_CHECKING:
     import psycopg
 
-_COPY_PLACE = re.compile(r"^COPY .*?, line (?P<line>\d+)(?:, column (?P<column>.*?)(?:: |$))?", re.MULTILINE)
+_COPY_POSITION = re.compile(r"^COPY .*?, line (?P<line>\d+)(?:, column (?P<column>.*?)(?:: |$))?", re.MULTILINE)
 
 
 def translated(error: Exception, settings: SinkSettings) -> ConnectError | None:
@@ -60,10 +60,10 @@ def _without_state(error: psycopg.Error, text: str) -> Condition:
     return Condition.PASSING if away else Condition.LASTING
 
 
-def copy_place(error: BaseException) -> tuple[int, str | None] | None:
+def copy_position(error: BaseException) -> tuple[int, str | None] | None:
     """The line (from 1) and the column at which a COPY failed."""
     context = getattr(getattr(error, "diag", None), "context", None) or ""
-    match = _COPY_PLACE.search(context)
+    match = _COPY_POSITION.search(context)
     return (int(match["line"]), match["column"]) if match else None
 
 

@@ -1,4 +1,4 @@
-"""PostgreSQL: how far a table can be read so that no open transaction can still add rows before that place.
+"""PostgreSQL: how far a table can be read so that no open transaction can still add rows before that point.
 
 Numbers and timestamps are given when a row is written, but seen when its transaction commits. A reader that goes by
 the highest one that it sees misses rows which are committed later.

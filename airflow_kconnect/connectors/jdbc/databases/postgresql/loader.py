@@ -188,13 +188,13 @@ class PostgresLoader(Loader):
     def _goes_on_trial(self, rows: _Rows) -> bool:
         if self._settings.insert_mode != UPSERT or self._settings.deletes or rows.table in self._merged:
             return False
-        place = rows.table, rows.part
-        if place not in self._unique:
-            self._unique[place] = self._has_unique_key(rows)
-        return self._unique[place]
+        key = rows.table, rows.part
+        if key not in self._unique:
+            self._unique[key] = self._has_unique_key(rows)
+        return self._unique[key]
 
     def _has_unique_key(self, rows: _Rows) -> bool:
-        """Whether the table itself refuses a key that is there already, in place of a merge."""
+        """Whether the table itself refuses a key that is there already, instead of a merge."""
         given = {
             "table": self._target.quoted(rows.table),
             "keys": sorted(rows.layout.keys),

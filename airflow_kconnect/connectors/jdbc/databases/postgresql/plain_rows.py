@@ -105,12 +105,12 @@ def plain_rows(
             members = [
                 tuple(_Member.of(f.schema) for f in s.schema.fields) if s and s.schema else () for s in (key, value)
             ]
-            sources = tuple((c.source == "key", _place(c, key, value), c.is_key) for c in layout.columns)
+            sources = tuple((c.source == "key", _field_index(c, key, value), c.is_key) for c in layout.columns)
             parts[k, v] = _Part(layouts.index(layout), members[0], members[1], sources)
     return (PlainRows(parts), tuple(layouts)) if parts else None
 
 
-def _place(column: TableColumn, key: Shape | None, value: Shape) -> int:
+def _field_index(column: TableColumn, key: Shape | None, value: Shape) -> int:
     shape = key if column.source == "key" else value
     assert shape is not None and shape.schema is not None
     return [field.name for field in shape.schema.fields].index(column.field or "")

@@ -39,9 +39,9 @@ SELECT json_build_object(
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
   'keys', (
     SELECT coalesce(json_agg(json_build_object('primary', i.indisprimary, 'columns', (
-      SELECT json_agg(a.attname ORDER BY k.place)
-      FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, place)
-      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number WHERE k.place <= i.indnkeyatts))), '[]')
+      SELECT json_agg(a.attname ORDER BY k.position)
+      FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k (number, position)
+      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number WHERE k.position <= i.indnkeyatts))), '[]')
     FROM pg_index i
     WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL),
   -- A key of a parent says nothing of the rows of its children, unless these are partitions.
