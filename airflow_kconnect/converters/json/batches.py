@@ -89,8 +89,8 @@ class PayloadParser(ABC):
                 break
             if count == len(messages):
                 return parsed
-            places = pc.subtract(pc.cumulative_sum(here.cast(pa.int32())), 1)
-            return parsed.take(pc.if_else(here, places, None))
+            indices = pc.subtract(pc.cumulative_sum(here.cast(pa.int32())), 1)
+            return parsed.take(pc.if_else(here, indices, None))
         return pa.nulls(len(messages), self.type)
 
 

@@ -44,13 +44,13 @@ class JsonDecoder:
         if not len(left):
             return column, None
         again, errors = self._one_by_one(payloads.take(left))
-        places = np.arange(len(payloads))
-        places[left.to_numpy()] = len(payloads) + np.arange(len(left))
-        both = pa.concat_arrays([column, again]).take(pa.array(places))
+        indices = np.arange(len(payloads))
+        indices[left.to_numpy()] = len(payloads) + np.arange(len(left))
+        both = pa.concat_arrays([column, again]).take(pa.array(indices))
         if errors is None:
             return both, None
         texts = pa.concat_arrays([pa.nulls(len(payloads), pa.string()), errors])
-        return both, texts.take(pa.array(places))
+        return both, texts.take(pa.array(indices))
 
     def _one_by_one(self, payloads: pa.Array) -> tuple[pa.Array, pa.Array | None]:
         read, check = reader(self.schema), _checker(self.validation)

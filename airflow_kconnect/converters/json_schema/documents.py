@@ -15,7 +15,7 @@ _DEPTH_MAX = 500
 
 
 @dataclass(frozen=True)
-class Place:
+class Subschema:
     """A schema within a document.
 
     :param node: its JSON.
@@ -25,9 +25,9 @@ class Place:
     node: Any
     base: str = ""
 
-    def below(self, node: Any) -> Place:
+    def below(self, node: Any) -> Subschema:
         """A schema within this one."""
-        return Place(node, _own_base(node, self.base))
+        return Subschema(node, _own_base(node, self.base))
 
 
 def invalid(problem: str) -> DataError:
@@ -48,24 +48,24 @@ class Documents:
     """
 
     def __init__(self, schema: RegisteredSchema) -> None:
-        self._places: dict[str, Place] = {}
+        self._subschemas: dict[str, Subschema] = {}
         self.whole: dict[str, Any] = {}
         """Whole documents, by URI."""
         self._seen: set[tuple[str, str]] = set()
         self.root = self._document(schema, "")
 
-    def referred(self, place: Place, reference: Any) -> Place:
+    def referred(self, subschema: Subschema, reference: Any) -> Subschema:
         """The schema that a ``$ref`` in a schema refers to.
 
         :raises DataError: there is none.
         """
         if not isinstance(reference, str):
             raise invalid(f"$ref is not a string: {shown(reference)}")
-        for uri in (_joined(place.base, reference), reference):
-            if uri in self._places:
-                return self._places[uri]
+        for uri in (_joined(subschema.base, reference), reference):
+            if uri in self._subschemas:
+                return self._subschemas[uri]
             document, fragment = urldefrag(uri)
-            known = self._places.get(document)
+            known = self._subschemas.get(document)
             if known is not None and (not fragment or fragment.startswith("/")):
                 return _pointed(known, unquote(fragment), reference)
         raise invalid(
@@ -73,43 +73,43 @@ class Documents:
             "not fetched"
         )
 
-    def _document(self, schema: RegisteredSchema, name: str) -> Place:
+    def _document(self, schema: RegisteredSchema, name: str) -> Subschema:
         for other, referenced in schema.references:
             if (other, referenced.text) not in self._seen:
                 self._seen.add((other, referenced.text))
                 self._document(referenced, other)
         node = _parsed(schema.text)
         base = _own_base(node, name)
-        root = Place(node, base)
-        self._places[name] = self._places[base] = root
+        root = Subschema(node, base)
+        self._subschemas[name] = self._subschemas[base] = root
         # A reference may be relative to the identifier of the document that contains it.
-        self._places.update({_joined(base, other): self._places[other] for other, _ in schema.references})
-        self.whole.update({uri: self._places[uri].node for uri in (name, base)})
+        self._subschemas.update({_joined(base, other): self._subschemas[other] for other, _ in schema.references})
+        self.whole.update({uri: self._subschemas[uri].node for uri in (name, base)})
         self._index(root, 0)
         return root
 
-    def _index(self, place: Place, depth: int) -> None:
+    def _index(self, subschema: Subschema, depth: int) -> None:
         """Note all schemas that have an identifier or an anchor."""
         if depth > _DEPTH_MAX:
             raise invalid(f"it nests more than {_DEPTH_MAX} levels")
-        if isinstance(place.node, list):
-            for item in place.node:
-                self._index(place.below(item), depth + 1)
-        elif isinstance(place.node, dict):
-            self._note(place)
-            for name, member in place.node.items():
+        if isinstance(subschema.node, list):
+            for item in subschema.node:
+                self._index(subschema.below(item), depth + 1)
+        elif isinstance(subschema.node, dict):
+            self._note(subschema)
+            for name, member in subschema.node.items():
                 if name not in ("enum", "const", "default", "examples"):
-                    self._index(place.below(member), depth + 1)
+                    self._index(subschema.below(member), depth + 1)
 
-    def _note(self, place: Place) -> None:
+    def _note(self, subschema: Subschema) -> None:
         for key in ("$id", "id"):
-            identifier = place.node.get(key)
+            identifier = subschema.node.get(key)
             if isinstance(identifier, str):
-                self._places.setdefault(_joined(place.base, identifier), place)
+                self._subschemas.setdefault(_joined(subschema.base, identifier), subschema)
         for key in ("$anchor", "$dynamicAnchor"):
-            anchor = place.node.get(key)
+            anchor = subschema.node.get(key)
             if isinstance(anchor, str):
-                self._places.setdefault(f"{place.base}#{anchor}", place)
+                self._subschemas.setdefault(f"{subschema.base}#{anchor}", subschema)
 
 
 def _parsed(text: str) -> Any:
@@ -139,16 +139,16 @@ def _own_base(node: Any, base: str) -> str:
     return base
 
 
-def _pointed(document: Place, pointer: str, reference: str) -> Place:
+def _pointed(document: Subschema, pointer: str, reference: str) -> Subschema:
     """The schema at a JSON pointer."""
-    place = document
+    subschema = document
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
-        node = place.node
+        node = subschema.node
         if isinstance(node, dict) and name in node:
-            place = place.below(node[name])
+            subschema = subschema.below(node[name])
         elif isinstance(node, list) and name.isascii() and name.isdecimal() and int(name) < len(node):
-            place = place.below(node[int(name)])
+            subschema = subschema.below(node[int(name)])
         else:
             raise invalid(f"it refers to {reference}, which does not exist")
-    return place
+    return subschema

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from airflow_kconnect.converters.json_schema.documents import Place, invalid, shown
+from airflow_kconnect.converters.json_schema.documents import Subschema, invalid, shown
 
 
 class Kind(StrEnum):
@@ -48,81 +48,83 @@ _HINTS = (
 class Part:
     """One kind of schema.
 
-    :param place: its JSON; only the keywords of the kind are looked at.
+    :param subschema: its JSON; only the keywords of the kind are looked at.
     :param notes: title, default, ``connect.type`` and so on; empty if they belong to the whole of several parts.
     :param members: of oneOf, anyOf and allOf, those that are combined themselves first.
     """
 
     kind: Kind
-    place: Place
+    subschema: Subschema
     notes: Mapping[str, Any]
     members: tuple[Part, ...] = ()
 
     @property
     def has_format(self) -> bool:
-        return self.kind is Kind.STRING and "format" in self.place.node
+        return self.kind is Kind.STRING and "format" in self.subschema.node
 
 
-def parse(place: Place) -> Part:
+def parse(subschema: Subschema) -> Part:
     """The kind of a schema. What combines several kinds is an allOf of them.
 
     :raises DataError: it is not a JSON schema.
     """
-    node = place.node
+    node = subschema.node
     if isinstance(node, bool):
-        return Part(Kind.OTHER, place, {})
+        return Part(Kind.OTHER, subschema, {})
     if not isinstance(node, dict):
         raise invalid(f"expected a schema, found {shown(node)}")
     if "$ref" in node:
-        return _reference(place)
-    parts = list(_parts(place))
+        return _reference(subschema)
+    parts = list(_parts(subschema))
     if len(parts) == 1:
-        return Part(parts[0].kind, place, node, parts[0].members)
-    return Part(Kind.ALL_OF, place, node, _ordered(parts)) if parts else Part(Kind.OTHER, place, node)
+        return Part(parts[0].kind, subschema, node, parts[0].members)
+    return Part(Kind.ALL_OF, subschema, node, _ordered(parts)) if parts else Part(Kind.OTHER, subschema, node)
 
 
-def properties(part: Part) -> dict[str, Place]:
+def properties(part: Part) -> dict[str, Subschema]:
     """The properties of an object.
 
     :raises DataError: they are not an object.
     """
-    nodes = part.place.node.get("properties", {})
+    nodes = part.subschema.node.get("properties", {})
     if not isinstance(nodes, dict):
         raise invalid(f"`properties` is not an object: {shown(nodes)}")
-    return {name: part.place.below(node) for name, node in nodes.items()}
+    return {name: part.subschema.below(node) for name, node in nodes.items()}
 
 
 def required(part: Part) -> frozenset[str]:
     """The names of an object's required properties."""
-    listed = part.place.node.get("required", [])
+    listed = part.subschema.node.get("required", [])
     # In draft 3 it is a boolean of the property.
     return frozenset(name for name in listed if isinstance(name, str)) if isinstance(listed, list) else frozenset()
 
 
-def _reference(place: Place) -> Part:
+def _reference(subschema: Subschema) -> Part:
     """A reference; with properties next to it, as drafts since 2019-09 allow, all of both."""
-    reference = Part(Kind.REFERENCE, place, place.node)
-    if "properties" not in place.node:
+    reference = Part(Kind.REFERENCE, subschema, subschema.node)
+    if "properties" not in subschema.node:
         return reference
-    return Part(Kind.ALL_OF, place, place.node, (reference, Part(Kind.OBJECT, place, {})))
+    return Part(Kind.ALL_OF, subschema, subschema.node, (reference, Part(Kind.OBJECT, subschema, {})))
 
 
-def _parts(place: Place) -> Iterator[Part]:
-    node = place.node
+def _parts(subschema: Subschema) -> Iterator[Part]:
+    node = subschema.node
     if "enum" in node:
-        yield Part(Kind.ENUM, place, {})
+        yield Part(Kind.ENUM, subschema, {})
     for kind in _COMBINED:
         if kind in node:
-            yield Part(kind, place, {}, _ordered([parse(place.below(member)) for member in _listed(node, kind)]))
+            yield Part(
+                kind, subschema, {}, _ordered([parse(subschema.below(member)) for member in _listed(node, kind)])
+            )
     if "not" in node or "if" in node:
-        yield Part(Kind.OTHER, place, {})
+        yield Part(Kind.OTHER, subschema, {})
     if "const" in node:
-        yield Part(Kind.CONST, place, {})
+        yield Part(Kind.CONST, subschema, {})
     types = _types(node)
     if isinstance(node.get("type"), list) and len(types) != 1:
-        yield Part(Kind.ANY_OF, place, {}, tuple(Part(kind, place, {}) for kind in types))
+        yield Part(Kind.ANY_OF, subschema, {}, tuple(Part(kind, subschema, {}) for kind in types))
     else:
-        yield from (Part(kind, place, {}) for kind in types)
+        yield from (Part(kind, subschema, {}) for kind in types)
 
 
 def _types(node: dict[str, Any]) -> list[Kind]:

@@ -14,7 +14,7 @@ from airflow_kconnect.converters.json.schemas import DEPTH_MAX, SCHEMAS_MAX
 from airflow_kconnect.converters.json_schema import names
 from airflow_kconnect.converters.json_schema.config import JsonSchemaSettings
 from airflow_kconnect.converters.json_schema.defaults import default_of_json
-from airflow_kconnect.converters.json_schema.documents import Documents, Place, shown
+from airflow_kconnect.converters.json_schema.documents import Documents, Subschema, shown
 from airflow_kconnect.converters.json_schema.parsing import Kind, Part, parse, properties, required
 from airflow_kconnect.converters.types import decimal_scale, logical_name
 
@@ -80,15 +80,15 @@ class _ToConnect:
         self._path.pop()
 
     def _referred(self, part: Part, version: int | None, optional: bool) -> ConnectSchema:
-        reference = part.place.node["$ref"]
-        place = self._documents.referred(part.place, reference)
-        if any(place.node is node for node in self._open):
+        reference = part.subschema.node["$ref"]
+        subschema = self._documents.referred(part.subschema, reference)
+        if any(subschema.node is node for node in self._open):
             raise self._error(
                 f"{reference} contains itself, and no column of Spark can hold data of unlimited depth; use "
                 "ByteArrayConverter, or a schema without recursion"
             )
-        self._open.append(place.node)
-        schema = self.schema(parse(place), version, optional=optional)
+        self._open.append(subschema.node)
+        schema = self.schema(parse(subschema), version, optional=optional)
         self._open.pop()
         return schema
 
@@ -113,7 +113,9 @@ class _ToConnect:
                 return self._object(part)
             case Kind.NULL:
                 raise self._error("Unsupported schema type: null alone")
-        raise self._error(f"Unsupported schema type: {shown(part.place.node)} does not say what type its values have")
+        raise self._error(
+            f"Unsupported schema type: {shown(part.subschema.node)} does not say what type its values have"
+        )
 
     def _number(self, part: Part) -> SchemaType:
         type_ = part.notes.get(names.TYPE)
@@ -124,7 +126,7 @@ class _ToConnect:
         return _NUMBERS[type_]
 
     def _enum(self, part: Part) -> ConnectSchema:
-        symbols = part.place.node["enum"]
+        symbols = part.subschema.node["enum"]
         if not isinstance(symbols, list):
             raise self._error(f"`enum` is not a list: {shown(symbols)}")
         generalized = self._settings.generalized_sum_type_support
@@ -153,10 +155,10 @@ class _ToConnect:
         )
 
     def _array(self, part: Part) -> ConnectSchema:
-        items = part.place.node.get("items")
+        items = part.subschema.node.get("items")
         if items is None or isinstance(items, list):
             raise self._error("Array schema did not specify the items type")
-        item = parse(part.place.below(items))
+        item = parse(part.subschema.below(items))
         if part.notes.get(names.TYPE) == names.MAP and item.kind is Kind.OBJECT:
             return self._entries(item)
         with self._within("[]"):
@@ -175,14 +177,14 @@ class _ToConnect:
     def _object(self, part: Part) -> ConnectSchema:
         if part.notes.get(names.TYPE) != names.MAP:
             return self._struct(properties(part), required(part))
-        values = part.place.node.get("additionalProperties")
+        values = part.subschema.node.get("additionalProperties")
         if not isinstance(values, dict):
             raise self._error("a map's schema must have `additionalProperties`, the schema of its values")
         with self._within("{}"):
-            value_schema = self.schema(parse(part.place.below(values)))
+            value_schema = self.schema(parse(part.subschema.below(values)))
         return ConnectSchema(SchemaType.MAP, key_schema=ConnectSchema(SchemaType.STRING), value_schema=value_schema)
 
-    def _struct(self, members: dict[str, Place], needed: frozenset[str]) -> ConnectSchema:
+    def _struct(self, members: dict[str, Subschema], needed: frozenset[str]) -> ConnectSchema:
         fields = []
         for name, member in _by_index(members):
             optional = self._settings.use_optional_for_nonrequired and name not in needed
@@ -194,7 +196,7 @@ class _ToConnect:
 
     def _all_of(self, part: Part, version: int | None, optional: bool) -> ConnectSchema:
         """The struct of all their properties, or else the part that says most about the type."""
-        members: dict[str, Place] = {}
+        members: dict[str, Subschema] = {}
         needed: dict[str, bool] = {}
         for member in part.members:
             self._collect(member, members, needed, [])
@@ -203,10 +205,10 @@ class _ToConnect:
             return replace(struct, optional=optional)
         chosen = _telling(part)
         if chosen is None:
-            raise self._error(f"Unsupported criterion allOf: {shown(part.place.node)} has no type that stands out")
+            raise self._error(f"Unsupported criterion allOf: {shown(part.subschema.node)} has no type that stands out")
         return self.schema(chosen, version, optional=optional)
 
-    def _collect(self, part: Part, members: dict[str, Place], needed: dict[str, bool], seen: list[Any]) -> None:
+    def _collect(self, part: Part, members: dict[str, Subschema], needed: dict[str, bool], seen: list[Any]) -> None:
         self._count += 1
         if self._count > SCHEMAS_MAX:
             raise self._error(f"the schema has more than {SCHEMAS_MAX:,} fields")
@@ -218,10 +220,10 @@ class _ToConnect:
             members.update(own)
             needed.update({name: name in required(part) for name in own})
         elif part.kind is Kind.REFERENCE:
-            place = self._documents.referred(part.place, part.place.node["$ref"])
-            if not any(place.node is node for node in seen):
-                seen.append(place.node)
-                self._collect(parse(place), members, needed, seen)
+            subschema = self._documents.referred(part.subschema, part.subschema.node["$ref"])
+            if not any(subschema.node is node for node in seen):
+                seen.append(subschema.node)
+                self._collect(parse(subschema), members, needed, seen)
 
     # Annotations
 
@@ -263,13 +265,13 @@ class _ToConnect:
             return None
 
 
-def _by_index(members: dict[str, Place]) -> list[tuple[str, Place]]:
-    """Properties in the order of ``connect.index``; one without it has its place among those before it."""
-    indexed: list[tuple[int, str, Place]] = []
-    for name, place in members.items():
-        index = place.node.get(names.INDEX) if isinstance(place.node, dict) else None
-        indexed.append((index if type(index) is int else len(indexed), name, place))
-    return [(name, place) for _, name, place in sorted(indexed, key=lambda entry: entry[0])]
+def _by_index(members: dict[str, Subschema]) -> list[tuple[str, Subschema]]:
+    """Properties in the order of ``connect.index``; one without it comes as it is listed."""
+    indexed: list[tuple[int, str, Subschema]] = []
+    for name, subschema in members.items():
+        index = subschema.node.get(names.INDEX) if isinstance(subschema.node, dict) else None
+        indexed.append((index if type(index) is int else len(indexed), name, subschema))
+    return [(name, subschema) for _, name, subschema in sorted(indexed, key=lambda entry: entry[0])]
 
 
 def _telling(part: Part) -> Part | None:

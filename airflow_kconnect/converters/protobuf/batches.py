@@ -172,9 +172,9 @@ def _replaced(column: pa.Array, rows: NDArray[np.integer], others: pa.Array) -> 
     import numpy as np
     import pyarrow as pa
 
-    places = np.arange(len(column))
-    places[rows] = len(column) + np.arange(len(rows))
-    return pa.concat_arrays([column, others]).take(pa.array(places))
+    indices = np.arange(len(column))
+    indices[rows] = len(column) + np.arange(len(rows))
+    return pa.concat_arrays([column, others]).take(pa.array(indices))
 
 
 def _text(error: Exception) -> str:

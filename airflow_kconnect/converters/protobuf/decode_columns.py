@@ -92,8 +92,8 @@ def _in_rows(values: pa.Array, rows: Integers, count: int, absent: pa.Scalar) ->
         return values
     given = np.zeros(count, bool)
     given[rows] = True
-    places = pa.array(np.cumsum(given) - 1, mask=~given)
-    spread = values.take(places)
+    indices = pa.array(np.cumsum(given) - 1, mask=~given)
+    spread = values.take(indices)
     return spread if not absent.is_valid else pc.if_else(pa.array(given), spread, absent)
 
 
@@ -197,9 +197,9 @@ def _enum(enum: Any) -> Values:
 
     def enums(cursor: Cursor, rows: Integers) -> pa.Array:
         values = _read("enum", cursor, rows)
-        places = np.minimum(np.searchsorted(numbers, values), len(numbers) - 1)
-        cursor.leave(rows[numbers[places] != values])
-        return texts.take(pa.array(places))
+        indices = np.minimum(np.searchsorted(numbers, values), len(numbers) - 1)
+        cursor.leave(rows[numbers[indices] != values])
+        return texts.take(pa.array(indices))
 
     return enums
 

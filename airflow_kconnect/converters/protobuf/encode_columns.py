@@ -81,9 +81,9 @@ def _present(
         if not keeps_defaults:
             written = ~wire.is_default(values)
             values = values if written.all() else values.filter(written)
-            places = np.zeros(len(column), bool)
-            places[given] = written
-            given = places
+            written_rows = np.zeros(len(column), bool)
+            written_rows[given] = written
+            given = written_rows
         return wire.in_rows(wire.after(prefix, data(values)), given)
 
     return encode

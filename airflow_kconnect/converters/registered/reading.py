@@ -71,11 +71,11 @@ class ShapeParser:
             errors.append(pa.nulls(count, pa.string()) if wrong is None else wrong)
         if not rows:
             return pa.nulls(len(messages), self.type), None
-        places = _inverted(pa.concat_arrays(rows), len(messages))
+        indices = _inverted(pa.concat_arrays(rows), len(messages))
         joined = pa.concat_arrays(errors)
         return (
-            pa.concat_arrays(data).take(places),
-            None if joined.null_count == len(joined) else joined.take(places),
+            pa.concat_arrays(data).take(indices),
+            None if joined.null_count == len(joined) else joined.take(indices),
         )
 
 
@@ -84,9 +84,9 @@ def _inverted(rows: pa.Array, size: int) -> pa.Array:
     import numpy as np
     import pyarrow as pa
 
-    places = np.full(size, -1, np.int64)
-    places[rows.to_numpy()] = np.arange(len(rows))
-    return pa.array(places, mask=places < 0)
+    indices = np.full(size, -1, np.int64)
+    indices[rows.to_numpy()] = np.arange(len(rows))
+    return pa.array(indices, mask=indices < 0)
 
 
 def parsers(known: KnownMessages, shapes: Sequence[Shape]) -> dict[int, ShapeParser]:

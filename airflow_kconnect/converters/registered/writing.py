@@ -59,8 +59,8 @@ class MessageWriter:
         written, errors = self._present(chosen, named)
         if count == len(data):
             return written, errors
-        places = pc.if_else(present, pc.subtract(pc.cumulative_sum(present.cast(pa.int64())), 1), None)
-        return written.take(places), pc.if_else(present, errors.take(places), null)
+        indices = pc.if_else(present, pc.subtract(pc.cumulative_sum(present.cast(pa.int64())), 1), None)
+        return written.take(indices), pc.if_else(present, errors.take(indices), null)
 
     def _present(self, data: pa.Array, topics: pa.Array | str) -> tuple[pa.Array, pa.Array]:
         import pyarrow as pa
