@@ -261,30 +261,39 @@ class KafkaAdmin:
         """The first offset of each partition whose record has this timestamp or a later one; -1 if there is none."""
         return self._offsets(topic, partitions, OffsetSpec.for_timestamp(timestamp_ms))
 
-    def committed_ends(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    def committed_ends(self, topic_partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         """The end offsets of partitions of any topics for read_committed readers; a single request."""
         level = IsolationLevel.READ_COMMITTED
-        return self._listed("reading the ends of topics", places, OffsetSpec.latest(), isolation_level=level)
+        return self._listed("reading the ends of topics", topic_partitions, OffsetSpec.latest(), isolation_level=level)
 
-    def bounds(self, places: Collection[TopicPartition]) -> dict[TopicPartition, Bounds]:
+    def bounds(self, topic_partitions: Collection[TopicPartition]) -> dict[TopicPartition, Bounds]:
         """Begin and end offsets of partitions, for any number of topics in three requests."""
         # The log end first: records written in between must not look like an open transaction.
         log_ends = self._listed(
-            "reading the ends of topics", places, OffsetSpec.latest(), isolation_level=IsolationLevel.READ_UNCOMMITTED
+            "reading the ends of topics",
+            topic_partitions,
+            OffsetSpec.latest(),
+            isolation_level=IsolationLevel.READ_UNCOMMITTED,
         )
         ends = self.committed_ends(log_ends)
         begins = self._listed("reading the begins of topics", log_ends, OffsetSpec.earliest())
-        return {place: Bounds(begins[place], end, max(log_ends[place], end)) for place, end in ends.items()}
+        return {
+            topic_partition: Bounds(begins[topic_partition], end, max(log_ends[topic_partition], end))
+            for topic_partition, end in ends.items()
+        }
 
     def _offsets(self, topic: str, partitions: Iterable[int], spec: OffsetSpec, **options: Any) -> dict[int, int]:
-        places = [TopicPartition(topic, p) for p in partitions]
-        offsets = self._listed(f"reading the offsets of topic {topic}", places, spec, **options)
-        return {place.partition: offset for place, offset in offsets.items()}
+        topic_partitions = [TopicPartition(topic, p) for p in partitions]
+        offsets = self._listed(f"reading the offsets of topic {topic}", topic_partitions, spec, **options)
+        return {topic_partition.partition: offset for topic_partition, offset in offsets.items()}
 
     def _listed(
-        self, doing: str, places: Iterable[TopicPartition], spec: OffsetSpec, **options: Any
+        self, doing: str, topic_partitions: Iterable[TopicPartition], spec: OffsetSpec, **options: Any
     ) -> dict[TopicPartition, int]:
-        specs = {KafkaTopicPartition(place.topic, place.partition): spec for place in places}
+        specs = {
+            KafkaTopicPartition(topic_partition.topic, topic_partition.partition): spec
+            for topic_partition in topic_partitions
+        }
         if not specs:
             return {}
 
@@ -309,20 +318,23 @@ class KafkaAdmin:
 
         return self._settled(f"looking up consumer group {group}", ask)
 
-    def committed(self, group: str, places: Collection[TopicPartition]) -> dict[TopicPartition, Committed]:
+    def committed(self, group: str, topic_partitions: Collection[TopicPartition]) -> dict[TopicPartition, Committed]:
         """What a consumer group has committed for these partitions; empty if there is no such group.
 
         Waits for open transactions that hold offsets for them.
         """
-        if not places:
+        if not topic_partitions:
             return {}
-        partitions = [KafkaTopicPartition(place.topic, place.partition) for place in places]
+        partitions = [
+            KafkaTopicPartition(topic_partition.topic, topic_partition.partition)
+            for topic_partition in topic_partitions
+        ]
         return self._committed(ConsumerGroupTopicPartitions(group, partitions), require_stable=True)
 
     def committed_offsets(self, group: str) -> dict[TopicPartition, int]:
         """All offsets that a consumer group has committed, for monitoring: does not wait for open transactions."""
         offsets = self._committed(ConsumerGroupTopicPartitions(group), require_stable=False)
-        return {place: committed.offset for place, committed in offsets.items()}
+        return {topic_partition: committed.offset for topic_partition, committed in offsets.items()}
 
     def _committed(
         self, request: ConsumerGroupTopicPartitions, *, require_stable: bool

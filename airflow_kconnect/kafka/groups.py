@@ -20,8 +20,11 @@ class GroupAdmin(KafkaAdmin):
 
         :raises RetriableError: the group has members, or the broker is unavailable.
         """
-        places = [KafkaTopicPartition(place.topic, place.partition, offset) for place, offset in offsets.items()]
-        request = [ConsumerGroupTopicPartitions(group, places)]
+        topic_partitions = [
+            KafkaTopicPartition(topic_partition.topic, topic_partition.partition, offset)
+            for topic_partition, offset in offsets.items()
+        ]
+        request = [ConsumerGroupTopicPartitions(group, topic_partitions)]
 
         def ask() -> None:
             futures = self._client.alter_consumer_group_offsets(request, request_timeout=self._timeout_s)

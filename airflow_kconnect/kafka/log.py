@@ -117,5 +117,5 @@ class CompactedLog:
             behind.discard(partition)
 
     def _stuck(self, behind: set[int], ends: Mapping[int, int]) -> str:
-        places = ", ".join(f"{self.topic}-{p}@{self.positions[p]} (end {ends[p]})" for p in sorted(behind))
-        return f"reading to the end is blocked at {places}: an open transaction of another producer; try again later"
+        stuck = ", ".join(f"{self.topic}-{p}@{self.positions[p]} (end {ends[p]})" for p in sorted(behind))
+        return f"reading to the end is blocked at {stuck}: an open transaction of another producer; try again later"

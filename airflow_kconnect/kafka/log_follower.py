@@ -168,9 +168,9 @@ class LogFollower(Generic[S]):
         if not self._health.reading:
             return RetriableError(f"reading {self._topic}: {self._health.why}; try again later")
         behind = {p: end for p, end in ends.items() if self._positions.get(p, -1) < end}
-        places = ", ".join(f"{self._topic}-{p}@{self._positions.get(p, 0)} (end {behind[p]})" for p in sorted(behind))
+        late = ", ".join(f"{self._topic}-{p}@{self._positions.get(p, 0)} (end {behind[p]})" for p in sorted(behind))
         return OpenTransactionError(
-            f"reading to the end did not succeed within {timeout_s:.0f} s at {places}: probably an open transaction of"
+            f"reading to the end did not succeed within {timeout_s:.0f} s at {late}: probably an open transaction of"
             " another producer; try again later"
         )
 

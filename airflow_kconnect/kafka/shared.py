@@ -131,11 +131,13 @@ class SharedKafka:
         """
         with self._lock:
             timestamps = {p: self._timestamps[p, at] for p, at in starts.items() if (p, at) in self._timestamps}
-        unknown = {place: at for place, at in starts.items() if place not in timestamps}
+        unknown = {topic_partition: at for topic_partition, at in starts.items() if topic_partition not in timestamps}
         if unknown:
             read = _first_timestamps({**self._consumer_config, "isolation.level": "read_uncommitted"}, unknown)
             with self._lock:
-                self._timestamps.update({(place, starts[place]): ms for place, ms in read.items()})
+                self._timestamps.update(
+                    {(topic_partition, starts[topic_partition]): ms for topic_partition, ms in read.items()}
+                )
                 while len(self._timestamps) > _MOST_TIMESTAMPS:
                     self._timestamps.popitem(last=False)
             timestamps |= read
@@ -169,15 +171,20 @@ def _first_timestamps(config: Mapping[str, Any], starts: Mapping[TopicPartition,
     consumer = Consumer({**config, **_ONE_RECORD})
     deadline = time.monotonic() + TIMEOUT_S
     try:
-        consumer.assign([KafkaTopicPartition(place.topic, place.partition, at) for place, at in starts.items()])
+        consumer.assign(
+            [
+                KafkaTopicPartition(topic_partition.topic, topic_partition.partition, at)
+                for topic_partition, at in starts.items()
+            ]
+        )
         while waiting:
             for message in consumer.consume(len(waiting), timeout=0.1):
-                place = TopicPartition(message.topic(), message.partition())
+                topic_partition = TopicPartition(message.topic(), message.partition())
                 timestamp = _timestamp(message)
-                if timestamp is not None and place in waiting:
-                    timestamps[place] = timestamp
-                waiting.discard(place)
-                consumer.pause([KafkaTopicPartition(place.topic, place.partition)])
+                if timestamp is not None and topic_partition in waiting:
+                    timestamps[topic_partition] = timestamp
+                waiting.discard(topic_partition)
+                consumer.pause([KafkaTopicPartition(topic_partition.topic, topic_partition.partition)])
             if waiting and time.monotonic() > deadline:
                 names = ", ".join(map(str, sorted(waiting)))
                 raise RetriableError(f"reading the first unread record of {names}: no answer within {TIMEOUT_S:.0f} s")
