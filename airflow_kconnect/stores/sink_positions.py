@@ -94,7 +94,7 @@ class SinkRecords:
             if offset is not None
         }
 
-    def places(self) -> Iterator[tuple[bytes, int]]:
+    def keys_and_partitions(self) -> Iterator[tuple[bytes, int]]:
         """Key and Kafka partition of each record that is not deleted."""
         for records in self._records.values():
             yield from ((r.key, r.partition) for r in records.values() if r.key is not None and r.value is not None)
@@ -135,9 +135,9 @@ class SinkPositions:
         """Select the topics for all other calls; returns their partitions."""
         self._cluster = self._cluster or self._admin.cluster()[0]
         self._topics = self._admin.described(topics)
-        return self._places()
+        return self._partitions()
 
-    def _places(self) -> list[TopicPartition]:
+    def _partitions(self) -> list[TopicPartition]:
         return [TopicPartition(name, p) for name, topic in self._topics.items() for p in range(topic.partitions)]
 
     def read(self, in_target: Offsets | None = None) -> dict[TopicPartition, Position]:
@@ -150,23 +150,25 @@ class SinkPositions:
         """
         in_target = in_target or {}
         positions = self._in_group()
-        places = self._places()
-        missing = {place for place in places if place not in positions}
+        topic_partitions = self._partitions()
+        missing = {topic_partition for topic_partition in topic_partitions if topic_partition not in positions}
         # An offset that another tool has committed does not say to which topic the target's offset belongs.
         unsure = {
             p
-            for p in places
+            for p in topic_partitions
             if p in positions and positions[p].topic_id is None and in_target.get(p, -1) > positions[p].offset
         }
         records = self._records().read() if self._kept and missing | unsure else {}
-        for place in missing | unsure:
-            position = _of_record(place, records.get(place.topic))
+        for topic_partition in missing | unsure:
+            position = _of_record(topic_partition, records.get(topic_partition.topic))
             if position is not None:
-                lost = place in missing
-                positions[place] = position if lost else replace(positions[place], topic_id=position.topic_id)
-        for place, offset in in_target.items():
-            before = positions.get(place, Position(-1, None))
-            positions[place] = replace(before, offset=max(before.offset, offset))
+                lost = topic_partition in missing
+                positions[topic_partition] = (
+                    position if lost else replace(positions[topic_partition], topic_id=position.topic_id)
+                )
+        for topic_partition, offset in in_target.items():
+            before = positions.get(topic_partition, Position(-1, None))
+            positions[topic_partition] = replace(before, offset=max(before.offset, offset))
         return positions
 
     def all(self) -> dict[TopicPartition, int]:
@@ -184,7 +186,11 @@ class SinkPositions:
 
     def created_again(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
         """Topics that were recreated since these positions were committed."""
-        known = {(place.topic, position.topic_id) for place, position in positions.items() if position.topic_id}
+        known = {
+            (topic_partition.topic, position.topic_id)
+            for topic_partition, position in positions.items()
+            if position.topic_id
+        }
         return sorted({topic for topic, topic_id in known if topic_id != self._topics[topic].id})
 
     def send(self, producer: TransactionalProducer, positions: Offsets) -> None:
@@ -199,8 +205,10 @@ class SinkPositions:
                 producer.produce_patiently(self._offset_topic, record.encode(), sink_key(self._group, topic))
                 self._written[topic] = record
         offsets = [
-            KafkaTopicPartition(place.topic, place.partition, offset, metadata=self._mark(place.topic))
-            for place, offset in positions.items()
+            KafkaTopicPartition(
+                topic_partition.topic, topic_partition.partition, offset, metadata=self._mark(topic_partition.topic)
+            )
+            for topic_partition, offset in positions.items()
         ]
         producer.send_sink_offsets(offsets, self._group_metadata)
 
@@ -225,8 +233,10 @@ class SinkPositions:
             self.commit(producer, positions)
             return None
         positions = {**self._admin.committed_offsets(self._group), **positions}
-        existing = set(self.look_up({place.topic for place in positions}))
-        positions = {place: offset for place, offset in positions.items() if place in existing}
+        existing = set(self.look_up({topic_partition.topic for topic_partition in positions}))
+        positions = {
+            topic_partition: offset for topic_partition, offset in positions.items() if topic_partition in existing
+        }
         self.commit(producer, positions)
         try:
             self._admin.delete_group(self._group)
@@ -243,14 +253,18 @@ class SinkPositions:
         """Replace some positions in one transaction; the other partitions keep theirs."""
         positions = self.read()
         gone = self.created_again(positions)
-        kept = {place: position.offset for place, position in positions.items() if place.topic not in gone}
+        kept = {
+            topic_partition: position.offset
+            for topic_partition, position in positions.items()
+            if topic_partition.topic not in gone
+        }
         self.commit(producer, {**kept, **wanted})
 
     def forget(self, producer: TransactionalProducer) -> None:
         """Remove all positions: first those in the offset topic, which are ignored while the group has some."""
-        if places := list(self._records().places()):
+        if keys := list(self._records().keys_and_partitions()):
             producer.begin()
-            for key, partition in places:
+            for key, partition in keys:
                 producer.produce_patiently(self._offset_topic, None, key, partition)
             producer.commit()
         self._admin.delete_group(self._group)
@@ -264,15 +278,19 @@ class SinkPositions:
             consumer.close()
 
     def _in_group(self) -> dict[TopicPartition, Position]:
-        committed = self._admin.committed(self._group, self._places())
+        committed = self._admin.committed(self._group, self._partitions())
         positions = {
-            place: Position(offset, marked_topic(metadata, self._cluster))
-            for place, (offset, metadata) in committed.items()
+            topic_partition: Position(offset, marked_topic(metadata, self._cluster))
+            for topic_partition, (offset, metadata) in committed.items()
         }
         # Both are written together: where the group's offsets carry our mark, the offset topic has them too.
-        foreign = {place.topic for place, position in positions.items() if position.topic_id is None}
+        foreign = {
+            topic_partition.topic for topic_partition, position in positions.items() if position.topic_id is None
+        }
         gone = self.created_again(positions)
-        records = self._as_records({place: position.offset for place, position in positions.items()})
+        records = self._as_records(
+            {topic_partition: position.offset for topic_partition, position in positions.items()}
+        )
         self._written = {topic: record for topic, record in records.items() if topic not in {*foreign, *gone}}
         return positions
 
@@ -282,9 +300,9 @@ class SinkPositions:
 
     def _as_records(self, positions: Offsets) -> dict[str, TopicRead]:
         by_topic: dict[str, list[int | None]] = {}
-        for place, offset in positions.items():
-            topic = self._topics[place.topic]
-            by_topic.setdefault(place.topic, [None] * topic.partitions)[place.partition] = offset
+        for topic_partition, offset in positions.items():
+            topic = self._topics[topic_partition.topic]
+            by_topic.setdefault(topic_partition.topic, [None] * topic.partitions)[topic_partition.partition] = offset
         return {name: TopicRead(self._topics[name].id, tuple(offsets)) for name, offsets in by_topic.items()}
 
     def _records(self, *, committed: bool = False) -> SinkRecords:
@@ -296,10 +314,10 @@ class SinkPositions:
         return records
 
 
-def _of_record(place: TopicPartition, record: TopicRead | None) -> Position | None:
+def _of_record(topic_partition: TopicPartition, record: TopicRead | None) -> Position | None:
     if record is None:
         return None
-    if place.partition >= len(record.offsets):
+    if topic_partition.partition >= len(record.offsets):
         return Position(0, record.topic_id)
-    offset = record.offsets[place.partition]
+    offset = record.offsets[topic_partition.partition]
     return None if offset is None else Position(offset, record.topic_id, lost=True)

@@ -103,7 +103,7 @@ class ConnectorLagTrigger(BaseEventTrigger):
     def _look(self, connector: ConnectorPositions, crossings: Crossings) -> dict[str, Any] | None:
         position = self._condition.position(connector)
         finding = self._condition.finding(connector, position)
-        committed = {partition.place: partition.committed for partition in position.partitions}
+        committed = {partition.topic_partition: partition.committed for partition in position.partitions}
         return finding.position if crossings.fires(finding.met, committed, time.monotonic()) else None
 
 

@@ -128,7 +128,7 @@ class ConfigTopicState:
         try:
             self._fold[key.kind](key, record.value)
         except (ValueError, RecursionError) as error:
-            # Only the place and the kind of problem: the value may hold secrets.
+            # Only where it is and the kind of problem: the value may hold secrets.
             why = f"{record} with key {key.encode().decode()} cannot be read: {_problem(error)}"
             log.warning("ignoring a record of the config topic: %s", why)
             if key.kind == records.CONNECTOR:

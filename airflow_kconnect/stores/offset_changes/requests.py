@@ -69,7 +69,7 @@ def sink_request(request: Any, connector: str) -> dict[TopicPartition, int | Non
     offsets: dict[TopicPartition, int | None] = {}
     for partition, offset in _entries(request, errors):
         try:
-            offsets[_place(partition)] = _kafka_offset(offset)
+            offsets[_topic_partition(partition)] = _kafka_offset(offset)
         except ValueError as error:
             errors.add(str(error))
     errors.raise_if_any()
@@ -114,7 +114,7 @@ def _problem(entry: Any) -> str | None:
     return None
 
 
-def _place(partition: Mapping[str, Any] | None) -> TopicPartition:
+def _topic_partition(partition: Mapping[str, Any] | None) -> TopicPartition:
     if partition is None:
         raise ValueError("The partition for a sink connector offset cannot be null or missing")
     if not {_TOPIC, _PARTITION} <= partition.keys():

@@ -45,10 +45,12 @@ class SinkOffsets:
         committed = self._positions.all()
         return [
             {
-                "partition": {"kafka_topic": place.topic, "kafka_partition": place.partition},
+                "partition": {"kafka_topic": topic_partition.topic, "kafka_partition": topic_partition.partition},
                 "offset": {"kafka_offset": offset},
             }
-            for place, offset in sorted(committed.items(), key=lambda item: (item[0].topic, item[0].partition))
+            for topic_partition, offset in sorted(
+                committed.items(), key=lambda item: (item[0].topic, item[0].partition)
+            )
         ]
 
     def alter(self, request: Any) -> bool:
@@ -67,14 +69,23 @@ class SinkOffsets:
         """
         wanted = sink_request(request, self._name)  # 1
         topics = self._admin.check_reachable()
-        ends = self._ends([place for place in wanted if place.partition in range(topics.get(place.topic, 0))])
+        ends = self._ends(
+            [
+                topic_partition
+                for topic_partition in wanted
+                if topic_partition.partition in range(topics.get(topic_partition.topic, 0))
+            ]
+        )
         self._check(wanted, ends)
-        starts = {place: self._first(ends[place]) if offset is None else offset for place, offset in wanted.items()}
+        starts = {
+            topic_partition: self._first(ends[topic_partition]) if offset is None else offset
+            for topic_partition, offset in wanted.items()
+        }
         self._check_starts(starts)
         self._check_group()
         with self._driver() as producer:  # 2
             external = self._plugin().alter_offsets(self._config.props, wanted)  # 3
-            self._positions.look_up({place.topic for place in wanted})
+            self._positions.look_up({topic_partition.topic for topic_partition in wanted})
             self._positions.alter(producer, starts)  # 4
         return external
 
@@ -97,13 +108,13 @@ class SinkOffsets:
         """
         topics = self._admin.check_reachable()
         ends = self._ends(TopicPartition(topic, p) for topic in self._topics(topics) for p in range(topics[topic]))
-        self._check_starts({place: self._first(bounds) for place, bounds in ends.items()})
+        self._check_starts({topic_partition: self._first(bounds) for topic_partition, bounds in ends.items()})
         self._check_group()
         with self._driver() as producer:
-            places = dict.fromkeys(self._admin.committed_offsets(self._group), None)
+            topic_partitions = dict.fromkeys(self._admin.committed_offsets(self._group), None)
             # A sink may be ahead of the group, even in partitions for which the group has no offset yet.
-            places |= dict.fromkeys(ends, None)
-            external = self._plugin().alter_offsets(self._config.props, places)
+            topic_partitions |= dict.fromkeys(ends, None)
+            external = self._plugin().alter_offsets(self._config.props, topic_partitions)
             self._positions.forget(producer)
         return external
 
@@ -116,10 +127,10 @@ class SinkOffsets:
             return chosen_topics(props, existing, self._worker.internal_topics)
         return [topic for topic in named_topics(props) if topic in existing]
 
-    def _ends(self, places: Iterable[TopicPartition]) -> Ends:
+    def _ends(self, topic_partitions: Iterable[TopicPartition]) -> Ends:
         partitions: dict[str, list[int]] = {}
-        for place in places:
-            partitions.setdefault(place.topic, []).append(place.partition)
+        for topic_partition in topic_partitions:
+            partitions.setdefault(topic_partition.topic, []).append(topic_partition.partition)
         ends: dict[TopicPartition, tuple[int, int]] = {}
         for topic, numbers in partitions.items():
             first = self._admin.begin_offsets(topic, numbers)
@@ -129,7 +140,9 @@ class SinkOffsets:
 
     def _check(self, wanted: Mapping[TopicPartition, int | None], ends: Ends) -> None:
         """:raises ConfigError: with all partitions and offsets from which a run could not start."""
-        problems = [text for place, offset in wanted.items() if (text := _problem(place, offset, ends))]
+        problems = [
+            text for topic_partition, offset in wanted.items() if (text := _problem(topic_partition, offset, ends))
+        ]
         if problems:
             raise ConfigError({"offsets": problems}, self._name)
 
@@ -165,12 +178,12 @@ class SinkOffsets:
             producer.close()
 
 
-def _problem(place: TopicPartition, offset: int | None, ends: Ends) -> str | None:
-    if place not in ends:
-        return f"topic-partition {place} does not exist"
-    begin, end = ends[place]
+def _problem(topic_partition: TopicPartition, offset: int | None, ends: Ends) -> str | None:
+    if topic_partition not in ends:
+        return f"topic-partition {topic_partition} does not exist"
+    begin, end = ends[topic_partition]
     if offset is None or begin <= offset <= end:
         return None
     if offset > end:
-        return f"{place}: offset {offset} is beyond the end {end}"
-    return f"{place}: offset {offset} is before the begin {begin}; null starts at the begin"
+        return f"{topic_partition}: offset {offset} is beyond the end {end}"
+    return f"{topic_partition}: offset {offset} is before the begin {begin}; null starts at the begin"

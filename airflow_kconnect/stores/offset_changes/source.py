@@ -115,7 +115,7 @@ class SourceOffsets:
         with self._fence.driver(_DOING) as producer:
             self._fence.take_over(producer, self._log, partitions, records, _DOING, self._tasks_max)
             producer.begin()
-            for key, partition in records.places():
+            for key, partition in records.keys_and_partitions():
                 producer.produce_patiently(self._topic, None, key, partition)
             producer.commit()
         return external
@@ -133,8 +133,8 @@ class SourceOffsets:
             self._check_finished(view)
             producer.begin()
             yield producer
-            for own, place in view.of_runs():
-                producer.produce_patiently(self._topic, None, own, place)
+            for own, key_and_partition in view.of_runs():
+                producer.produce_patiently(self._topic, None, own, key_and_partition)
             producer.commit()
 
     def _reader(self, patience_s: float) -> CompactedLog:
@@ -189,7 +189,7 @@ class _LiveRecords:
                 return list(key)
         return None
 
-    def places(self) -> list[tuple[bytes, int]]:
+    def keys_and_partitions(self) -> list[tuple[bytes, int]]:
         """(key, Kafka partition) pairs: a key that another partitioner has written elsewhere is removed there."""
         return list(self._live)
 

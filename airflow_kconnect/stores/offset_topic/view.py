@@ -51,13 +51,13 @@ class OffsetView:
 
     def add(self, record: LogRecord) -> None:
         """Process one record of the topic. Unreadable records of our own are reported by `check_readable`."""
-        place = (record.key, record.partition)
-        self._unread.pop(place, None)
+        key = (record.key, record.partition)
+        self._unread.pop(key, None)
         try:
             self._add(record)
         except DataError as error:
             if record.value is not None:
-                self._unread[place] = error
+                self._unread[key] = error
 
     def check_readable(self) -> None:
         """:raises DataError: a current plan, marker, key or fact of this connector cannot be read."""

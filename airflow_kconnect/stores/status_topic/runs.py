@@ -179,10 +179,10 @@ class RunStatuses:
 
     def _is_last(self, key: StatusKey) -> bool:
         """Whether no one has written this status since this run did: a newer run, or a Connect worker, knows better."""
-        place = self._written.get(key.encode())
-        if place is None:
+        written = self._written.get(key.encode())
+        if written is None:
             return True
-        partition, offset = place
+        partition, offset = written
         others: list[LogRecord] = []
         topic_log = CompactedLog(self._admin, self._log_config, self._worker.status_topic, self._limit_s)
         topic_log.positions[partition] = offset + 1

@@ -160,10 +160,14 @@ class SinkOffsetCondition(Condition):
 
     def look(self, connector: ConnectorPositions) -> Finding:
         """See `Condition.look`."""
-        place = TopicPartition(self.topic, self.partition)
-        partition_state = {partition.place: partition for partition in connector.sink().partitions}.get(place)
+        topic_partition = TopicPartition(self.topic, self.partition)
+        partition_state = {partition.topic_partition: partition for partition in connector.sink().partitions}.get(
+            topic_partition
+        )
         if partition_state is None:
-            raise ConfigError({"partition": [f"{place} is not a topic-partition that this sink reads"]}, connector.name)
+            raise ConfigError(
+                {"partition": [f"{topic_partition} is not a topic-partition that this sink reads"]}, connector.name
+            )
         committed = partition_state.committed or 0
         return Finding(committed >= self.offset, _offset_facts(connector, [partition_state]))
 
@@ -187,7 +191,7 @@ class TimestampCondition(Condition):
         position = connector.sink()
         _refuse_missing(connector, position)
         firsts = connector.first_offsets_at(position, self.timestamp_ms)
-        behind = [p for p in position.partitions if not self._passed(p, firsts[p.place], time_has_come)]
+        behind = [p for p in position.partitions if not self._passed(p, firsts[p.topic_partition], time_has_come)]
         moment = datetime.fromtimestamp(self.timestamp_ms / 1000, UTC).isoformat()
         facts = _offset_facts(connector, behind or position.partitions)
         return Finding(not behind, {**facts, "timestamp": moment, "partitions_behind": len(behind)})
@@ -258,7 +262,7 @@ def _refuse_missing(connector: ConnectorPositions, position: SinkPosition) -> No
 def _lag_facts(connector: ConnectorPositions, position: SinkPosition, seconds: float | None) -> dict[str, Any]:
     topics: Counter[str] = Counter()
     for partition in position.partitions:
-        topics[partition.place.topic] += partition.records
+        topics[partition.topic_partition.topic] += partition.records
     facts: dict[str, Any] = {"connector": connector.name, "records": position.records()}
     if seconds is not None:
         facts["seconds"] = round(seconds, 3)
@@ -267,5 +271,5 @@ def _lag_facts(connector: ConnectorPositions, position: SinkPosition, seconds: f
 
 
 def _offset_facts(connector: ConnectorPositions, partitions: Sequence[PartitionPosition]) -> dict[str, Any]:
-    shown = {str(partition.place): partition.committed for partition in partitions[:_SHOWN]}
+    shown = {str(partition.topic_partition): partition.committed for partition in partitions[:_SHOWN]}
     return {"connector": connector.name, "offsets": shown}

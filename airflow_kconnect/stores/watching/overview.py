@@ -75,10 +75,10 @@ def _status(
         status.kind = "sink"
         status.offsets = [
             {
-                "partition": {"kafka_topic": place.topic, "kafka_partition": place.partition},
+                "partition": {"kafka_topic": topic_partition.topic, "kafka_partition": topic_partition.partition},
                 "offset": {"kafka_offset": offset},
             }
-            for place, offset in sorted(committed.items())
+            for topic_partition, offset in sorted(committed.items())
         ]
         status.lag = _lag(admin, committed)
     return status
@@ -86,9 +86,15 @@ def _status(
 
 def _lag(admin: OnlookerAdmin, committed: Mapping[TopicPartition, int]) -> int:
     """Partitions of deleted topics have no lag."""
-    sizes = admin.partitions_of({place.topic for place in committed})
-    ends = admin.committed_ends([place for place in committed if place.partition < sizes.get(place.topic, 0)])
-    return sum(max(end - committed[place], 0) for place, end in ends.items())
+    sizes = admin.partitions_of({topic_partition.topic for topic_partition in committed})
+    ends = admin.committed_ends(
+        [
+            topic_partition
+            for topic_partition in committed
+            if topic_partition.partition < sizes.get(topic_partition.topic, 0)
+        ]
+    )
+    return sum(max(end - committed[topic_partition], 0) for topic_partition, end in ends.items())
 
 
 def _offset_topic(
@@ -115,7 +121,11 @@ def _offset_topic(
         log = CompactedLog(admin, clients.consumer("connect-overview-offsets"), topic)
         log.read(range(topics[topic]), take, committed=True)
     return {name: entries for name, entries in sources.items() if entries}, {
-        group: {place: offset for place, offset in _offsets(records).items() if place.topic in topics}
+        group: {
+            topic_partition: offset
+            for topic_partition, offset in _offsets(records).items()
+            if topic_partition.topic in topics
+        }
         for group, records in sinks.items()
     }
 

@@ -43,7 +43,7 @@ class PartitionPosition:
         requested.
     """
 
-    place: TopicPartition
+    topic_partition: TopicPartition
     committed: int | None
     start: int
     end: int
@@ -90,7 +90,7 @@ class SinkPosition:
 
     def topic(self, name: str) -> SinkPosition:
         """The same for one topic alone."""
-        partitions = tuple(p for p in self.partitions if p.place.topic == name)
+        partitions = tuple(p for p in self.partitions if p.topic_partition.topic == name)
         return SinkPosition(partitions, tuple(topic for topic in self.missing if topic == name), self.now_ms)
 
 
@@ -136,10 +136,13 @@ class ConnectorPositions:
             sizes, missing = self._topics(admin)
             bounds = admin.bounds([TopicPartition(topic, p) for topic, size in sizes.items() for p in range(size)])
             committed = self._committed(admin, bounds)
-            partitions = [self._partition(place, committed.get(place), bounds[place]) for place in sorted(bounds)]
-            unread = {p.place: p.start for p in partitions if p.unread} if timestamps else {}
+            partitions = [
+                self._partition(topic_partition, committed.get(topic_partition), bounds[topic_partition])
+                for topic_partition in sorted(bounds)
+            ]
+            unread = {p.topic_partition: p.start for p in partitions if p.unread} if timestamps else {}
             first = self._kafka.timestamps(unread) if unread else {}
-        dated = tuple(replace(p, first_unread_ms=first.get(p.place)) for p in partitions)
+        dated = tuple(replace(p, first_unread_ms=first.get(p.topic_partition)) for p in partitions)
         return SinkPosition(dated, missing, now_ms)
 
     def first_offsets_at(self, position: SinkPosition, timestamp_ms: int) -> dict[TopicPartition, int]:
@@ -147,11 +150,13 @@ class ConnectorPositions:
 
         :raises RetriableError: the broker is unavailable.
         """
-        places = [partition.place for partition in position.partitions]
+        topic_partitions = [partition.topic_partition for partition in position.partitions]
         firsts: dict[TopicPartition, int] = {}
         with self._kafka.admin() as admin:
-            for topic in sorted({place.topic for place in places}):
-                partitions = [place.partition for place in places if place.topic == topic]
+            for topic in sorted({topic_partition.topic for topic_partition in topic_partitions}):
+                partitions = [
+                    topic_partition.partition for topic_partition in topic_partitions if topic_partition.topic == topic
+                ]
                 offsets = admin.offsets_at(topic, partitions, timestamp_ms)
                 firsts |= {TopicPartition(topic, p): offset for p, offset in offsets.items()}
         return firsts
@@ -203,10 +208,12 @@ class ConnectorPositions:
         chosen = chosen_topics(self._props, existing, self._worker.internal_topics)
         return {topic: existing[topic] for topic in chosen}, ()
 
-    def _committed(self, admin: OnlookerAdmin, places: Iterable[TopicPartition]) -> Mapping[TopicPartition, int]:
+    def _committed(
+        self, admin: OnlookerAdmin, topic_partitions: Iterable[TopicPartition]
+    ) -> Mapping[TopicPartition, int]:
         """The group's offsets; those that it has lost come from the offset topic."""
         committed = admin.committed_offsets(self.group)
-        if all(place in committed for place in places):
+        if all(topic_partition in committed for topic_partition in topic_partitions):
             return committed
         records = SinkRecords(self.group)
         table = self._kafka.table(self._worker.offset_topic, _connector_of_offset)
@@ -214,12 +221,12 @@ class ConnectorPositions:
             records.add(record)
         return records.offsets() | committed
 
-    def _partition(self, place: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
+    def _partition(self, topic_partition: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
         """Where a run would begin. What a run would reject counts as unread: so a run is started, which reports why."""
         start, (begin, end, log_end) = committed, bounds
         if start is None or not begin <= start <= log_end:
             start = end if self._props.get("consumer.override.auto.offset.reset") == "latest" else begin
-        return PartitionPosition(place, committed, start, end, log_end)
+        return PartitionPosition(topic_partition, committed, start, end, log_end)
 
 
 def _of_group(group: str) -> str:

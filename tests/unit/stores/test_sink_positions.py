@@ -85,4 +85,4 @@ class TestRecords:
         records = SinkRecords("connect-s")
         records.add(record(b"x", partition=1))
         records.add(record(None, partition=2))
-        assert list(records.places()) == [(sink_key("connect-s", "t"), 1)]
+        assert list(records.keys_and_partitions()) == [(sink_key("connect-s", "t"), 1)]

@@ -143,7 +143,7 @@ class TestLagOfSinks:
         produce(bootstrap, name, ["a"])
 
         position = connector(topics__regex=f"{name[:-1]}.").sink()
-        assert [p.place for p in position.partitions] == [TopicPartition(name, 0)]
+        assert [p.topic_partition for p in position.partitions] == [TopicPartition(name, 0)]
 
     def test_a_topic_that_is_missing_is_said_and_not_created(self, bootstrap: str, connector: MakeConnector) -> None:
         missing = unique("missing")
