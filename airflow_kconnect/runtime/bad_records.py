@@ -76,11 +76,6 @@ class FailedRecord:
     headers: KafkaHeaders | None = None
     timestamp: int | None = None
 
-    @property
-    def place(self) -> str:
-        """For messages."""
-        return f"{self.topic}-{self.partition}@{self.offset}"
-
 
 class ErrorReporter:
     """Logs failed records and writes their dead letters, as far as the configuration asks for it.
@@ -179,9 +174,9 @@ def triage(batch: pa.RecordBatch, tolerant: bool) -> Triage:
     return Triage(within.filter(pc.is_null(own)), dropped, failed, stopped)
 
 
-def error_at(batch: pa.RecordBatch, row: int, place: str) -> ConnectError:
+def error_at(batch: pa.RecordBatch, row: int, record_position: str) -> ConnectError:
     """The error that ends a run at a row."""
-    return error_from_column(batch.column("error")[row].as_py(), place)
+    return error_from_column(batch.column("error")[row].as_py(), record_position)
 
 
 def original_of(batch: pa.RecordBatch, row: int) -> dict[str, Any]:

@@ -55,14 +55,14 @@ def _bytes(frame: RecordFrame, part: Union, converter: Converter) -> Column:
     return F.when(error.isNull(), data).otherwise(plain)
 
 
-def original_in_kafka(*, with_place: bool = False) -> Column:
+def original_in_kafka(*, with_topic_partition: bool = False) -> Column:
     """Column ``original`` of the reader's rows: the record as it is in Kafka.
 
-    :param with_place: its topic and partition are columns, and differ from those it is read from.
+    :param with_topic_partition: its topic and partition are columns, and differ from those it is read from.
     """
     from pyspark.sql import functions as F
 
-    return F.struct("key", "value", "timestamp", "headers", *(("topic", "partition") if with_place else ()))
+    return F.struct("key", "value", "timestamp", "headers", *(("topic", "partition") if with_topic_partition else ()))
 
 
 def as_before(rows: DataFrame, topics: Sequence[str]) -> DataFrame:

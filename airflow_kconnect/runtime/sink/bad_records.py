@@ -49,8 +49,8 @@ class DeadLetters:
     def report(self, batch: pa.RecordBatch, row: int, error: RecordError) -> None:
         """Report a row of the split."""
         offset = batch.column("kafka_offset")[row].as_py()
-        place = {"topic": self._split.topic, "partition": self._split.partition, "offset": offset}
-        self.tell(FailedRecord(**{**place, **original_of(batch, row)}), error)
+        position = {"topic": self._split.topic, "partition": self._split.partition, "offset": offset}
+        self.tell(FailedRecord(**{**position, **original_of(batch, row)}), error)
 
     def tell(self, record: FailedRecord, error: RecordError) -> None:
         """Report a record."""
@@ -97,8 +97,8 @@ class RefusedRecords:
         split, originals = self._split, self._originals()
         for offset, error in self._refused.items():
             record_error = RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
-            place: dict[str, Any] = {"topic": split.topic, "partition": split.partition, "offset": offset}
-            self._dead_letters.tell(FailedRecord(**{**place, **originals.get(offset, {})}), record_error)
+            position: dict[str, Any] = {"topic": split.topic, "partition": split.partition, "offset": offset}
+            self._dead_letters.tell(FailedRecord(**{**position, **originals.get(offset, {})}), record_error)
         self._dead_letters.flush()
         count = len(self._refused)
         self._refused.clear()

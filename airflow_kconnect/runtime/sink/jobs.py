@@ -17,7 +17,13 @@ from airflow_kconnect.runtime.dead_letters import as_before, original_in_kafka
 from airflow_kconnect.runtime.process.progress import ProgressAddress
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.kinds import ALL_PARTS, SinkKind
-from airflow_kconnect.runtime.sink.reader import ReaderSettings, read_samples, read_splits, with_places, with_topic
+from airflow_kconnect.runtime.sink.reader import (
+    ReaderSettings,
+    read_samples,
+    read_splits,
+    with_topic,
+    with_topic_partition,
+)
 from airflow_kconnect.runtime.sink.without_jvm import plain_sink
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
 from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA
@@ -187,11 +193,11 @@ class SinkJobs:
         if "topic" in self._kind.needs:
             rows, carried = with_topic(rows, splits, _READ_FROM), (*carried, _READ_FROM)
         if self._chain.links or self._kind.unwraps_change_events or self._dead_letters:
-            rows = with_places(rows, splits)
+            rows = with_topic_partition(rows, splits)
         if self._dead_letters:
             rows = as_before(rows, self.own_topics)
         if errors.reports:
-            rows = rows.withColumn("original", original_in_kafka(with_place=self._dead_letters))
+            rows = rows.withColumn("original", original_in_kafka(with_topic_partition=self._dead_letters))
         frame = decoded_frame(rows, self._key, self._value, carried)
         scope = Scope(is_sink=True, header_converter=self._header)
         frame = self._chain.apply(frame, scope)

@@ -15,8 +15,11 @@ def lag_of(
     :param reached: next offset of each partition; if empty, the second number is None.
     :param ends: where they end; a missing one counts as reached.
     """
-    behind = {place: max(ends.get(place, offset) - offset, 0) for place, offset in reached.items()}
+    behind = {
+        topic_partition: max(ends.get(topic_partition, offset) - offset, 0)
+        for topic_partition, offset in reached.items()
+    }
     by_topic: dict[str, int] = {}
-    for place, offsets in sorted(behind.items()):
-        by_topic[place.topic] = by_topic.get(place.topic, 0) + offsets
+    for topic_partition, offsets in sorted(behind.items()):
+        by_topic[topic_partition.topic] = by_topic.get(topic_partition.topic, 0) + offsets
     return by_topic, max(behind.values(), default=None)

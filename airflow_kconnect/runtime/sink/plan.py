@@ -24,7 +24,7 @@ ROUND_RECORDS = 5_000_000
 class OffsetRange:
     """A topic-partition's offsets that a run may read: ``[start, end)``."""
 
-    place: TopicPartition
+    topic_partition: TopicPartition
     start: int
     end: int
 
@@ -35,7 +35,7 @@ class OffsetRange:
 
 
 def start_offset(
-    place: TopicPartition, committed: int | None, bounds: Bounds, reset: str | None
+    topic_partition: TopicPartition, committed: int | None, bounds: Bounds, reset: str | None
 ) -> tuple[int, str | None]:
     """Where a partition starts, and a warning if records were skipped at the user's request.
 
@@ -49,16 +49,18 @@ def start_offset(
     begin, end, log_end = bounds
     if committed is None:
         if reset == "none":
-            raise DataError(f"{place} has no committed offset and `consumer.override.auto.offset.reset` is none")
+            raise DataError(
+                f"{topic_partition} has no committed offset and `consumer.override.auto.offset.reset` is none"
+            )
         return (end if reset == "latest" else begin), None
     if committed > log_end:
         raise DataError(
-            f"{place}: offset {committed} is committed, but the partition ends at {log_end}: the topic was created"
-            f" again, or its brokers have lost records. {CURE}"
+            f"{topic_partition}: offset {committed} is committed, but the partition ends at {log_end}: the topic was"
+            f" created again, or its brokers have lost records. {CURE}"
         )
     if committed >= begin:
         return committed, None
-    lost = f"{place}: offsets {committed} to {begin - 1} were deleted before they were read"
+    lost = f"{topic_partition}: offsets {committed} to {begin - 1} were deleted before they were read"
     if reset in ("earliest", "latest"):
         return (begin if reset == "earliest" else end), f"{lost}; resuming at {reset}"
     raise DataError(
@@ -80,12 +82,14 @@ def interval_ranges(
     first, after = bounds
     ranges, warnings = [], []
     for p, end in ends.items():
-        place = TopicPartition(topic, p)
+        topic_partition = TopicPartition(topic, p)
         last = end if after[p] < 0 else min(after[p], end)
         start = last if first[p] < 0 else min(first[p], last)
         if start == begins[p] > 0 and start < last:
-            warnings.append(f"{place} begins at offset {start}: earlier records of the interval may have been deleted")
-        ranges.append(OffsetRange(place, start, last))
+            warnings.append(
+                f"{topic_partition} begins at offset {start}: earlier records of the interval may have been deleted"
+            )
+        ranges.append(OffsetRange(topic_partition, start, last))
     return ranges, warnings
 
 
@@ -95,7 +99,7 @@ def bounded(ranges: Iterable[OffsetRange], most: int) -> list[OffsetRange]:
     for range_ in ranges:
         size = min(range_.size, most)
         if size > 0:
-            taken.append(OffsetRange(range_.place, range_.start, range_.start + size))
+            taken.append(OffsetRange(range_.topic_partition, range_.start, range_.start + size))
             most -= size
     return taken
 
@@ -133,4 +137,4 @@ def _part(total: int, parallelism: int) -> int:
 
 
 def _split(range_: OffsetRange, first: int, last: int) -> SinkSplit:
-    return SinkSplit(range_.place.topic, range_.place.partition, first, last)
+    return SinkSplit(range_.topic_partition.topic, range_.topic_partition.partition, first, last)

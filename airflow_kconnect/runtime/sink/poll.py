@@ -151,11 +151,11 @@ def _records(
     ]
 
 
-def _headers(stage: HeaderStage, cells: list[Cell] | None, place: str) -> Headers:
+def _headers(stage: HeaderStage, cells: list[Cell] | None, record_position: str) -> Headers:
     """:raises ConnectError: they are bad; see `TaskWriter.checked`."""
     headers, error = stage.decoded(cells)
     if error is not None:
-        raise error_from_column(error, place)
+        raise error_from_column(error, record_position)
     return tuple((name, value) for name, _, value in headers)
 
 

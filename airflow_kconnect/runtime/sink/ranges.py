@@ -61,52 +61,70 @@ class SinkRanges:
 
         :raises DataError: the sink's position does not match the topic's current content.
         """
-        places = self._positions.look_up(self._topics(self._admin.topics()))
-        positions = self._positions.read(self._in_target(places))
-        bounds = self._admin.bounds(places)
+        topic_partitions = self._positions.look_up(self._topics(self._admin.topics()))
+        positions = self._positions.read(self._in_target(topic_partitions))
+        bounds = self._admin.bounds(topic_partitions)
         self.warnings += self._lost(positions)
         if self._dead_letters and not positions:
-            self.warnings += self._replayed_before(places)
+            self.warnings += self._replayed_before(topic_partitions)
         again = self._positions.created_again(positions)
         if self._settings.replay is not None:
-            positions = {place: position for place, position in positions.items() if place.topic not in again}
+            positions = {
+                topic_partition: position
+                for topic_partition, position in positions.items()
+                if topic_partition.topic not in again
+            }
             return self._replayed(self._settings.replay, positions, bounds)
         if again:
             raise DataError(
                 f"connector {self._settings.name}: created again since it was read: {', '.join(again)}. {CURE}"
             )
-        return [self._range(place, positions.get(place), bounds[place]) for place in places]
+        return [
+            self._range(topic_partition, positions.get(topic_partition), bounds[topic_partition])
+            for topic_partition in topic_partitions
+        ]
 
-    def _range(self, place: TopicPartition, position: Position | None, bounds: Bounds) -> OffsetRange:
+    def _range(self, topic_partition: TopicPartition, position: Position | None, bounds: Bounds) -> OffsetRange:
         reset = self._settings.config.props.get("consumer.override.auto.offset.reset")
         if self._dead_letters and reset != "earliest":
             reset = None  # they are there to be replayed, all of them
-        start, warning = start_offset(place, position.offset if position else None, bounds, reset)
+        start, warning = start_offset(topic_partition, position.offset if position else None, bounds, reset)
         self.warnings += [warning] if warning else []
-        return OffsetRange(place, start, max(start, bounds.end))
+        return OffsetRange(topic_partition, start, max(start, bounds.end))
 
     def _replayed(
         self, replay: Replay, positions: Mapping[TopicPartition, Position], bounds: Mapping[TopicPartition, Bounds]
     ) -> list[OffsetRange]:
         """The offsets of the interval, less what an earlier attempt has written; see `interval_ranges`."""
         ranges: list[OffsetRange] = []
-        for topic in dict.fromkeys(place.topic for place in bounds):
-            own = {place.partition: bound for place, bound in bounds.items() if place.topic == topic}
+        for topic in dict.fromkeys(topic_partition.topic for topic_partition in bounds):
+            own = {
+                topic_partition.partition: bound
+                for topic_partition, bound in bounds.items()
+                if topic_partition.topic == topic
+            }
             first, after = (self._admin.offsets_at(topic, own, ms) for ms in (replay.start_ms, replay.end_ms))
             begins, ends = ({p: getattr(bound, name) for p, bound in own.items()} for name in ("begin", "end"))
             in_topic, warnings = interval_ranges(topic, (first, after), begins, ends)
             self.warnings += warnings
             ranges += in_topic
-        written = {place: position.offset for place, position in positions.items()}
-        return [OffsetRange(r.place, min(max(r.start, written.get(r.place, -1)), r.end), r.end) for r in ranges]
+        written = {topic_partition: position.offset for topic_partition, position in positions.items()}
+        return [
+            OffsetRange(r.topic_partition, min(max(r.start, written.get(r.topic_partition, -1)), r.end), r.end)
+            for r in ranges
+        ]
 
-    def _in_target(self, places: list[TopicPartition]) -> Mapping[TopicPartition, int]:
+    def _in_target(self, topic_partitions: list[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Offsets that the target stores with its data."""
-        return self._kind.stored_offsets(places) if self._settings.dry_run else self._kind.take_over(places)
+        return (
+            self._kind.stored_offsets(topic_partitions)
+            if self._settings.dry_run
+            else self._kind.take_over(topic_partitions)
+        )
 
     def _lost(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
         """Warnings about offsets that the group has lost."""
-        topics = sorted({place.topic for place, position in positions.items() if position.lost})
+        topics = sorted({topic_partition.topic for topic_partition, position in positions.items() if position.lost})
         if not topics:
             return []
         return [
@@ -115,11 +133,15 @@ class SinkRanges:
             " offsets (`kconnect offsets reset`)"
         ]
 
-    def _replayed_before(self, places: list[TopicPartition]) -> list[str]:
+    def _replayed_before(self, topic_partitions: list[TopicPartition]) -> list[str]:
         """Warnings about replays under the name that their group had, which may be that of another sink."""
         old = f"{sink_group(self._settings.config.props)}-dead-letters"
         committed = self._admin.committed_offsets(old)
-        known = {str(place): committed[place] for place in places if place in committed}
+        known = {
+            str(topic_partition): committed[topic_partition]
+            for topic_partition in topic_partitions
+            if topic_partition in committed
+        }
         if not known:
             return []
         return [

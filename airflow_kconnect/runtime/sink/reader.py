@@ -83,7 +83,7 @@ def read_splits(spark: SparkSession, settings: ReaderSettings) -> DataFrame:
     return spark.range(0, count, 1, count).mapInArrow(_reader(settings), from_arrow_schema(settings.schema))
 
 
-def with_places(rows: DataFrame, splits: Sequence[SinkSplit]) -> DataFrame:
+def with_topic_partition(rows: DataFrame, splits: Sequence[SinkSplit]) -> DataFrame:
     """Rows of `read_splits` with the columns ``topic`` and ``partition``: constant in each Spark partition."""
     partition = _of_split([s.partition for s in splits])
     return rows.withColumns({"topic": _of_split([s.topic for s in splits]), "partition": partition.cast("int")})
@@ -167,15 +167,19 @@ def read_samples(consumer_config: Mapping[str, Any], ranges: Iterable[SinkSplit]
         consumer.assign([KafkaTopicPartition(r.topic, r.partition, r.start) for r in missing.values()])
         while missing:
             patience.check("reading samples")
-            by_place = defaultdict(list)
+            by_partition = defaultdict(list)
             for message in consumer.consume(_SAMPLES, timeout=0.1):
-                by_place[message.topic(), message.partition()].append(message)
-            for place in by_place.keys() & missing.keys():
-                good, reached = _within(by_place[place], missing[place], f"reading {missing[place].topic_partition}")
+                by_partition[message.topic(), message.partition()].append(message)
+            for topic_partition in by_partition.keys() & missing.keys():
+                good, reached = _within(
+                    by_partition[topic_partition],
+                    missing[topic_partition],
+                    f"reading {missing[topic_partition].topic_partition}",
+                )
                 samples += good
                 if good or reached:
-                    del missing[place]
-                    consumer.pause([KafkaTopicPartition(*place)])
+                    del missing[topic_partition]
+                    consumer.pause([KafkaTopicPartition(*topic_partition)])
     except KafkaException as error:
         raise translated(error, "reading samples") from error
     finally:

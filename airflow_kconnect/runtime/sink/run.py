@@ -89,7 +89,7 @@ class SinkRun:
             ranges = self._ranges.find()  # 2
             self._jobs.own_topics = self._ranges.own_topics
             failpoint("after-reading-offsets")
-            self._began = {range_.place: range_.start for range_ in ranges}
+            self._began = {range_.topic_partition: range_.start for range_ in ranges}
             self._reached = dict(self._began)
             if warning := self._positions.settle(producer, self._reached):  # 3
                 self._warnings.append(warning)
@@ -102,7 +102,13 @@ class SinkRun:
     @property
     def topics_read(self) -> list[str]:
         """The topics of which the run has read records."""
-        return sorted({place.topic for place, offset in self._reached.items() if offset > self._began[place]})
+        return sorted(
+            {
+                topic_partition.topic
+                for topic_partition, offset in self._reached.items()
+                if offset > self._began[topic_partition]
+            }
+        )
 
     def _in_rounds(self, producer: TransactionalProducer, ranges: list[OffsetRange]) -> list[OffsetRange]:
         """Move everything, one round at a time; returns what a limit left over."""
@@ -117,11 +123,11 @@ class SinkRun:
             cores = self._session.parallelism()
             splits = cut(taken, ordered=self._kind.ordered, splits_max=settings.splits_max, parallelism=cores)
             done = self._round(producer, splits)
-            moved = sum(done.get(range_.place, range_.start) - range_.start for range_ in taken)
+            moved = sum(done.get(range_.topic_partition, range_.start) - range_.start for range_ in taken)
             budget = None if budget is None else budget - moved
             held_back += [r for r in _advanced(taken, done) if r.size > 0 and not self._learned]
-            places = {range_.place for range_ in held_back}
-            left = [r for r in _advanced(left, done) if r.size > 0 and r.place not in places]
+            topic_partitions = {range_.topic_partition for range_ in held_back}
+            left = [r for r in _advanced(left, done) if r.size > 0 and r.topic_partition not in topic_partitions]
         return left + held_back
 
     def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
@@ -211,8 +217,8 @@ class SinkRun:
         return self._report(ranges, ranges)
 
     def _report(self, ranges: list[OffsetRange], left: list[OffsetRange]) -> RunReport:
-        remaining = {range_.place: range_.start for range_ in left}
-        reached = {range_.place: remaining.get(range_.place, range_.end) for range_ in ranges}
+        remaining = {range_.topic_partition: range_.start for range_ in left}
+        reached = {range_.topic_partition: remaining.get(range_.topic_partition, range_.end) for range_ in ranges}
         lag, lag_max = self._lag(reached)
         settings = self._settings
         return RunReport(
@@ -222,10 +228,10 @@ class SinkRun:
             run_id=settings.run_id,
             guarantee="exactly_once" if self._kind.exactly_once else "at_least_once",
             records=self._counts | {"read": sum(self._counts.values())},
-            topics=sorted({range_.place.topic for range_ in ranges}),
+            topics=sorted({range_.topic_partition.topic for range_ in ranges}),
             offsets=[
-                {"topic": place.topic, "partition": place.partition, "offset": offset}
-                for place, offset in reached.items()
+                {"topic": topic_partition.topic, "partition": topic_partition.partition, "offset": offset}
+                for topic_partition, offset in reached.items()
             ],
             splits=self._splits,
             complete=not left,
@@ -249,11 +255,14 @@ class SinkRun:
         blocked = {str(p): b.log_end - b.end for p, b in bounds.items() if b.log_end > b.end}
         if blocked:
             self._notes["blocked"] = dict(sorted(blocked.items())[:_SHOWN])
-        return lag_of(reached, {place: b.log_end for place, b in bounds.items()})
+        return lag_of(reached, {topic_partition: b.log_end for topic_partition, b in bounds.items()})
 
 
 def _advanced(ranges: list[OffsetRange], reached: Mapping[TopicPartition, int]) -> list[OffsetRange]:
-    return [OffsetRange(range_.place, reached.get(range_.place, range_.start), range_.end) for range_ in ranges]
+    return [
+        OffsetRange(range_.topic_partition, reached.get(range_.topic_partition, range_.start), range_.end)
+        for range_ in ranges
+    ]
 
 
 def contiguous(
@@ -267,8 +276,8 @@ def contiguous(
     accepted: list[tuple[SinkSplit, SinkReport]] = []
     reached: dict[TopicPartition, int] = {}
     for split, report in sorted(zip(splits, reports, strict=True), key=lambda pair: pair[0].start):
-        place = split.topic_partition
-        if reached.setdefault(place, split.start) == split.start and report.result is not None:
+        topic_partition = split.topic_partition
+        if reached.setdefault(topic_partition, split.start) == split.start and report.result is not None:
             accepted.append((split, report))
-            reached[place] = report.end
+            reached[topic_partition] = report.end
     return accepted, reached

@@ -41,8 +41,8 @@ class TaskErrorReporter:
         exception = RecordError(STAGE, EXECUTING, type(error).__name__, str(error))
         row = self._rows.get(record.kafka_offset)
         original = {} if row is None or self._batch is None else original_of(self._batch, row)
-        place: dict[str, Any] = {"topic": record.topic, "partition": record.partition, "offset": record.kafka_offset}
-        self._tell(FailedRecord(**{**place, **original}), exception)
+        position: dict[str, Any] = {"topic": record.topic, "partition": record.partition, "offset": record.kafka_offset}
+        self._tell(FailedRecord(**{**position, **original}), exception)
         if not self._tolerant:
             where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
             self._failure = DataError(f"bad record at {where}: {STAGE}: {type(error).__name__}: {error}")

@@ -253,8 +253,8 @@ def _checked(field: pa.Field, data: dict[str, list[Any]], executing: str) -> pa.
     """A column; values that it cannot hold are errors of their records."""
     column, errors = cells.column(data[field.name], field.type)
     for row, text in errors.items():
-        place = field.name.split("_")[0] if field.name.startswith(("key_", "value_")) else field.name
-        data["error"][row] = data["error"][row] or f"{stage_prefix('TASK_POLL', executing)}The {place}: {text}"
+        part = field.name.split("_")[0] if field.name.startswith(("key_", "value_")) else field.name
+        data["error"][row] = data["error"][row] or f"{stage_prefix('TASK_POLL', executing)}The {part}: {text}"
     return column
 
 
