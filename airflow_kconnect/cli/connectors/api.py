@@ -31,7 +31,7 @@ class Connectors(Protocol):
     """
 
     @property
-    def place(self) -> str:
+    def target(self) -> str:
         """Where they are, for messages."""
 
     def expanded(self) -> dict[str, Answer]:

@@ -119,7 +119,7 @@ def delete(
     """
     connectors.info(name)
     if not yes:
-        _confirm(f"Delete connector {name} at {connectors.place}?")
+        _confirm(f"Delete connector {name} at {connectors.target}?")
     connectors.delete(name)
     say(f"Connector {name} is deleted; its offsets stay.", as_json)
 

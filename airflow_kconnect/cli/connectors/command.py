@@ -1,4 +1,4 @@
-"""Gives commands the options that choose a place, and the connectors there."""
+"""Gives commands the options that choose a target, and the connectors there."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPTIONS = {"server": Server, "profile": ProfileName, "worker": WorkerFile, "boo
 
 
 def on_connectors(function: Callable[Concatenate[Connectors, P], None]) -> Callable[..., None]:
-    """A command whose first parameter are the connectors of the place that its options choose.
+    """A command whose first parameter are the connectors of the target that its options choose.
 
     The options are added to its own. Errors are shown; at the end the connectors are closed.
     """
@@ -35,7 +35,7 @@ def on_connectors(function: Callable[Concatenate[Connectors, P], None]) -> Calla
 def on_target(
     *without: str,
 ) -> Callable[[Callable[Concatenate[Target, P], None]], Callable[..., None]]:
-    """A command whose first parameter is the place that its options choose. Errors are shown.
+    """A command whose first parameter is the target that its options choose. Errors are shown.
 
     :param without: options that it does not have.
     """
@@ -45,7 +45,7 @@ def on_target(
 
 @contextmanager
 def opened(target: Target) -> Iterator[Connectors]:
-    """The connectors of a place, closed afterwards."""
+    """The connectors of a target, closed afterwards."""
     connectors = target.connectors()
     try:
         yield connectors

@@ -27,7 +27,7 @@ class OverRest:
         self._client = client
 
     @property
-    def place(self) -> str:
+    def target(self) -> str:
         return self._client.url
 
     def expanded(self) -> dict[str, Answer]:
@@ -104,7 +104,7 @@ class OverRest:
         names = sorted(known) if connectors is None else [connector_name(each) for each in connectors]
         unknown = [name for name in names if name not in known]
         if unknown:
-            raise NotFoundError(f"Connector {unknown[0]} not found at {self.place}")
+            raise NotFoundError(f"Connector {unknown[0]} not found at {self.target}")
         return [self._overview(name, known[name]) for name in names]
 
     def lag(self, connector: str) -> Answer:

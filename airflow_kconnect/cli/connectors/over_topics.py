@@ -31,7 +31,7 @@ class OverTopics:
         self._props = props
 
     @property
-    def place(self) -> str:
+    def target(self) -> str:
         return f"the topics of {self._props.get('bootstrap.servers', 'the worker')}"
 
     @cached_property
@@ -49,7 +49,7 @@ class OverTopics:
     def config(self, connector: str) -> dict[str, Any]:
         known = self._config(connector)
         if known is None:
-            text = f"{connector} is not registered at {self.place}: give its file, for its configuration is needed"
+            text = f"{connector} is not registered at {self.target}: give its file, for its configuration is needed"
             raise ConfigError({"connector": [text]}, connector)
         return known
 
@@ -85,7 +85,7 @@ class OverTopics:
     def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> Answer | None:
         self._plane.info(name)
         raise ForbiddenError(
-            f"Connector {name} cannot be restarted here: nothing at {self.place} starts runs. Start one with "
+            f"Connector {name} cannot be restarted here: nothing at {self.target} starts runs. Start one with "
             "`kconnect run` and the connector's file or by its DAG, or name a REST API that does, such as Airflow's, "
             "with --server"
         )

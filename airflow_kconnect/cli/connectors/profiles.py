@@ -27,7 +27,7 @@ class Credentials:
 
 @dataclass(frozen=True)
 class Profile:
-    """A named place.
+    """A named target.
 
     :param credentials: for its server; None if the environment has them.
     """
@@ -98,7 +98,7 @@ class _Parser:
     def profile(self) -> Profile:
         values = self._values
         if "server" in values and ("worker" in values or "bootstrap_servers" in values):
-            self._wrong("server", "and worker or bootstrap_servers are two places: write a profile for each")
+            self._wrong("server", "and worker or bootstrap_servers are two targets: write a profile for each")
         if not {"server", "worker", "bootstrap_servers"} & values.keys() and not self._errors:
             self._wrong("server", "is missing: a profile has a server, or worker or bootstrap_servers")
         token, password = self._secret("token"), self._secret("password")

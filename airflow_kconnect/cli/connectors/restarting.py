@@ -33,7 +33,7 @@ def restart(
         print_json({"name": name, "restart": plan})
         return
     if plan is None:
-        typer.echo(f"{connectors.place} was asked to restart connector {name}.")
+        typer.echo(f"{connectors.target} was asked to restart connector {name}.")
         return
     count = sum(each["state"] == "RESTARTING" for each in (plan["connector"], *plan["tasks"]))
     typer.echo(f"Connector {name}: nothing has failed." if not count else f"Connector {name} is being restarted.")

@@ -1,4 +1,4 @@
-"""Which place a command means: a REST API, or a worker's topics; from options, a profile, or the environment."""
+"""Which target a command addresses: a REST API, or a worker's topics; from options, a profile, or the environment."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Target:
     bootstrap_servers: str | None = None
 
     def connectors(self) -> Connectors:
-        """The connectors there. :raises ConfigError: the place cannot be understood."""
+        """The connectors there. :raises ConfigError: the target cannot be understood."""
         if self.server is None:
             from airflow_kconnect.cli.connectors.over_topics import OverTopics
 
@@ -89,15 +89,15 @@ def chosen(
     bootstrap_servers: str | None,
     environment: Mapping[str, str] = os.environ,
 ) -> Target:
-    """The place that options, profile and environment mean. Options win over a profile that was asked for on the
-    command line, that over the environment's places, and those over the environment's profile.
+    """The target that options, profile and environment mean. Options win over a profile that was asked for on the
+    command line, that over the environment's targets, and those over the environment's profile.
 
     :param worker, bootstrap_servers: of the command line alone.
-    :raises ConfigError: two places are named, or the profile is wrong.
+    :raises ConfigError: two targets are named, or the profile is wrong.
     """
     options = Profile("", server, worker, bootstrap_servers)
     if server is not None and (worker is not None or bootstrap_servers is not None):
-        text = "names another place than --worker or --bootstrap-servers: give one of them"
+        text = "names another target than --worker or --bootstrap-servers: give one of them"
         raise ConfigError({"--server": [text]})
     if server is not None:
         return _target(options, environment)
@@ -121,14 +121,14 @@ def _over(options: Profile, other: Profile) -> Profile:
     return Profile(other.name, other.server, options.worker or other.worker, servers, other.credentials)
 
 
-def _names_kafka(place: Profile) -> bool:
-    return place.worker is not None or place.bootstrap_servers is not None
+def _names_kafka(profile: Profile) -> bool:
+    return profile.worker is not None or profile.bootstrap_servers is not None
 
 
-def _target(place: Profile, environment: Mapping[str, str]) -> Target:
-    if place.server is None:
-        return Target(worker=place.worker, bootstrap_servers=place.bootstrap_servers)
-    return Target(place.server, place.credentials or _credentials(environment))
+def _target(profile: Profile, environment: Mapping[str, str]) -> Target:
+    if profile.server is None:
+        return Target(worker=profile.worker, bootstrap_servers=profile.bootstrap_servers)
+    return Target(profile.server, profile.credentials or _credentials(environment))
 
 
 def _credentials(environment: Mapping[str, str]) -> Credentials:

@@ -193,8 +193,8 @@ def _text(letter: Answer) -> Text:
     time = datetime.fromtimestamp(letter["timestamp"] / 1000, UTC).isoformat(timespec="milliseconds")
     text = Text.assemble((f"{letter['topic']}-{letter['partition']}@{letter['offset']} {time}", "dim"))
     if error := letter["error"]:
-        place = f"{error.get('topic')}-{error.get('partition')}@{error.get('offset')}"
-        text.append(f"\n  from {place}, {error.get('stage')} by {error.get('class.name')}")
+        origin = f"{error.get('topic')}-{error.get('partition')}@{error.get('offset')}"
+        text.append(f"\n  from {origin}, {error.get('stage')} by {error.get('class.name')}")
         text.append(f"\n  {error.get('exception.class.name')}: {error.get('exception.message')}", style="red")
     for name in ("key", "value"):
         text.append(f"\n  {name}=", style="bold").append("null" if letter[name] is None else letter[name])

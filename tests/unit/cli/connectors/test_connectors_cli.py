@@ -1,4 +1,4 @@
-"""Commands about registered connectors, as far as they need no place."""
+"""Commands about registered connectors, as far as they need no target."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_state_is_for_new_connectors() -> None:
 def test_two_places_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     result = CliRunner().invoke(app, ["list", "--server", "http://c", "--bootstrap-servers", "b"])
-    assert (result.exit_code, "names another place" in result.stderr) == (1, True)
+    assert (result.exit_code, "names another target" in result.stderr) == (1, True)
 
 
 def test_tail_is_topic_tail() -> None:

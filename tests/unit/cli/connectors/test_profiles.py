@@ -53,7 +53,7 @@ def test_a_password_that_others_can_read_is_refused(file: Path) -> None:
 
 def test_all_that_is_wrong_is_told_at_once(file: Path) -> None:
     message = _errors(file, 'server = "http://c"\nworker = "w"\ntoken_file = "none"\nsever = "x"')
-    for text in ("are two places", "cannot read", "`profiles.prod.sever`: is not a key"):
+    for text in ("are two targets", "cannot read", "`profiles.prod.sever`: is not a key"):
         assert text in message
 
 

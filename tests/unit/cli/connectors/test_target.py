@@ -1,4 +1,4 @@
-"""Which place options, a profile and the environment mean."""
+"""Which target options, a profile and the environment mean."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_is_closer_wins(options: dict[str, Any], environment: dict[str, str
 
 
 def test_two_places_on_the_command_line_are_an_error() -> None:
-    with pytest.raises(ConfigError, match="names another place"):
+    with pytest.raises(ConfigError, match="names another target"):
         _chosen(server=SERVER, worker=Path("w"))
 
 
