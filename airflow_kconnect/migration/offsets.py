@@ -23,7 +23,7 @@ class Comparison:
 
     @property
     def equal(self) -> bool:
-        """Whether both sides would resume at the same place."""
+        """Whether both sides would resume from the same position."""
         return self.there == self.here
 
     @property

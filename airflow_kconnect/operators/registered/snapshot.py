@@ -171,7 +171,7 @@ def _attempt(known: Snapshot, read: Callable[[], Sequence[Entry]], signature: st
 
 
 def _folder_file(name: str) -> Path | None:
-    """Where the file is; None if there is no place for it."""
+    """Where the file is; None if there is no folder for it."""
     try:
         folder = cache_folder() / "registered"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
