@@ -22,14 +22,14 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.errors import translate, translated
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
-from airflow_kconnect.kafka.onlooker import OnlookerAdmin
+from airflow_kconnect.kafka.polling_admin import PollingAdmin
 
 TIMEOUT_S = 10.0
 # While a cluster is unavailable, all other callers fail at once instead of waiting in turn.
 AWAY_S = 10.0
 MOST_CLUSTERS = 16
 _MOST_TIMESTAMPS = 10_000
-_CLIENT_ID = "kconnect-onlooker"
+_CLIENT_ID = "kconnect-polling"
 # One record is wanted, not a whole queue.
 _ONE_RECORD = {"queued.min.messages": 1, "queued.max.messages.kbytes": 1024, "fetch.message.max.bytes": 65_536}
 
@@ -42,7 +42,7 @@ class TopicTable:
     :param group: maps a key to its group; keys mapped to None are dropped.
     """
 
-    def __init__(self, log: CompactedLog, admin: OnlookerAdmin, topic: str, group: Group) -> None:
+    def __init__(self, log: CompactedLog, admin: PollingAdmin, topic: str, group: Group) -> None:
         self._log, self._admin, self._topic, self._group = log, admin, topic, group
         self._lock = threading.Lock()
         self._records: dict[str, dict[tuple[bytes, int], LogRecord]] = {}
@@ -77,13 +77,13 @@ class SharedKafka:
     def __init__(self, admin_config: Mapping[str, Any], consumer_config: Mapping[str, Any]) -> None:
         self._admin_config, self._consumer_config = dict(admin_config), dict(consumer_config)
         self._lock = threading.Lock()
-        self._admin: OnlookerAdmin | None = None
+        self._admin: PollingAdmin | None = None
         self._tables: dict[str, TopicTable] = {}
         self._away: tuple[float, str] = (0.0, "")
         self._timestamps: OrderedDict[tuple[TopicPartition, int], int] = OrderedDict()
 
     @contextmanager
-    def admin(self) -> Iterator[OnlookerAdmin]:
+    def admin(self) -> Iterator[PollingAdmin]:
         """The admin client, connected. If a request finds the cluster unavailable, the next caller reconnects.
 
         :raises RetriableError: no broker answers; for the next `AWAY_S` seconds this is raised at once.
@@ -99,13 +99,13 @@ class SharedKafka:
                     self._tables.clear()
             raise
 
-    def _connected(self) -> OnlookerAdmin:
+    def _connected(self) -> PollingAdmin:
         with self._lock:
             if self._admin is None:
                 until, why = self._away
                 if time.monotonic() < until:
                     raise RetriableError(why)
-                admin = OnlookerAdmin(self._admin_config, TIMEOUT_S)
+                admin = PollingAdmin(self._admin_config, TIMEOUT_S)
                 try:
                     admin.check_reachable()
                 except RetriableError as error:

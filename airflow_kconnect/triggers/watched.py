@@ -28,7 +28,7 @@ _WORKER_PREFIXES = (
 _STORES = ("offset.storage.topic", "config.storage.topic", "status.storage.topic")
 
 _T = TypeVar("_T")
-_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="kconnect-onlooker")
+_threads = ThreadPoolExecutor(THREADS, thread_name_prefix="kconnect-polling")
 
 
 async def in_thread(function: Callable[..., _T], *arguments: Any) -> _T:

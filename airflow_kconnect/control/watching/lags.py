@@ -15,7 +15,7 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.kafka.admin import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
-from airflow_kconnect.kafka.onlooker import OnlookerAdmin
+from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.kafka.shared import shared_kafka
 
 _FRESH_S = 4.0
@@ -114,7 +114,7 @@ def _chosen(props: Mapping[str, str], existing: Mapping[str, int], internal: fro
         return []
 
 
-def _committed(admin: OnlookerAdmin, groups: Mapping[str, str], late: float) -> dict[str, dict[TopicPartition, int]]:
+def _committed(admin: PollingAdmin, groups: Mapping[str, str], late: float) -> dict[str, dict[TopicPartition, int]]:
     """The offsets of each sink's group that has answered in time."""
     pool = ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="lags")
     asked = {pool.submit(admin.committed_offsets, group): name for name, group in groups.items()}

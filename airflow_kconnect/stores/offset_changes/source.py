@@ -26,7 +26,7 @@ from airflow_kconnect.stores.topics import ensure_offset_topic
 
 log = logging.getLogger(__name__)
 
-_ONLOOKERS_PATIENCE_S = 5.0
+_READ_PATIENCE_S = 5.0
 _DOING = "altering the offsets"
 
 
@@ -57,7 +57,7 @@ class SourceOffsets:
         view = OffsetView(self._name)
         if partitions := self._admin.check_reachable().get(self._topic, 0):
             try:
-                self._reader(_ONLOOKERS_PATIENCE_S).read(range(partitions), view.add)
+                self._reader(_READ_PATIENCE_S).read(range(partitions), view.add)
             except OpenTransactionError as error:
                 log.warning("offsets after an open transaction are not shown: %s", error)
             view.check_readable()

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
-from airflow_kconnect.kafka.onlooker import OnlookerAdmin
+from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.stores.offset_topic.records import sink_of
 from airflow_kconnect.stores.sink_positions import SinkRecords
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
@@ -44,7 +44,7 @@ def overview(worker: WorkerConfig, groups: Mapping[str, str] | None = None) -> l
     :raises RetriableError: the broker is unavailable.
     """
     clients = ClientConfigs(worker.props)
-    admin = OnlookerAdmin(clients.admin())
+    admin = PollingAdmin(clients.admin())
     topics = admin.check_reachable()
     states = TargetStates(worker).read_all()
     sources, sinks = _offset_topic(admin, clients, worker.offset_topic, topics)
@@ -61,7 +61,7 @@ def overview(worker: WorkerConfig, groups: Mapping[str, str] | None = None) -> l
 def _status(
     name: str,
     group: str,
-    admin: OnlookerAdmin,
+    admin: PollingAdmin,
     states: Mapping[str, TargetState],
     sources: Mapping[str, Mapping[str, dict[str, Any]]],
     sinks: Mapping[str, Mapping[TopicPartition, int]],
@@ -84,7 +84,7 @@ def _status(
     return status
 
 
-def _lag(admin: OnlookerAdmin, committed: Mapping[TopicPartition, int]) -> int:
+def _lag(admin: PollingAdmin, committed: Mapping[TopicPartition, int]) -> int:
     """Partitions of deleted topics have no lag."""
     sizes = admin.partitions_of({topic_partition.topic for topic_partition in committed})
     ends = admin.committed_ends(
@@ -98,7 +98,7 @@ def _lag(admin: OnlookerAdmin, committed: Mapping[TopicPartition, int]) -> int:
 
 
 def _offset_topic(
-    admin: OnlookerAdmin, clients: ClientConfigs, topic: str, topics: Mapping[str, int]
+    admin: PollingAdmin, clients: ClientConfigs, topic: str, topics: Mapping[str, int]
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], dict[str, dict[TopicPartition, int]]]:
     """For each source: source partition as text -> its entry; for each sink's group: its offsets in existing topics."""
     sources: dict[str, dict[str, dict[str, Any]]] = {}

@@ -20,7 +20,7 @@ from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, si
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
-from airflow_kconnect.kafka.onlooker import OnlookerAdmin
+from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.kafka.shared import shared_kafka
 from airflow_kconnect.stores.offset_topic.records import sink_of
 from airflow_kconnect.stores.offset_topic.view import OffsetView
@@ -198,7 +198,7 @@ class ConnectorPositions:
             )
             raise ConfigError({"topics": [text]}, self.name)
 
-    def _topics(self, admin: OnlookerAdmin) -> tuple[dict[str, int], tuple[str, ...]]:
+    def _topics(self, admin: PollingAdmin) -> tuple[dict[str, int], tuple[str, ...]]:
         """The existing topics with their partitions, and those that do not exist."""
         if "topics.regex" not in self._props:
             named = named_topics(self._props)
@@ -209,7 +209,7 @@ class ConnectorPositions:
         return {topic: existing[topic] for topic in chosen}, ()
 
     def _committed(
-        self, admin: OnlookerAdmin, topic_partitions: Iterable[TopicPartition]
+        self, admin: PollingAdmin, topic_partitions: Iterable[TopicPartition]
     ) -> Mapping[TopicPartition, int]:
         """The group's offsets; those that it has lost come from the offset topic."""
         committed = admin.committed_offsets(self.group)

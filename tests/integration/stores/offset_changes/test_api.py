@@ -204,7 +204,7 @@ class TestSource:
     def test_an_open_transaction_does_not_hide_what_was_committed_before(
         self, source: Connector, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(source_offsets, "_ONLOOKERS_PATIENCE_S", 0.5)
+        monkeypatch.setattr(source_offsets, "_READ_PATIENCE_S", 0.5)
         source.write_offset(FILE, {"position": 7})
         open_one = source.live_producer(unique("id"))
         open_one.produce(str(source.worker.get("offset.storage.topic")), b"{}", b"x")

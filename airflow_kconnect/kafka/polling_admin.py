@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from airflow_kconnect.kafka.admin import KafkaAdmin
 
 
-class OnlookerAdmin(KafkaAdmin):
+class PollingAdmin(KafkaAdmin):
     """A long-lived `KafkaAdmin` that queries many topics at a time."""
 
     def partitions_of(self, topics: Iterable[str]) -> dict[str, int]:
