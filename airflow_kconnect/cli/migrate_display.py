@@ -117,7 +117,7 @@ def _details(candidate: Candidate) -> Iterator[tuple[tuple[str, str], str]]:
     for key in assessment.secrets:
         yield (
             _WARNING,
-            f"`{key}` is a secret in plain text; it is written to the file so. Put it behind a variable, such as "
+            f"`{key}` is a secret in plain text, and is written to the file as it is. Use a variable instead, such as "
             "${file:/run/secrets/connect.properties:password}",
         )
     yield from ((_WARNING, text) for text in assessment.without_effect)

@@ -50,7 +50,7 @@ def preview(
 
     Example: kconnect preview orders.json --input records.jsonl
 
-    Key, value and header values are strings or null, as they lie in Kafka. Keys `preview.output.value.converter`
+    Key, value and header values are strings or null, as they are in Kafka. Keys `preview.output.value.converter`
     (and so on) of the configuration choose other converters for the answer. On a terminal the records are shown
     before and after; else each answer is a line of JSON: the record, {"dropped": true}, or {"error": ...}.
 

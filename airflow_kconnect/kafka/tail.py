@@ -53,18 +53,18 @@ class TopicTail:
         self._begins = admin.begin_offsets(topic, partitions)
         self._ends = admin.end_offsets(topic, partitions, committed=True)
 
-    def first(self, most: int | None) -> Iterator[SeenRecord]:
-        """The records from the beginning, partition by partition; all of them if `most` is None."""
-        return islice(self._read(self._begins), most)
+    def first(self, max_records: int | None) -> Iterator[SeenRecord]:
+        """The records from the beginning, partition by partition; all of them if `max_records` is None."""
+        return islice(self._read(self._begins), max_records)
 
-    def last(self, most: int) -> list[SeenRecord]:
+    def last(self, max_records: int) -> list[SeenRecord]:
         """The last records of all partitions together, by their timestamps."""
-        back = most
+        back = max_records
         while True:
             starts = {p: max(begin, self._ends[p] - back) for p, begin in self._begins.items()}
             records = list(self._read(starts))
-            if len(records) >= most or starts == self._begins:
-                return sorted(records, key=lambda r: (r.timestamp, r.partition, r.offset))[-most:]
+            if len(records) >= max_records or starts == self._begins:
+                return sorted(records, key=lambda r: (r.timestamp, r.partition, r.offset))[-max_records:]
             back *= _MARKS_EACH
 
     def _read(self, starts: Mapping[int, int]) -> Iterator[SeenRecord]:

@@ -83,9 +83,9 @@ def run_mode(context: Context) -> RunMode:
     if mode == AUTO:
         mode = REPLAY if _run_type(run) == "backfill" else RESUME
     dry_run = bool(params.get(DRY_RUN))
-    most = params.get(MAX_RECORDS)
+    max_records = params.get(MAX_RECORDS)
     if mode == RESUME:
-        return RunMode(None, dry_run, None if most is None else int(most))
+        return RunMode(None, dry_run, None if max_records is None else int(max_records))
     return RunMode(_replay(context, params), dry_run)
 
 

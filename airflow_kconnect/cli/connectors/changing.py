@@ -143,7 +143,9 @@ def patch_of(changes: Sequence[str]) -> dict[str, str | None]:
         elif key in patch:
             errors.setdefault(key, []).append("is changed twice")
         elif new == HIDDEN:
-            errors.setdefault(key, []).append(f"{HIDDEN} stands for a secret and is none: leave the key out to keep it")
+            errors.setdefault(key, []).append(
+                f"{HIDDEN} hides a secret and is not its value: leave the key out to keep it"
+            )
         patch[key] = new
     if errors:
         raise ConfigError(errors)

@@ -13,7 +13,7 @@ from airflow_kconnect.cli.connectors.command import on_connectors
 
 @on_connectors
 def lag(connectors: Connectors, connector: NameOrFile, as_json: AsJson = False) -> None:
-    """Show what a sink still has to read: records and, where it can be told, seconds.
+    """Show what a sink still has to read: records and, where known, seconds.
 
     Examples: `kconnect lag orders-sink`, `kconnect lag orders-sink.json --json`
 

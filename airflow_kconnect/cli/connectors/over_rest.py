@@ -1,4 +1,4 @@
-"""Registered connectors over Connect's REST API: ours, or that of a Connect cluster."""
+"""Registered connectors over Connect's REST API: kconnect's own, or that of a Connect cluster."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def profiles_file() -> Path:
 def profile_of(name: str, file: Path | None = None) -> Profile:
     """A profile of the file.
 
-    :raises ConfigError: there is none of this name, the file is wrong, or others can read a secret in it.
+    :raises ConfigError: there is no profile of this name, the file is wrong, or others can read a secret in it.
     """
     path = file or profiles_file()
     known = _read(path)

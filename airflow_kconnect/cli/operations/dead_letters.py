@@ -82,7 +82,7 @@ def show(
     from_beginning: Annotated[
         bool, typer.Option("--from-beginning", help="The first dead letters instead of the last ones.")
     ] = False,
-    most: Annotated[int, typer.Option("--max", min=1, metavar="N", help="How many to show.")] = _LAST,
+    max_records: Annotated[int, typer.Option("--max", min=1, metavar="N", help="How many to show.")] = _LAST,
     as_json: Annotated[bool, typer.Option("--json", help="Print each dead letter as a line of JSON.")] = False,
 ) -> None:
     """Show a connector's last dead letters: where each comes from, and why it failed.
@@ -93,7 +93,7 @@ def show(
     """
     with _dead_letters(target, connector) as letters:
         console, none = Console(), True
-        for record in letters.seen(most, from_beginning=from_beginning):
+        for record in letters.seen(max_records, from_beginning=from_beginning):
             none = False
             if as_json:
                 print_json(_letter(record))
@@ -124,13 +124,13 @@ class _DeadLetters:
             "not_replayed": self._not_replayed() if self._is_sink else None,
         }
 
-    def seen(self, most: int, *, from_beginning: bool) -> Iterator[SeenRecord]:
+    def seen(self, max_records: int, *, from_beginning: bool) -> Iterator[SeenRecord]:
         from airflow_kconnect.kafka.tail import TopicTail
 
         admin = self._admin()
         _existing(admin, self.topic)
         tail = TopicTail(admin, self._clients().consumer("kconnect-topic-tail"), self.topic)
-        yield from tail.first(most) if from_beginning else tail.last(most)
+        yield from tail.first(max_records) if from_beginning else tail.last(max_records)
 
     @property
     def _is_sink(self) -> bool:

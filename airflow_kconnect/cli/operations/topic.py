@@ -34,7 +34,7 @@ def tail(
     from_beginning: Annotated[
         bool, typer.Option("--from-beginning", help="The first records instead of the last ones.")
     ] = False,
-    most: Annotated[
+    max_records: Annotated[
         int | None,
         typer.Option(
             "--max",
@@ -67,7 +67,7 @@ def tail(
         known = WorkerConfig.from_props(keys)
         clients = ClientConfigs(known.props, name="topic-tail")
         topic_tail = TopicTail(KafkaAdmin(clients.admin()), clients.consumer("kconnect-topic-tail"), topic)
-        _show(topic_tail.first(most) if from_beginning else topic_tail.last(most or _LAST), as_json)
+        _show(topic_tail.first(max_records) if from_beginning else topic_tail.last(max_records or _LAST), as_json)
 
 
 def _show(records: Iterable[SeenRecord], as_json: bool) -> None:

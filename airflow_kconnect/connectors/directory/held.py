@@ -157,7 +157,7 @@ def _columns(frame: RecordFrame, group: _Group) -> list[Column]:
 
 
 def _of_all(shapes: Sequence[Shape]) -> Types:
-    """The columns of a topic of which nothing is known: those of all shapes."""
+    """The columns of a topic without a known table: those of all shapes."""
     types: dict[str, T.DataType] = {}
     for name, type_ in (member for shape in shapes for member in members(shape).items()):
         types[name] = reduce(lambda one, other: common_type(name, one, other), [types.get(name, type_), type_])

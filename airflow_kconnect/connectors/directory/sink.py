@@ -98,7 +98,7 @@ class DirectorySinkConnector(NativeSinkConnector):
         )
         return [
             f"{topic_partition}: offset {start} may be in the middle of {path.name}, whose records from there on"
-            f" would be stored twice; possible are {begin} and {end}. Or move the file out of {path.parent} first"
+            f" would be stored twice; use {begin} or {end}, or move the file out of {path.parent} first"
             for topic_partition, start, (path, begin, end) in ((p, s, f) for p, s, f in parted if f)
         ]
 

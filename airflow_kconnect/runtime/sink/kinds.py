@@ -60,7 +60,7 @@ class SinkKind(ABC):
         return None
 
     def wants_first_shapes(self) -> Sequence[str]:
-        """Topics of whose values the first shape should be told before `rows`."""
+        """Topics of which `first_shape` should be called before `rows`."""
         return ()
 
     def first_shape(self, topic: str, shape: Shape) -> None:

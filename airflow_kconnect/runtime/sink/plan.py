@@ -93,14 +93,14 @@ def interval_ranges(
     return ranges, warnings
 
 
-def bounded(ranges: Iterable[OffsetRange], most: int) -> list[OffsetRange]:
+def bounded(ranges: Iterable[OffsetRange], max_records: int) -> list[OffsetRange]:
     """The same ranges with at most `most` offsets in total, the first ones first."""
     taken: list[OffsetRange] = []
     for range_ in ranges:
-        size = min(range_.size, most)
+        size = min(range_.size, max_records)
         if size > 0:
             taken.append(OffsetRange(range_.topic_partition, range_.start, range_.start + size))
-            most -= size
+            max_records -= size
     return taken
 
 

@@ -115,7 +115,7 @@ class TaskWriter(SplitWriter):
 
 @contextmanager
 def _as_data_error(task_class: type[SinkTask]) -> Iterator[None]:
-    """The task is the user's code: any error it raises is the run's result, by name, not a traceback of ours."""
+    """The task is the user's code: any error it raises is the run's result, by name, not as a traceback."""
     try:
         yield
     except ConnectError:

@@ -152,18 +152,18 @@ class PollKind(SourceKind):
 
     def _configs(self) -> list[dict[str, str]]:
         """:raises ConfigError: more tasks than ``tasks.max`` (KIP-1004)."""
-        most = self._settings.tasks_max
-        configs = self._connector.task_configs(most)
-        if len(configs) > most:
+        tasks_max = self._settings.tasks_max
+        configs = self._connector.task_configs(tasks_max)
+        if len(configs) > tasks_max:
             text = (
                 f"The connector {self._settings.name} has generated {len(configs)} tasks, which is greater than"
-                f" {most}, the maximum number of tasks it is configured to create"
+                f" {tasks_max}, the maximum number of tasks it is configured to create"
             )
             raise ConfigError({"tasks.max": [text]}, self._settings.name)
         return configs
 
     def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
-        configs, most = self._configs(), self._settings.max_records
+        configs, max_records = self._configs(), self._settings.max_records
         count = len(configs)
         settings = PollSettings(
             task_class=self._connector.task_class(),
@@ -171,7 +171,9 @@ class PollKind(SourceKind):
             offsets=work.view.offsets,
             shapes=self._connector.shapes(),
             headers=HeaderStage.of(converter_of(self._settings, "header")),
-            max_records=tuple(None if most is None else most // count + (n < most % count) for n in range(count)),
+            max_records=tuple(
+                None if max_records is None else max_records // count + (n < max_records % count) for n in range(count)
+            ),
             deadline_epoch_s=deadline,
             plan_id=work.plan.plan_id,
             stop_timeout_s=int(self._settings.worker.get("task.shutdown.graceful.timeout.ms")) / 1000,

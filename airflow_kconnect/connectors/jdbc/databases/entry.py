@@ -34,7 +34,7 @@ def _left_to_its_state(number: int, message: str) -> Condition | None:
 
 @dataclass(frozen=True)
 class Database:
-    """A kind of database. What is left out is as in databases of which nothing is known but their JDBC driver.
+    """A kind of database. The defaults are for databases of which only the JDBC driver is known.
 
     :param name: as in ``jdbc:<name>:``, lower case.
     :param example: a URL, for the documentation of keys.

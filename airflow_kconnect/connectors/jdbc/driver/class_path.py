@@ -12,7 +12,7 @@ from typing import Any
 _APPLICATION = (".MutableURLClassLoader", ".ChildFirstURLClassLoader")
 
 ADDED: set[str] = set()
-"""Drivers' classes that this process has added itself; executors are told of their jars when there is a session."""
+"""Drivers' classes that this process has added itself; executors get their jars when there is a session."""
 
 
 def application_loader(jvm: Any) -> Any:

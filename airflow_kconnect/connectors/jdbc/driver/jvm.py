@@ -71,7 +71,7 @@ def load(class_name: str, jars: Sequence[Path]) -> Any:
 
     thread: Any = JClass("java.lang.Thread").currentThread()
     loader = _loader(tuple(map(str, jars)) or _jars_of_spark())
-    # Drivers look for parts of theirs by it.
+    # Drivers look up classes of their own with it.
     thread.setContextClassLoader(loader)
     try:
         driver_class: Any = loader.loadClass(class_name)

@@ -39,7 +39,7 @@ class JdbcUrl:
 
     :param text: as configured; its parameters may hold secrets, so messages show `shown` instead.
     :param subprotocol: lower case: `postgresql`, `mysql`, `mariadb`, `sqlite`, `derby`, `oracle`, `sqlserver`, ...
-    :param host: of several, the first; None if there is none in the URL.
+    :param host: the first of several; None if the URL has none.
     :param port: None if the URL leaves it to the driver.
     :param database: name of the database, or the path of its file (SQLite, Derby, H2).
     :param params: the URL's parameters, decoded, names as written.

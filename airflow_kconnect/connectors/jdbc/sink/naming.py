@@ -60,7 +60,7 @@ class Naming:
     def table(self, topic: str) -> Table:
         """The table of a topic.
 
-        :raises ValueError: the name is none.
+        :raises ValueError: it is not a valid name.
         """
         name = re.sub(r"[^A-Za-z0-9_]", "_", topic) if self.normalize else topic
         text = (self.tables or {}).get(topic) or self.format.replace("${topic}", name)

@@ -118,7 +118,7 @@ class OffsetsTable:
 
     @contextmanager
     def _unless_made(self, connection: Connection) -> Iterator[None]:
-        """Ignores the error of a database that cannot be told to make only what is missing."""
+        """Ignores the error if another session has created the table at the same time."""
         try:
             yield
         except Exception:

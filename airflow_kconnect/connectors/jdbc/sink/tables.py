@@ -98,7 +98,7 @@ class KnownTables:
         return tuple(map(self._target.same_name, path))
 
     def _missing(self, known: set[MemberPath], layout: RowLayout) -> list[MemberPath]:
-        """Columns, and members of columns, that the table lacks; of members that lie in each other the outermost."""
+        """Columns, and members of columns, that the table lacks; of nested members only the outermost."""
         missing: list[MemberPath] = []
         for column in layout.columns:
             for path in ((column.name,), *self._target.members_of(column)):

@@ -48,7 +48,7 @@ class Loader(ABC):
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """All that is added meanwhile is in its tables in the end, or nothing of it.
+        """Either everything that is added within it reaches its tables, or nothing does.
 
         :raises RefusedError: the database refuses something of it.
         """
@@ -178,7 +178,7 @@ class Target(Definitions, ABC):
 
     @contextmanager
     def errors(self, doing: str) -> Iterator[None]:
-        """The driver's errors become ours, which say what was being done."""
+        """The driver's errors become `ConnectError`s, which say what was being done."""
         try:
             yield
         except ConnectError:

@@ -30,7 +30,7 @@ class Position:
 
     @classmethod
     def of(cls, progress: ResumePoint) -> Position:
-        """The reverse of `progress`. :raises DataError: it is none of ours."""
+        """The reverse of `progress`. :raises DataError: it is not one."""
         if isinstance(progress, int):
             return cls(id=progress)
         timestamp, _, number = progress.partition(":")

@@ -42,8 +42,8 @@ class Pieces:
         """Whole waves of parallel pieces of at most `rows` rows; never pieces of less than a quarter of it."""
         parallel = self.context.parallelism()
         pieces = parallel * -(-rows // (self.rows * parallel))
-        most = min(self.context.splits_max or pieces, self.context.plan_splits or pieces)
-        return max(1, min(pieces, rows // max(1, self.rows // 4), most))
+        max_pieces = min(self.context.splits_max or pieces, self.context.plan_splits or pieces)
+        return max(1, min(pieces, rows // max(1, self.rows // 4), max_pieces))
 
 
 class Planner:
@@ -54,21 +54,21 @@ class Planner:
         self._cursor = source.cursor
         self._from = f"FROM {source.relation} {dialect.quote('t')}"
 
-    def splits(self, window: Window, pieces: Pieces, most: int | None) -> tuple[list[Split], int, bool]:
+    def splits(self, window: Window, pieces: Pieces, max_rows: int | None) -> tuple[list[Split], int, bool]:
         """The splits of a window.
 
-        :param most: the maximum number of rows, at least one group of equal timestamps; None: no bound.
+        :param max_rows: the maximum number of rows, at least one group of equal timestamps; None: no bound.
         :returns: the splits, the number of rows in them, whether rows of the window are left.
         """
-        if most is None and (planned := self._by_statistics(window, pieces)) is not None:
+        if max_rows is None and (planned := self._by_statistics(window, pieces)) is not None:
             return planned
         where = self._where(window)
         rows, end = self._extent(where)
         if rows == 0 or end is None:
             return [], 0, False
-        more = most is not None and rows > most
-        if more and most is not None:
-            end = self._bounded(where, most)
+        more = max_rows is not None and rows > max_rows
+        if more and max_rows is not None:
+            end = self._bounded(where, max_rows)
             window = replace(window, last=end)
             where, total = self._where(window), rows
             rows = self._count(where)
@@ -136,14 +136,14 @@ class Planner:
         same = f"{where} AND {cursor.timestamp} = {cursor.literal(at)}"
         return whole(count), Position(at, whole(self._db.row(f"SELECT MAX({cursor.id}) {self._from} {same}")[0]))
 
-    def _bounded(self, where: str, most: int) -> Position:
+    def _bounded(self, where: str, max_rows: int) -> Position:
         """The last position that an offset can have when at most that many rows are read."""
-        position = self._nth(where, most)
+        position = self._nth(where, max_rows)
         if self._cursor.exact and self._cursor.id_is_offset:
             return position
         group = self._group(position)
         rows = self._count(f"{where} AND {self._cursor.until(group)}")
-        if rows <= most:
+        if rows <= max_rows:
             return group
         before = self._extent(f"{where} AND NOT ({self._same(group)})" + f" AND {self._cursor.until(group)}")[1]
         return before or group

@@ -118,10 +118,10 @@ class ReadingSession:
         return SourcePlan(tuple(splits), {**notes, "more": True} if more else notes)
 
     def _split(
-        self, db: Database, source: Source, start: Start, window: Window, pieces: Pieces, most: int | None
+        self, db: Database, source: Source, start: Start, window: Window, pieces: Pieces, max_rows: int | None
     ) -> tuple[list[Split], int, bool]:
         if source.cursor.columns:
-            return Planner(db, self._dialect, source, start.partition).splits(window, pieces, most)
+            return Planner(db, self._dialect, source, start.partition).splits(window, pieces, max_rows)
         # Without a snapshot a row that is changed meanwhile could move to a block that was read before.
         size = None if db is self._db else self._dialect.blocks(db, source.table)
         if size is None:

@@ -52,7 +52,7 @@ class HsqldbTarget(PlainTarget):
 
 
 class SqlServerTarget(PlainTarget):
-    """SQL Server, whose names and texts of a key are without regard to case unless it is told otherwise."""
+    """SQL Server, which compares names and text keys without regard to case unless configured otherwise."""
 
     add_column = "ADD"
     key_text = "NVARCHAR(450)"

@@ -251,7 +251,7 @@ def jar_here(jar: Path) -> Path:
 
 
 def _pattern(metadata: Any, name: str | None) -> str | None:
-    """A pattern that fits a name, and maybe others: not all drivers can say that an underscore is none."""
+    """A pattern that matches a name, and maybe others: not all drivers can escape an underscore."""
     escape = str(metadata.getSearchStringEscape() or "")
     if name is None or not escape:
         return name

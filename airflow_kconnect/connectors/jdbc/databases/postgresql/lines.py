@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 PLAIN_SCALE = 6
-"""Decimals with more digits behind the point have exponents in Arrow's texts."""
+"""Decimals with more digits after the point have exponents in Arrow's texts."""
 _NULL = "\\N"
 # The backslash comes first: it is part of the other escapes.
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -104,7 +104,7 @@ def _escaped(texts: pa.Array) -> pa.Array:
 def _moments(values: pa.Array, per_day: int, offsets: pa.Array | str) -> pa.Array:
     """Dates or timestamps; years before Christ and of more than four digits as PostgreSQL writes them.
 
-    :param per_day: units of the values in a day. :param offsets: from UTC, behind the time.
+    :param per_day: units of the values in a day. :param offsets: from UTC, appended to the time.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -126,7 +126,7 @@ def _moments(values: pa.Array, per_day: int, offsets: pa.Array | str) -> pa.Arra
 
 
 def _iso(values: pa.Array) -> pa.Array:
-    """Texts without zeros behind the last digit of a fraction."""
+    """Texts without trailing zeros in a fraction."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
