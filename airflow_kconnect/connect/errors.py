@@ -74,5 +74,5 @@ def first_line(error: object) -> str:
 
 
 def in_one_line(error: BaseException) -> str:
-    """Class and first line of the text of an error that is not ours."""
+    """Class and first line of the text of an error of another library."""
     return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,6 +1,6 @@
 """The record frame: a Spark DataFrame whose rows are Connect records (docs/concepts.md).
 
-It lies in the model because connectors make frames and transformations rewrite them; Spark is only named here,
+It belongs to the model because connectors create frames and transformations rewrite them; Spark is only named here,
 never imported.
 """
 

@@ -84,15 +84,17 @@ def _coordinators(subject: Subject) -> Iterator[Finding]:
         return
     wrong = []
     for topic, prefix in _COORDINATORS.items():
-        key, least = f"{prefix}.replication.factor", f"{prefix}.min.isr"
+        key, min_isr_key = f"{prefix}.replication.factor", f"{prefix}.min.isr"
         facts = subject.kafka.topic(topic)
         replicas = facts.replicas if facts.exists else int(settings[key])
         if not facts.exists and replicas > len(brokers):
             wrong.append(
                 f"topic {topic} cannot be created: `{key}` is {replicas}, but there are {len(brokers)} brokers"
             )
-        elif int(settings.get(least, "1")) > replicas:
-            wrong.append(f"topic {topic} cannot be written: `{least}` is {settings[least]}, its replicas {replicas}")
+        elif int(settings.get(min_isr_key, "1")) > replicas:
+            wrong.append(
+                f"topic {topic} cannot be written: `{min_isr_key}` is {settings[min_isr_key]}, its replicas {replicas}"
+            )
     for text in wrong:
         yield problem(text, "Set the key in the brokers' server.properties, and restart them.")
     if not wrong:
@@ -147,15 +149,15 @@ def _creatable(subject: Subject, store: str, topic: str, partitions: int) -> Fin
 
 def _existing(subject: Subject, topic: str, facts: TopicFacts) -> Finding:
     settings = subject.kafka.settings(ResourceType.TOPIC, topic) or {}
-    policy, least = settings.get("cleanup.policy", "compact"), int(settings.get("min.insync.replicas", "1"))
+    policy, min_in_sync = settings.get("cleanup.policy", "compact"), int(settings.get("min.insync.replicas", "1"))
     if policy != "compact":
         return problem(
             f"topic {topic} has cleanup.policy={policy}: what it keeps would be forgotten",
             f"kafka-configs.sh --alter --topic {topic} --add-config cleanup.policy=compact, or name another topic.",
         )
-    if facts.in_sync < least:
+    if facts.in_sync < min_in_sync:
         return problem(
-            f"topic {topic} cannot be written: min.insync.replicas is {least}, in sync are {facts.in_sync}",
+            f"topic {topic} cannot be written: min.insync.replicas is {min_in_sync}, in sync are {facts.in_sync}",
             "Bring the missing brokers back, or lower the topic's min.insync.replicas.",
         )
     text = f"topic {topic}: compacted, {facts.partitions} partitions, {facts.replicas} replicas"

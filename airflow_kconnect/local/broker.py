@@ -63,7 +63,7 @@ class EmbeddedBroker(LocalServer):
     :param port: port of the broker; None means that of the last start, or a free one.
     :param heap_mb: Java heap in MB.
     :param sasl_users: user -> password for a second listener with SASL_PLAINTEXT and the mechanism PLAIN.
-    :param settings: additional broker settings, which override ours.
+    :param settings: additional broker settings, which override the defaults.
     :param progress: called with a line of text while Kafka is downloaded and started.
     """
 

@@ -142,7 +142,7 @@ class ConnectCluster:
             time.sleep(_PAUSE_S)
 
     def resume(self, name: str, *, timeout_s: float = 60.0) -> ConnectorThere:
-        """Resume a connector and wait until it is not stopped anymore; returns what it is then.
+        """Resume a connector and wait until it is no longer stopped; returns its state then.
 
         :raises RetriableError: it is still stopped after that time.
         """

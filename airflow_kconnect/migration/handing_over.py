@@ -1,4 +1,4 @@
-"""What moves in both directions have in common: who tells of each step, and what must hold before and after."""
+"""What moves in both directions have in common: how steps are reported, and what must hold before and after."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from airflow_kconnect.migration.offsets import Comparison, compare
 from airflow_kconnect.migration.survey import Candidate
 
 Say = Callable[[str], None]
-"""Told what each step did, in one sentence."""
+"""Called with what each step did, in one sentence."""
 
 
 class Move:
     """One connector between two sides. Every step can be repeated; a record here says which of them are done.
 
-    :param say: told what each step did.
+    :param say: called with what each step did.
     """
 
     def __init__(self, candidate: Candidate, cluster: ConnectCluster, here: Here, say: Say) -> None:

@@ -14,7 +14,7 @@ from airflow_kconnect.migration.here import Here
 from airflow_kconnect.migration.survey import Candidate, Survey
 
 Tell = Callable[[str, str], None]
-"""Told the name of a connector and what was done to it."""
+"""Called with the name of a connector and what was done to it."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Outcome:
 class Moves:
     """Moves the connectors of a survey.
 
-    :param tell: told each step when it is done.
+    :param tell: called for each step when it is done.
     """
 
     def __init__(self, cluster: ConnectCluster, here: Here, survey: Survey, tell: Tell) -> None:

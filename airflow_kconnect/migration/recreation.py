@@ -21,7 +21,7 @@ def recreate(
 ) -> None:
     """Create those of the connectors in Connect, stopped, that are here and have a file, and are not there.
 
-    :param tell: told the name of each and what was done.
+    :param tell: called with the name of each and what was done.
     :raises DataError: Connect refuses a configuration.
     :raises RetriableError: Connect is unavailable, or older than 3.7 and cannot create a connector that is stopped.
     """

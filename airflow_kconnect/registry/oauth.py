@@ -83,7 +83,7 @@ class OAuthTokens:
     def token(self) -> str:
         """The token; the server is asked if there is none, or if it soon expires.
 
-        :raises RetriableError: the server is unavailable. :raises ConfigError: it refuses, or is none.
+        :raises RetriableError: the server is unavailable. :raises ConfigError: it refuses, or is not an OAuth server.
         """
         if not self._token or time.monotonic() >= self._good_until:
             answer, asked_at = self._ask(), time.monotonic()

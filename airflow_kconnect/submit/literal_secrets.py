@@ -1,4 +1,4 @@
-"""Which values of a configuration are secrets, and which of them are written out instead of behind a variable."""
+"""Which values of a configuration are secrets, and which of them are written out instead of taken from a variable."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def _supported() -> str:
 
 
 def job_path(name: str = "connector_job.py") -> Path:
-    """A spark-submit application of ours: inside the package in a wheel, at the top of the repository otherwise.
+    """A spark-submit application: inside the package in a wheel, at the top of the repository otherwise.
 
     :raises SetupError: it is in neither location.
     """

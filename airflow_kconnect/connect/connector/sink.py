@@ -182,7 +182,7 @@ class NativeSinkConnector(SinkConnector):
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Called in the driver before the first round, with the first uncommitted offset of each partition: remove what
-        an interrupted run left behind from there on. No newer run had started just before.
+        an interrupted run left behind from there on. Just before the call no newer run had started.
         """
 
     def wants_first_shapes(self) -> Sequence[str]:

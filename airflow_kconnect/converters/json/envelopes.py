@@ -17,7 +17,7 @@ ENVELOPE_REQUIRED = (
     'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional fields. '
     "If you are trying to deserialize plain JSON data, set schemas.enable=false in your converter configuration."
 )
-NOT_UNDERSTOOD = "Schema is not understood: it nests too deeply, has text that is not Unicode or numbers that are none"
+NOT_UNDERSTOOD = "Schema is not understood: it nests too deeply, has text that is not Unicode or invalid numbers"
 _KNOWN_MAX = 200
 _KNOWN_BYTES = 4_000_000
 _TEXT_MAX = 200

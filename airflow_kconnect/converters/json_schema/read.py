@@ -107,7 +107,7 @@ def _refuse(type_: str, node: Any) -> NoReturn:
 
 
 def _integer(type_: SchemaType) -> Read:
-    """Jackson leaves the lowest bits of a number, and makes zero of what is none: that would be silent damage."""
+    """Jackson keeps the lowest bits of a number, and reads anything else as zero: that would be silent damage."""
     half = 1 << (_BITS[type_] - 1)
 
     def value_of(node: Any) -> int:
@@ -122,7 +122,7 @@ def _integer(type_: SchemaType) -> Read:
 
 
 def _whole(node: Any) -> int | None:
-    """The integer that is written as a fraction, such as 1.0 or 1e3; None if it is none of at most 64 bits."""
+    """The integer that is written as a fraction, such as 1.0 or 1e3; None if it is not one of at most 64 bits."""
     if not isinstance(node, Decimal) or (node and node.adjusted() > 19):
         return None
     return int(node) if node == node.to_integral_value() else None

@@ -71,7 +71,7 @@ def message_decoder(descriptor: Any, schema: ConnectSchema, settings: ProtobufSe
 
 
 def _rows_with(cursor: Cursor, tag: bytes) -> Integers:
-    """The messages in which a field comes next; their positions move behind its tag."""
+    """The messages in which a field comes next; their positions move past its tag."""
     import numpy as np
 
     here = cursor.at + len(tag) <= cursor.end

@@ -72,7 +72,7 @@ def is_repeated(field: Any) -> bool:
 
 
 def is_map(field: Any) -> bool:
-    """Whether ProtobufData reads a field as a map: also if it is none for Protobuf, but looks like one."""
+    """Whether ProtobufData reads a field as a map: also if it only looks like one, and is not a map for Protobuf."""
     if kind(field) != "message" or not is_repeated(field):
         return False
     entry = field.message_type

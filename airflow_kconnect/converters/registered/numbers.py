@@ -26,8 +26,8 @@ def unsigned_column(values: NDArray[np.uint64]) -> pa.Array:
     """Integers without a sign: seven bits a byte, the lowest first."""
     import numpy as np
 
-    most = int(values.max()) if len(values) else 0
-    width = max(1, -(-most.bit_length() // 7))
+    largest = int(values.max()) if len(values) else 0
+    width = max(1, -(-largest.bit_length() // 7))
     if width == 1:
         return binary(np.ones(len(values), np.int64), values.astype(np.uint8))
     shifts = np.arange(width, dtype=np.uint64) * np.uint64(7)

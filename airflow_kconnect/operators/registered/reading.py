@@ -45,7 +45,7 @@ def folder_signature(folder: Path) -> str:
 
 
 def folder_entries(folder: Path, kafka_conn_id: str | None, worker_config: Mapping[str, Any] | None) -> list[Entry]:
-    """The connectors in a folder's files, by name. A file that is none becomes an entry with the name of the file.
+    """The connectors in a folder's files, by name. A file that is not one becomes an entry with the name of the file.
 
     :raises ConfigError: there is no such folder.
     """

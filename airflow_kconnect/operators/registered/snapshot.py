@@ -86,7 +86,7 @@ class SnapshotFile:
             return snapshot
 
     def _load(self) -> Snapshot:
-        """What is in the file; nothing if it is missing, belongs to another user, or is not ours."""
+        """What is in the file; nothing if it is missing, belongs to another user, or is not a snapshot."""
         if self._file is None:
             return Snapshot()
         try:

@@ -1,4 +1,4 @@
-"""OpenLineage's classes, created from ours; imported only when its provider asks for lineage."""
+"""OpenLineage's classes, created from those of `lineage`; imported only when its provider asks for lineage."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class RunStatuses:
 def bounded_trace(error: BaseException | str, hide: Callable[[str], str] = str) -> str:
     """The text of an error as a trace: Java's begins with the name of the class, too.
 
-    The lines of code are added for errors that are not ours: they may be bugs.
+    The lines of code are added for errors other than `ConnectError`: they may be bugs.
     """
     if isinstance(error, str):
         text = error

@@ -88,7 +88,7 @@ class TestKnownEnvelopes:
             ),
             ('{"type":"string","doc":"\\ud800"}', "not Unicode"),
             ('{"type":"\\ud800"}', r"Unknown schema type: \ud800"),
-            ('{"type":"double","default":NaN}', "numbers that are none"),
+            ('{"type":"double","default":NaN}', "invalid numbers"),
             ('{"type":"nope' + "x" * 10_000 + '"}', "Unknown schema type: nope"),
         ],
         ids=["deep", "wide", "half a character", "in a text of ours", "NaN", "long"],
