@@ -39,6 +39,12 @@ class ConfigError(ConnectError):
         return type(self), (self.errors, self.connector)
 
 
+class SetupError(ConnectError):
+    """Something on this machine is missing or in the way (Java, a port, a folder): fix it and start again."""
+
+    exit_code = 1
+
+
 class DataError(ConnectError):
     """A record, an offset or a source is not as expected: check the location named, then run again."""
 

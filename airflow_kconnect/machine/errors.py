@@ -7,15 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from airflow_kconnect.connect.errors import ConnectError, RetriableError
+from airflow_kconnect.connect.errors import RetriableError, SetupError
+
+__all__ = ["SetupError", "disk_full", "readable_os_errors"]
 
 _CURE = "Make it writable or choose another folder."
-
-
-class SetupError(ConnectError):
-    """Something on this machine is missing or in the way (Java, a port, a folder): fix it and start again."""
-
-    exit_code = 1
 
 
 @contextmanager

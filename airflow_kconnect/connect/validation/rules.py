@@ -18,6 +18,7 @@ from airflow_kconnect.connect.validation import topic_rules
 from airflow_kconnect.connect.validation.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.override_policy import OVERRIDE_PREFIXES, override_errors
+from airflow_kconnect.connect.validation.plugin_keys import INSTALL, coordinates_errors
 from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
 from airflow_kconnect.connect.validation.spark_keys import PREFIX as SPARK_PREFIX
 from airflow_kconnect.connect.validation.spark_keys import spark_errors
@@ -48,6 +49,7 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
     _check_stages(inspection)
     _check_overrides(inspection)
     _check_spark(inspection)
+    _check_coordinates(inspection)
     for converter in CONVERTER_KINDS:
         _check_converter(inspection, converter)
     if inspection.plugin is None:
@@ -141,6 +143,11 @@ def _check_overrides(inspection: Inspection) -> None:
 
 def _check_spark(inspection: Inspection) -> None:
     for key, messages in spark_errors(inspection.props, inspection.worker.get(SPARK_ALLOWED)).items():
+        inspection.add(key, *messages)
+
+
+def _check_coordinates(inspection: Inspection) -> None:
+    for key, messages in coordinates_errors(inspection.props, inspection.worker.get(INSTALL)).items():
         inspection.add(key, *messages)
 
 

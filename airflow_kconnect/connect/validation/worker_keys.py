@@ -1,14 +1,14 @@
 """The worker's configuration: what all connectors share (Kafka, converters, internal topics, policies).
 
 The keys are those of Connect's distributed worker. Keys for parts that do not exist here (a worker's REST server, its
-worker group, plugin directories) are accepted and reported in `WorkerConfig.warnings`, so that an existing worker file
+worker group) are accepted and reported in `WorkerConfig.warnings`, so that an existing worker file
 can be used as it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -24,6 +24,8 @@ from airflow_kconnect.connect.config import (
     texts_of,
 )
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.java_plugins import JavaPlugins
+from airflow_kconnect.connect.java_plugins.places import folders
 from airflow_kconnect.connect.validation.client_keys import worker_client_errors
 from airflow_kconnect.connect.validation.override_policy import (
     ALLOWLIST,
@@ -32,6 +34,7 @@ from airflow_kconnect.connect.validation.override_policy import (
     POLICY,
     unknown_policy,
 )
+from airflow_kconnect.connect.validation.plugin_keys import COORDINATES, PLUGIN_PATH, define_worker_keys
 from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
 from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, worker_problem
 
@@ -55,9 +58,9 @@ _PASS_THROUGH = re.compile(
 # Known to Connect, without meaning here: there is no worker process.
 _WITHOUT_MEANING = re.compile(
     r"listeners|(listeners|admin\.listeners|rest|access\.control|response\.http|inter\.worker"
-    r"|metrics?|plugin|session|heartbeat|rebalance|scheduled\.rebalance|worker)\..+"
+    r"|metrics?|session|heartbeat|rebalance|scheduled\.rebalance|worker)\..+"
     r"|topic\.tracking\.allow\.reset|admin\.listeners|connect\.protocol|ssl\.client\.auth|offset\.storage\.file\.filename"
-    r"|(key|value|header)\.converter\.plugin\.version"
+    r"|(key|value|header)\.converter\.plugin\.version|plugin\.discovery"
 )
 
 # Keys of Connect's own clients that the clients here accept only under a prefix.
@@ -145,6 +148,14 @@ class WorkerConfig:
         """Topics that no connector may read by a pattern, or write to."""
         return frozenset(str(self.parsed[f"{store}.storage.topic"]) for store in _STORES)
 
+    def java_plugins(self, coordinates: Sequence[str] = ()) -> JavaPlugins:
+        """The Java plug-ins of this worker: those of Maven coordinates, as far as they were resolved, and those below
+        `plugin.path`.
+
+        :param coordinates: of the connector; they come before the worker's own.
+        """
+        return JavaPlugins(folders(self.parsed[PLUGIN_PATH], [*coordinates, *self.parsed[COORDINATES]]))
+
     def offset_topic_of(self, source: Mapping[str, Any]) -> str:
         """Where a source keeps its offsets: its own ``offsets.storage.topic``, else the worker's.
 
@@ -174,6 +185,7 @@ def worker_config_def() -> ConfigDef:
     _define_converters(definition)
     _define_internal_topics(definition)
     _define_running(definition)
+    define_worker_keys(definition)
     return definition
 
 

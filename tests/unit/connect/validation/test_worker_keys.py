@@ -119,7 +119,6 @@ def test_exactly_once_needs_enabled(support: str, expected: bool) -> None:
         "listeners",
         "admin.listeners",
         "rest.advertised.host.name",
-        "plugin.path",
         "plugin.discovery",
         "scheduled.rebalance.max.delay.ms",
         "session.timeout.ms",
