@@ -1,0 +1,199 @@
+"""What Debezium's MBeans say about a run: is a snapshot running, is the stream connected, has it caught up?
+
+All Debezium connectors have the same MBeans: `debezium.<database>:type=connector-metrics,context=<context>,
+server=<topic prefix>`, some with `task` or `database` as well. They appear some time after Connect says that the task
+is running. They are read through a function, so that these rules need no JVM.
+
+None of them says how much of the log is left to read. A stream has caught up with a moment when
+
+* it has sent an event of that moment or a later one, and Connect has polled all events up to this one: so it ends under
+  constant writes; or
+* nothing has moved for a while: nobody writes, at least not to the tables that are captured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Beans = Mapping[str, Mapping[str, Any]]
+"""Canonical name of an MBean -> its attributes."""
+
+Read = Callable[[str], Beans]
+"""Reads the MBeans whose names match a pattern of `javax.management.ObjectName`."""
+
+DEBEZIUM = "debezium.*:type=connector-metrics,*"
+TASKS = "kafka.connect:type=source-task-metrics,*"
+
+ATTRIBUTES = frozenset(
+    {
+        *("SnapshotRunning", "SnapshotPaused", "SnapshotCompleted", "SnapshotAborted", "SnapshotSkipped"),
+        *("Connected", "MilliSecondsBehindSource", "MilliSecondsSinceLastEvent", "TotalNumberOfEventsSeen"),
+        *("QueueRemainingCapacity", "QueueTotalCapacity"),
+        *("source-record-poll-total", "source-record-write-total", "source-record-active-count"),
+    }
+)
+"""The attributes that are needed, all of them numbers or booleans. Others are maps that change while they are read."""
+
+# With these, nothing comes after the snapshot.
+_SNAPSHOT_MODES_WITHOUT_STREAM = ("initial_only",)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a Debezium connector is.
+
+    :param snapshot_running: it is reading the tables as they are; also while that is paused.
+    :param snapshot_finished: it has read them, or they had been read before this run.
+    :param streaming: it is connected to the log of changes.
+    :param behind_ms: by how many milliseconds the last change was older than the moment at which it was read; None if
+        there was no change yet, or the database says no time.
+    :param reached_ms: when the last change was made, ms since the epoch by the database's clock; None as above.
+    :param events: changes and rows of snapshots seen in this run.
+    :param queued: how many of them Connect has not polled yet.
+    :param capacity: how many can be queued.
+    """
+
+    snapshot_running: bool
+    snapshot_finished: bool
+    streaming: bool
+    behind_ms: int | None
+    reached_ms: int | None
+    events: int
+    queued: int
+    capacity: int
+
+    def text(self) -> str:
+        """For a progress line, such as `streaming, 120 ms behind`."""
+        if self.snapshot_running:
+            return f"snapshot, {self.events} rows"
+        if not self.streaming:
+            return "snapshot finished" if self.snapshot_finished else "connecting to the database"
+        return "streaming" if self.behind_ms is None else f"streaming, {self.behind_ms} ms behind"
+
+
+def is_debezium(connector_class: str) -> bool:
+    """Whether a class is one of Debezium's connectors for databases, whose MBeans this module reads."""
+    return connector_class.startswith("io.debezium.connector.")
+
+
+def streams(config: Mapping[str, str]) -> bool:
+    """Whether a connector reads the log of changes after its snapshot."""
+    return str(config.get("snapshot.mode", "")).strip().lower() not in _SNAPSHOT_MODES_WITHOUT_STREAM
+
+
+def progress(read: Read, now_ms: int) -> Progress | None:
+    """Where the connector is; None as long as it has no MBeans, or is no Debezium connector.
+
+    :param now_ms: the time, ms since the epoch.
+    """
+    beans = read(DEBEZIUM)
+    snapshot, streaming = _context(beans, "snapshot"), _context(beans, "streaming")
+    if not snapshot and not streaming:
+        return None
+    since = _largest(streaming, "MilliSecondsSinceLastEvent")
+    # Negative if the database's clock is ahead of this machine's; also before the first change.
+    behind = None if since is None else _largest(streaming, "MilliSecondsBehindSource") or 0
+    capacity, free = _largest(streaming, "QueueTotalCapacity") or 0, _smallest(streaming, "QueueRemainingCapacity")
+    return Progress(
+        # Both are true for an instant at the end.
+        snapshot_running=_any(snapshot, "SnapshotRunning") or _any(snapshot, "SnapshotPaused"),
+        snapshot_finished=_all(snapshot, "SnapshotCompleted", "SnapshotSkipped"),
+        streaming=_all(streaming, "Connected"),
+        behind_ms=behind,
+        reached_ms=None if since is None or behind is None else now_ms - since - behind,
+        events=sum(_numbers((*snapshot, *streaming), "TotalNumberOfEventsSeen")),
+        queued=0 if free is None else max(capacity - free, 0),
+        capacity=capacity,
+    )
+
+
+class CaughtUp:
+    """Whether a source has caught up with what the database had when the run began; asked again and again.
+
+    Whatever was polled until then is committed when Connect stops the connector.
+
+    :param started_ms: when the run began, ms since the epoch.
+    :param idle_ms: how long nothing must have moved.
+    :param streams: see `streams`.
+    """
+
+    def __init__(self, started_ms: int, idle_ms: int, *, streams: bool = True) -> None:
+        self._started_ms, self._idle_ms, self._streams = started_ms, idle_ms, streams
+        self._seen: tuple[float, ...] | None = None
+        self._since_ms = 0
+        self._polled_at_goal: float | None = None
+        self._emptied = False
+
+    def look(self, read: Read, now_ms: int) -> bool:
+        """Whether it has caught up. Call it at least twice a second.
+
+        :param now_ms: the time, ms since the epoch.
+        """
+        # The queue first: an event that has left it meanwhile is in the number that is read second.
+        now = progress(read, now_ms)
+        tasks = list(read(TASKS).values())
+        polled = float(sum(_numbers(tasks, "source-record-poll-total")))
+        if now is None or not tasks:
+            return False
+        active = sum(_numbers(tasks, "source-record-active-count"))
+        written = sum(_numbers(tasks, "source-record-write-total"))
+        self._watch((now.events, now.queued, polled, written, active), now_ms)
+        if now.snapshot_running or not self._can_be_at_its_end(now):
+            return False
+        is_quiet = now.queued == 0 and active == 0 and now_ms - self._since_ms >= self._idle_ms
+        return is_quiet or self._has_passed_the_start(now, polled)
+
+    def _can_be_at_its_end(self, now: Progress) -> bool:
+        return now.streaming if self._streams else now.snapshot_finished
+
+    def _watch(self, seen: tuple[float, ...], now_ms: int) -> None:
+        if seen != self._seen:
+            self._seen, self._since_ms = seen, now_ms
+
+    def _has_passed_the_start(self, now: Progress, polled: float) -> bool:
+        """Whether Connect has polled everything up to an event that is younger than the run.
+
+        Between queue and count there can be one batch, which is smaller than the queue can be.
+        """
+        if self._polled_at_goal is None:
+            if now.reached_ms is not None and now.reached_ms >= self._started_ms:
+                self._polled_at_goal = polled
+            return False
+        if self._emptied:
+            return True
+        self._emptied = now.queued == 0
+        return polled - self._polled_at_goal >= 2 * now.capacity > 0
+
+
+def _context(beans: Beans, context: str) -> list[Mapping[str, Any]]:
+    return [
+        attributes for name, attributes in beans.items() if f"context={context}" in name.partition(":")[2].split(",")
+    ]
+
+
+def _numbers(beans: Iterable[Mapping[str, Any]], attribute: str) -> list[int]:
+    """The known values: -1 and NaN stand for none."""
+    values = (bean.get(attribute) for bean in beans)
+    known = (value for value in values if isinstance(value, int | float) and not math.isnan(value))
+    return [int(value) for value in known if value >= 0]
+
+
+def _largest(beans: Iterable[Mapping[str, Any]], attribute: str) -> int | None:
+    return max(_numbers(beans, attribute), default=None)
+
+
+def _smallest(beans: Iterable[Mapping[str, Any]], attribute: str) -> int | None:
+    return min(_numbers(beans, attribute), default=None)
+
+
+def _any(beans: Iterable[Mapping[str, Any]], attribute: str) -> bool:
+    return any(bean.get(attribute) is True for bean in beans)
+
+
+def _all(beans: Iterable[Mapping[str, Any]], *attributes: str) -> bool:
+    """Whether one of the attributes is true in each MBean that has them, and there is one."""
+    having = [bean for bean in beans if any(attribute in bean for attribute in attributes)]
+    return bool(having) and all(any(bean.get(attribute) is True for attribute in attributes) for bean in having)
