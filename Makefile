@@ -1,6 +1,8 @@
 # Two commands matter: `make demo` and `make test`. Each first does what it needs, and nothing when that is done.
 PYTHON ?= python3
 BIN := .venv/bin
+# A process with Airflow imports some thousand modules: where none may be kept compiled, that takes three times as long.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: setup demo test test-all fuzz torture lowest newcomer lint docs format bench clean help
