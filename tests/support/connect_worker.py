@@ -14,6 +14,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.local import daemon, ports
 from airflow_kconnect.local.broker import KAFKA_VERSION
 from airflow_kconnect.local.broker_files import LOG4J2, properties_text, worker_config
+from airflow_kconnect.local.server import QUICK_START
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.errors import SetupError, readable_os_errors
 from airflow_kconnect.machine.java import find_java
@@ -48,7 +49,7 @@ class ConnectWorker(ConnectRest):
     :param exactly_once: whether `exactly.once.source.support` is enabled.
     :param rest_port: port of its REST API; None means a free one.
     :param heap_mb: Java heap in MB.
-    :param java_options: additional options for the JVM.
+    :param java_options: additional options for the JVM; by default those for a quick start.
     :param plugins: Maven coordinates of additional connectors; each has its own class loader.
     :param settings: additional worker settings, which override ours.
     :param progress: called with a line of text while Kafka Connect is downloaded and started.
@@ -66,7 +67,7 @@ class ConnectWorker(ConnectRest):
         exactly_once: bool = True,
         rest_port: int | None = None,
         heap_mb: int = 512,
-        java_options: Sequence[str] = (),
+        java_options: Sequence[str] = QUICK_START,
         plugins: Sequence[str] = (),
         settings: Mapping[str, str] | None = None,
         progress: Callable[[str], None] | None = None,
