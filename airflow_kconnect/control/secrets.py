@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.config import ConfigDef, Type
+from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.submit.literal_secrets import is_secret_key
 
 HIDDEN = "[hidden]"
 """Stands for a secret; a configuration that is submitted with it keeps the value that is registered."""

@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.secret_keys import SECRET_KEYS
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.submit.preflight import connector_config
-from airflow_kconnect.submit.submit import SECRET_KEYS
 
 if TYPE_CHECKING:
     from airflow_kconnect.doctor.inspector import Inspector

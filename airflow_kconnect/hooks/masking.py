@@ -8,9 +8,8 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import mask_secret, redact
 
+from airflow_kconnect.connect.secret_keys import SECRET_KEYS, is_secret_key
 from airflow_kconnect.connect.variables.secret_forms import secret_forms
-from airflow_kconnect.submit.literal_secrets import is_secret_key
-from airflow_kconnect.submit.submit import SECRET_KEYS
 
 MASK = "***"
 

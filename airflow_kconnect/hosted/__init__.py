@@ -1,1 +1,1 @@
-"""Hosted connectors: unmodified Java connectors in a Connect worker that lives as long as a run."""
+"""A Kafka Connect worker in a JVM of this run's own, for Java connectors: started, watched, stopped from Python."""

@@ -15,6 +15,7 @@ from airflow.sdk import BaseHook
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
+from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.errors import ConnectorRunError, connector_error
@@ -27,7 +28,6 @@ from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.operators.tracking import TOKEN, TrackedSparkSubmitOperator
 from airflow_kconnect.submit.heartbeat import Heartbeat
-from airflow_kconnect.submit.literal_secrets import is_secret_key
 from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import check_configuration
 from airflow_kconnect.submit.registered import REGISTERED_WORKER_DEFAULTS, Connector

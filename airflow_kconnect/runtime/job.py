@@ -17,7 +17,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalE
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RunReport, RunSpec
-from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.runtime.process.failpoints import failpoint
@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 REPLAY_IS_FOR_SINKS = (
     "is a source: only sinks can replay their dead letters. Those of a source are the records as they were before its"
     " transformations"
+)
+
+NOT_REPLAYED = (
+    "is a hosted Java connector: an interval of time, or dead letters, cannot be moved again through it. Its offsets"
+    " may be altered instead (`kconnect offsets alter`), so that the next run moves everything since then again"
 )
 
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -129,11 +134,13 @@ def _run(
     session: SparkSession | None,
     statuses: RunStatuses,
 ) -> RunReport:
+    config = validate_connector(props, worker=worker, kind=spec.kind)
+    run_id = spec.run_id or uuid.uuid4().hex[:12]
+    if config.hosted is not None:
+        return _run_hosted(spec, worker, config, run_id, statuses)
     from airflow_kconnect.runtime.sink.run import SinkRun
     from airflow_kconnect.runtime.source.run import SourceRun
 
-    config = validate_connector(props, worker=worker, kind=spec.kind)
-    run_id = spec.run_id or uuid.uuid4().hex[:12]
     settings = run_settings(config, worker, run_id, replay=spec.replay, dry_run=spec.dry_run)
     for warning in (*worker.warnings, *settings.config.warnings):
         log.warning("%s", warning)
@@ -157,4 +164,21 @@ def _run(
     statuses.running()
     report = sink.run()
     statuses.used(sink.topics_read)
+    return report
+
+
+def _run_hosted(
+    spec: RunSpec, worker: WorkerConfig, config: ValidatedConfig, run_id: str, statuses: RunStatuses
+) -> RunReport:
+    """A Java connector: nothing of Spark is needed."""
+    from airflow_kconnect.runtime.hosted.run import HostedRun
+
+    for warning in (*worker.warnings, *config.warnings):
+        log.warning("%s", warning)
+    if spec.replay or spec.replay_dead_letters:
+        raise ConfigError({"connector.class": [NOT_REPLAYED]}, config.name)
+    hosted = HostedRun(spec, config, worker, run_id)
+    statuses.running()
+    report = hosted.run()
+    statuses.used(hosted.topics_used)
     return report

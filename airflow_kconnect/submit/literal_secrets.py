@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
-from airflow_kconnect.submit.submit import SECRET_KEYS
-
-_SECRET_KEY = re.compile(SECRET_KEYS)
-
-
-def is_secret_key(key: str) -> bool:
-    """Whether the value of a configuration key is likely to be a secret."""
-    return _SECRET_KEY.search(key) is not None
 
 
 def is_literal_secret(key: str, value: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import SUBMITTER, parse_event, printable
+from airflow_kconnect.connect.secret_keys import SECRET_KEYS
 from airflow_kconnect.connect.variables.providers import AIRFLOW_SETTINGS
 from airflow_kconnect.machine.java import java_environment
 from airflow_kconnect.machine.process_tree import kill_tree
@@ -22,13 +23,6 @@ from airflow_kconnect.machine.spark_home import installed_spark, spark_home
 from airflow_kconnect.submit.class_archive import class_archive_options, java_option
 from airflow_kconnect.submit.package_archive import with_archive
 from airflow_kconnect.submit.spark import SparkSubmit, job_path
-
-SECRET_KEYS = (
-    r"(?i)secret|passw|token|access[._-]?key|credential|private|jaas|api[._-]?key|connection[._-]?url|keytab"
-    r"|passphrase|keystore[._-]?key|key[._-]pem|user[._-]?info|pwd|authorization|bearer|connection[._-]?string|webhook"
-    r"|signature|(?:account|client|encryption|shared|signing)[._-]?key|oauthbearer[._](?:config|extensions)"
-    r"|(?<![a-z])(?:dsn|sas)(?![a-z])"
-)
 
 _DEFAULT_CONF = {
     "spark.ui.enabled": "false",

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.submit.literal_secrets import is_secret_key
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.watching.positions import ConnectorPositions

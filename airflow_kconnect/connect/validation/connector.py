@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, InternalError
+from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.validation.connector_file import load_connector_file
 from airflow_kconnect.connect.validation.connector_keys import (
     CONVERTER_KINDS,
@@ -43,6 +44,7 @@ class ValidatedConfig:
     :param props: all keys as text, trimmed.
     :param common: typed values of Connect's keys, of transformations, predicates and topic creation groups.
     :param warnings: what is allowed but may not do what the user expects.
+    :param hosted: the Java class, if that is what runs.
     """
 
     name: str
@@ -51,6 +53,7 @@ class ValidatedConfig:
     props: dict[str, str] = field(repr=False)
     common: dict[str, Any] = field(repr=False)
     warnings: list[str] = field(default_factory=list)
+    hosted: JavaPlugin | None = None
 
 
 def inspect_connector(
@@ -90,4 +93,5 @@ def validate_connector(
         props=inspection.props,
         common=inspection.parsed(inspection.framework),
         warnings=inspection.warnings,
+        hosted=inspection.hosted,
     )

@@ -28,6 +28,7 @@ from airflow_kconnect.connect.config import (
     all_of,
     nullable,
 )
+from airflow_kconnect.connect.hosting.keys import define_hosted_keys
 from airflow_kconnect.connect.validation.dag_keys import define_dag_keys
 from airflow_kconnect.connect.validation.worker_keys import REPLICATION_TEXT, WorkerConfig, minus_one_or_positive
 
@@ -192,6 +193,7 @@ def source_config(worker: WorkerConfig | None = None) -> ConfigDef:
     _define_dead_letters(definition)
     _define_kconnect(definition)
     _define_source_replay(definition)
+    define_hosted_keys(definition)
     define_dag_keys(definition)
     return definition
 
@@ -205,6 +207,7 @@ def sink_config(worker: WorkerConfig | None = None) -> ConfigDef:
     keys.add("topics.regex", "Topics regex", Type.STRING, "", _HIGH, Width.LONG, Regex())
     _define_dead_letters(definition)
     _define_kconnect(definition)
+    define_hosted_keys(definition)
     define_dag_keys(definition)
     return definition
 

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, ConfigValue, texts_of
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.hosting.inspection import hosted_class
+from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.validation.connector_keys import common_config, sink_config, source_config
 from airflow_kconnect.connect.validation.stage_keys import enrich
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -32,12 +34,13 @@ class Inspection:
     :param props: the values that are text, trimmed.
     :param worker: the worker configuration that was used.
     :param connector_class: full name of the class; the user's text if there is no such class.
-    :param plugin: the class itself, None if there is none.
+    :param plugin: the class itself, None if there is none, or if it is a Java class.
     :param framework: the keys of Connect and of the stages named in the configuration.
     :param own: the keys of the connector.
     :param definition: all defined keys, including those of converters; for `describe`.
     :param values: one value per defined key, and per other key that has an error.
     :param warnings: what is allowed but may not do what the user expects.
+    :param hosted: the Java class that runs; its own keys are checked by itself, when a run starts.
     """
 
     props: dict[str, str]
@@ -49,10 +52,13 @@ class Inspection:
     definition: ConfigDef
     values: dict[str, ConfigValue] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    hosted: JavaPlugin | None = None
 
     @property
     def kind(self) -> str | None:
         """`source` or `sink`; None if the class is not known."""
+        if self.hosted is not None:
+            return self.hosted.kind
         return self.plugin.kind if self.plugin else None
 
     @property
@@ -82,14 +88,18 @@ def inspect_keys(config: Mapping[str, Any], *, worker: WorkerConfig | None = Non
     """
     worker = worker or WorkerConfig.defaults()
     props, errors = texts_of(config)
-    plugin, name, unknown = _find_class(props)
-    framework = enrich(_BASES[plugin.kind if plugin else None](worker), props)
+    hosted, plugin, name, unknown = _find_class(props, worker)
+    if hosted is not None:
+        # Converters, transformations, predicates and groups of topics are those of Connect.
+        framework = _BASES[hosted.kind](worker)
+    else:
+        framework = enrich(_BASES[plugin.kind if plugin else None](worker), props)
     own = plugin.config() if plugin else ConfigDef()
     # A value that is not text is kept here: its key then has that error, and not "missing".
     raw = {**config, **props}
     values = {value.name: value for part in (framework, own) for value in part.validate(raw)}
     definition = ConfigDef(framework).extend(own)
-    inspection = Inspection(props, worker, name, plugin, framework, own, definition, values)
+    inspection = Inspection(props, worker, name, plugin, framework, own, definition, values, hosted=hosted)
     inspection.add(CONNECTOR_CLASS, *unknown)
     for key, texts in errors.items():
         if key not in definition.keys:  # those have found the error themselves
@@ -97,13 +107,17 @@ def inspect_keys(config: Mapping[str, Any], *, worker: WorkerConfig | None = Non
     return inspection
 
 
-def _find_class(props: Mapping[str, str]) -> tuple[type[Connector] | None, str, list[str]]:
+def _find_class(
+    props: Mapping[str, str], worker: WorkerConfig
+) -> tuple[JavaPlugin | None, type[Connector] | None, str, list[str]]:
     """The class, its full name, and what is wrong with it; a missing key is an error of the key itself."""
     class_name = props.get(CONNECTOR_CLASS)
     if class_name is None:
-        return None, "", []
+        return None, None, "", []
     try:
+        if (hosted := hosted_class(props, worker.props)) is not None:
+            return hosted, None, hosted.name, []
         plugin = plugins.registry().connector(class_name)
-        return plugin, plugins.registry().resolve(plugins.CONNECTORS, class_name, key=CONNECTOR_CLASS), []
+        return None, plugin, plugins.registry().resolve(plugins.CONNECTORS, class_name, key=CONNECTOR_CLASS), []
     except ConfigError as error:
-        return None, class_name, error.errors[CONNECTOR_CLASS]
+        return None, None, class_name, error.errors[CONNECTOR_CLASS]

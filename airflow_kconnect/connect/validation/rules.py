@@ -46,6 +46,9 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
     """
     _check_texts(inspection)
     _check_retries(inspection)
+    if inspection.hosted is not None:
+        _check_hosted(inspection, kind)
+        return
     _check_stages(inspection)
     _check_overrides(inspection)
     _check_spark(inspection)
@@ -65,6 +68,16 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
     _warn_of_ignored(inspection)
     _warn_of_other_meaning(inspection, inspection.plugin)
     _warn_of_unknown(inspection)
+
+
+def _check_hosted(inspection: Inspection, kind: str | None) -> None:
+    """The rest is checked by Connect's own classes, when the run has started Java."""
+    _check_overrides(inspection)
+    _check_spark(inspection)
+    _check_kind(inspection, kind)
+    if inspection.kind == "sink":
+        _check_group(inspection)
+    topic_rules.check(inspection)
 
 
 def _check_kind(inspection: Inspection, kind: str | None) -> None:

@@ -12,6 +12,9 @@ SINK_PHASES = (
     *("connecting", "planning", "looking at samples", "preparing the Spark job", "moving records"),
     "committing offsets",
 )
+HOSTED_PHASES = (
+    *("connecting", "starting Java", "validating", "starting the connector", "moving records", "stopping"),
+)
 _TEXTS = {
     "connecting": "connecting to Kafka for {}",
     "fencing": "fencing older runs of {}",
@@ -20,6 +23,10 @@ _TEXTS = {
     "preparing the Spark job": "preparing the Spark job of {}",
     "moving records": "moving records of {}",
     "committing offsets": "committing offsets of {}",
+    "starting Java": "starting Java for {}",
+    "validating": "asking the Java class of {} about its configuration",
+    "starting the connector": "starting {} in a Connect worker of its own",
+    "stopping": "stopping {}, which commits what it has moved",
 }
 
 

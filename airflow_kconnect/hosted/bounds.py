@@ -1,0 +1,59 @@
+"""When a hosted run is done. Pure rules: what was seen goes in, the decision comes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from airflow_kconnect.hosted.metrics import Counts
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What bounds a run.
+
+    :param idle_s: a source that has delivered nothing for so long has caught up.
+    :param max_records: stop when at least so many are written; None: no limit.
+    :param max_duration_s: stop after so long; None: no limit.
+    """
+
+    idle_s: float
+    max_records: int | None = None
+    max_duration_s: float | None = None
+
+
+@dataclass
+class Watch:
+    """Watches a run; asked again and again, it says why the run is over: `caught up`, `records`, `duration`.
+
+    :param began_s: when the tasks were running, by a monotonic clock.
+    """
+
+    limits: Limits
+    began_s: float
+    _counts: Counts = field(default_factory=Counts)
+    _changed_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._changed_s = self.began_s
+
+    def quiet_s(self, now_s: float) -> float:
+        """For how long nothing has changed, in seconds."""
+        return now_s - self._changed_s
+
+    def over(self, now_s: float, seen: Counts, *, caught_up: bool | None = None, busy: bool = False) -> str | None:
+        """Why the run is over; None: it is not.
+
+        :param seen: what the tasks have done so far.
+        :param caught_up: what is known of it otherwise, such as from offsets; None: only time can tell.
+        :param busy: something is known to be under way, such as a snapshot: silence then means nothing.
+        """
+        if seen != self._counts or seen.active or busy:
+            self._counts, self._changed_s = seen, now_s
+        limits = self.limits
+        if limits.max_records is not None and seen.written >= limits.max_records:
+            return "records"
+        if limits.max_duration_s is not None and now_s - self.began_s >= limits.max_duration_s:
+            return "duration"
+        if caught_up:
+            return "caught up"
+        return "idle" if self.quiet_s(now_s) >= limits.idle_s else None

@@ -1,0 +1,110 @@
+"""The configuration of the Connect worker that hosts a connector: derived from the worker configuration of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from airflow_kconnect.connect.hosting.keys import java_props
+from airflow_kconnect.connect.secret_keys import is_secret_key
+from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, POLICY
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+
+PROVIDER = "kconnect"
+"""The alias under which the worker finds values that must not be in its config topic."""
+
+_ENVIRONMENT = "KCONNECT_HOSTED_"
+# What the run decides itself.
+_NOT_PASSED = (
+    *("kconnect.", "listeners", "admin.listeners", "rest.", "config.providers", "access.control.", "response.http."),
+    *("config.storage.", "status.storage.", "plugin.discovery", "connect.protocol", "worker.", "metrics.context."),
+)
+# Tasks that are killed are noticed soon; nobody waits for workers that may come back.
+_QUICK = {
+    "session.timeout.ms": "6000",
+    "heartbeat.interval.ms": "1000",
+    "scheduled.rebalance.max.delay.ms": "0",
+    "offset.flush.interval.ms": "1000",
+}
+_TYPED = ("exactly.once.source.support", "topic.creation.enable", "offset.storage.partitions", POLICY)
+
+
+def host_worker(worker: WorkerConfig, group: str) -> WorkerConfig:
+    """The worker of the group that hosts one connector: with config and status topics of its own.
+
+    The offset topic is the worker's: offsets there have the same keys and values as in any Connect cluster.
+
+    :param group: see `hosted_group`.
+    """
+    own = {
+        "group.id": group,
+        "config.storage.topic": f"{group}-configs",
+        "status.storage.topic": f"{group}-status",
+        "status.storage.partitions": "1",
+    }
+    return WorkerConfig.from_props({**worker.props, **own})
+
+
+def worker_properties(host: WorkerConfig) -> dict[str, str]:
+    """All keys of Connect's `DistributedConfig`.
+
+    :param host: see `host_worker`; its topics exist.
+    """
+    passed = {key: text for key, text in host.props.items() if not key.startswith(_NOT_PASSED)}
+    typed = {key: _text(host.get(key)) for key in _TYPED}
+    converters = {f"{kind}.converter": str(host.get(f"{kind}.converter")) for kind in ("key", "value", "header")}
+    replication = {f"{store}.storage.replication.factor": "-1" for store in ("offset", "config", "status")}
+    allowlist = {ALLOWLIST: ",".join(host.get(ALLOWLIST))} if typed[POLICY] == "Allowlist" else {}
+    return {
+        **_QUICK,
+        "plugin.discovery": "service_load",
+        **typed,
+        **converters,
+        **passed,
+        **allowlist,
+        **replication,
+        "group.id": host.group_id,
+        "offset.storage.topic": host.offset_topic,
+        "config.storage.topic": host.config_topic,
+        "status.storage.topic": host.status_topic,
+        "status.storage.partitions": "1",
+        # Where values come from that must not be in the config topic, see `handed_over`.
+        "config.providers": PROVIDER,
+        f"config.providers.{PROVIDER}.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+        f"config.providers.{PROVIDER}.param.allowlist.pattern": f"^{_ENVIRONMENT}.*",
+    }
+
+
+def connector_properties(props: Mapping[str, str], kind: str, *, create_topics: bool) -> dict[str, str]:
+    """The connector's configuration as Connect gets it.
+
+    :param kind: `source` or `sink`.
+    :param create_topics: the worker's `topic.creation.enable`: without groups, new topics are as the broker creates
+        them.
+    """
+    result = java_props(props)
+    if kind == "source" and create_topics:
+        for key in ("partitions", "replication.factor"):
+            result.setdefault(f"topic.creation.default.{key}", "-1")
+    return result
+
+
+def handed_over(props: Mapping[str, str], unresolved: Mapping[str, object]) -> tuple[dict[str, str], dict[str, str]]:
+    """A configuration in which secrets are references, and the environment that has them.
+
+    Connect stores a connector's configuration in the config topic as it was given, and resolves it in memory; the
+    configurations of tasks are stored with the references put back.
+
+    :param props: all variables resolved.
+    :param unresolved: as the user has written it: what came from a variable is a secret, and so is what looks like one.
+    """
+    result, environment = dict(props), {}
+    for number, (key, text) in enumerate(sorted(props.items())):
+        if text and (is_secret_key(key) or str(unresolved.get(key, text)).strip() != text):
+            name = f"{_ENVIRONMENT}{number}"
+            result[key] = f"${{{PROVIDER}:{name}}}"
+            environment[name] = text
+    return result, environment
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

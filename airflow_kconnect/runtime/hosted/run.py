@@ -1,0 +1,298 @@
+"""A run of a hosted connector: a Kafka Connect worker in a JVM of this run's own, from its start to a clean stop."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, START_TIMEOUT_MS, hosted_group
+from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.hosted import libraries
+from airflow_kconnect.hosted.bounds import Limits, Watch
+from airflow_kconnect.hosted.herder import ConnectHerder, Statuses
+from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.metrics import Counts, MBeans, counts
+from airflow_kconnect.hosted.worker_keys import connector_properties, handed_over, host_worker, worker_properties
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.groups import GroupAdmin
+from airflow_kconnect.kafka.log import CompactedLog
+from airflow_kconnect.machine.java import find_java
+from airflow_kconnect.runtime.hosted.failures import failure
+from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
+from airflow_kconnect.runtime.process.failpoints import failpoint
+from airflow_kconnect.runtime.process.phases import HOSTED_PHASES, PhaseTimer
+from airflow_kconnect.runtime.process.progress import emit
+from airflow_kconnect.stores.config_topic.store import ConfigStore
+from airflow_kconnect.stores.offset_topic.view import read_view
+from airflow_kconnect.stores.topics import ensure_config_topic, ensure_offset_topic, ensure_status_topic
+
+log = logging.getLogger("kconnect.hosted")
+
+_POLL_S = 0.1
+_PROGRESS_S = 5.0
+# Sinks are asked for their offsets, which are committed once a second.
+_LOOK_AFTER_S = 0.5
+_STOP_EXTRA_S = 30.0
+_EXACTLY_ONCE = "exactly.once.support"
+
+
+class HostedRun:
+    """One run. Whatever it raises, what the connector has committed stays, and the next run resumes from there.
+
+    :param spec: with the configuration as the user has written it.
+    :param config: validated; `config.hosted` is the class.
+    """
+
+    def __init__(self, spec: RunSpec, config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> None:
+        assert config.hosted is not None
+        self._spec, self._config, self._worker, self._run_id = spec, config, worker, run_id
+        self._name, self._kind = config.name, config.kind
+        self._host = host_worker(worker, hosted_group(config.props, worker.group_id))
+        self._clients = ClientConfigs(worker.props, {}, config.name)
+        self._admin = GroupAdmin(self._clients.admin())
+        self._phases = PhaseTimer(HOSTED_PHASES, config.name)
+        self._sink: SinkProgress | None = None
+        self._counts = Counts()
+        self._tasks = 0
+        self._guarantee = "at_least_once"
+        self._warnings: list[str] = []
+        self._over = ""
+
+    def run(self) -> RunReport:
+        """The steps of a run.
+
+        1 the group must have no live members: they would take tasks
+        2 Java starts; Connect and the class itself validate the configuration; nothing is moved before that
+        3 what a killed run has left in the group's config topic is removed, then the worker joins the group
+        4 the connector runs until it has caught up, or to a bound
+        5 it stops, which commits; then its offsets are read for the report
+        """
+        self._phases.enter("connecting")
+        self._admin.check_reachable()
+        if self._kind == "sink":
+            self._sink = SinkProgress(self._admin, self._clients, self._worker, self._config.props)
+            if not self._spec.dry_run and self._sink.caught_up(look=True):
+                self._over = "caught up"
+                return self._report()
+        self._await_no_members()  # 1
+        ensure_offset_topic(self._admin, self._worker, self._offset_topic)
+        failpoint("before-java")
+        with self._java() as (jvm, props):  # 2
+            self._phases.enter("validating")
+            herder = ConnectHerder(jvm, worker_properties(self._host), worker_id=self._run_id)
+            self._validate(herder, props)
+            if self._spec.dry_run:
+                self._over = "dry run"
+                return self._report()
+            self._phases.enter("starting the connector")
+            self._join(herder)  # 3
+            failpoint("after-joining")
+            herder.put(self._name, props)
+            self._phases.enter("moving records")
+            self._watch(jvm, herder)  # 4
+            self._phases.enter("stopping")
+            failpoint("before-stop")
+            self._stop(herder)  # 5
+        failpoint("after-stop")
+        return self._report()
+
+    @property
+    def topics_used(self) -> list[str]:
+        """The topics that a sink reads; those of a source are not known."""
+        return self._sink.topics if self._sink is not None else []
+
+    @property
+    def _offset_topic(self) -> str:
+        return self._worker.offset_topic_of(self._config.props)
+
+    @contextmanager
+    def _java(self) -> Iterator[tuple[HostJvm, dict[str, str]]]:
+        """The JVM, and the configuration in which secrets are references to its environment."""
+        self._phases.enter("starting Java")
+        create = bool(self._worker.get("topic.creation.enable"))
+        plain = connector_properties(self._config.props, self._kind, create_topics=create)
+        props, environment = handed_over(plain, self._spec.config)
+        java = find_java()
+        jars = libraries.class_path(java, progress=log.info)
+        memory = str(self._config.common[MEMORY])
+        with (
+            tempfile.TemporaryDirectory(prefix="kconnect-host-", ignore_cleanup_errors=True) as folder,
+            HostJvm(java, jars, Path(folder), memory=memory, environment=environment) as jvm,
+        ):
+            yield jvm, props
+
+    def _validate(self, herder: ConnectHerder, props: Mapping[str, str]) -> None:
+        """:raises ConfigError: with everything that Connect and the class find wrong."""
+        if errors := herder.validate(props):
+            raise ConfigError(errors, self._name)
+        if self._kind == "source" and self._worker.exactly_once:
+            # Connect's own preflight: it asks the class with this configuration.
+            required = herder.validate({**props, _EXACTLY_ONCE: "required"})
+            self._guarantee = "at_least_once" if _EXACTLY_ONCE in required else "exactly_once"
+
+    def _await_no_members(self) -> None:
+        """:raises RetriableError: another run, or a Connect worker, is in the group."""
+        group, deadline = self._host.group_id, time.monotonic() + 8
+        while self._admin.has_members(group, "connect"):
+            if time.monotonic() > deadline:
+                raise RetriableError(
+                    f"connector {self._name}: group {group} has live members: another run of this connector is at work,"
+                    " or a Connect cluster of this `group.id`. Wait for it to end, or stop the cluster"
+                )
+            time.sleep(0.25)
+        if self._sink is not None and (state := self._admin.group_state(self._sink.group)).members:
+            raise RetriableError(
+                f"consumer group {self._sink.group} is {state.name} with {state.members} members: a Connect cluster"
+                " still runs this sink. Stop the connector there first"
+            )
+
+    def _join(self, herder: ConnectHerder) -> None:
+        ensure_config_topic(self._admin, self._host)
+        ensure_status_topic(self._admin, self._host)
+        store = ConfigStore(self._host)
+        try:
+            if store.refresh().connectors:
+                with store.writing() as writer:
+                    writer.remove_connector(self._name)
+        finally:
+            store.close()
+        herder.start()
+
+    def _watch(self, jvm: HostJvm, herder: ConnectHerder) -> None:
+        """Until the run is over. :raises ConnectError: the connector or one of its tasks has failed."""
+        read = MBeans(jvm)
+        self._await_started(herder)
+        limits = Limits(
+            idle_s=self._config.common[IDLE_MS] / 1000,
+            max_records=self._config.common["kconnect.max.records"],
+            max_duration_s=_seconds(self._config.common["kconnect.max.duration.ms"]),
+        )
+        watch, told = Watch(limits, time.monotonic()), time.monotonic()
+        while not self._over:
+            time.sleep(_POLL_S)
+            self._checked(herder)
+            self._counts = counts(read, self._kind)
+            now = time.monotonic()
+            self._over = watch.over(now, self._counts, caught_up=self._caught_up(watch.quiet_s(now))) or ""
+            if now - told >= _PROGRESS_S:
+                told = now
+                self._tell(now - watch.began_s)
+        herder.pause(self._name)
+        self._counts = self._settled(read)
+
+    def _settled(self, read: MBeans) -> Counts:
+        """What the tasks have done in the end: those of a paused connector finish what they hold."""
+        seen, deadline = counts(read, self._kind), time.monotonic() + 5
+        while time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+            before, seen = seen, counts(read, self._kind)
+            if seen == before and not seen.active:
+                break
+        return seen
+
+    def _caught_up(self, quiet_s: float) -> bool | None:
+        if self._sink is None:
+            return None
+        return self._sink.caught_up(look=quiet_s >= _LOOK_AFTER_S)
+
+    def _await_started(self, herder: ConnectHerder) -> None:
+        """:raises RetriableError: it takes too long."""
+        timeout_s = self._config.common[START_TIMEOUT_MS] / 1000
+        deadline = time.monotonic() + timeout_s
+        while not self._checked(herder).started:
+            if time.monotonic() > deadline:
+                raise RetriableError(
+                    f"connector {self._name}: it or its tasks did not start within {timeout_s:.0f} s"
+                    f" (`{START_TIMEOUT_MS}`): a method of the Java class that starts it does not return"
+                )
+            time.sleep(_POLL_S)
+
+    def _checked(self, herder: ConnectHerder) -> Statuses:
+        statuses = herder.statuses(self._name)
+        if (failed := statuses.failed) is not None:
+            if failed.trace:
+                log.error("%s", failed.trace)
+            raise failure(self._name, failed)
+        if not herder.is_running:
+            raise RetriableError(f"connector {self._name}: the Connect worker has ended by itself; its log says why")
+        self._tasks = max(self._tasks, len(statuses.tasks))
+        return statuses
+
+    def _stop(self, herder: ConnectHerder) -> None:
+        """A plug-in that does not stop is ended with its JVM; what it did not commit is moved again."""
+        graceful_s = int(self._worker.get("task.shutdown.graceful.timeout.ms")) / 1000
+        try:
+            herder.stop(graceful_s + _STOP_EXTRA_S)
+        except ConnectError as error:
+            self._warnings.append(f"{error}; Java was ended. The next run moves again what was not committed")
+            log.warning("%s", self._warnings[-1])
+
+    def _tell(self, elapsed_s: float) -> None:
+        done = self._counts.written
+        emit(
+            "progress",
+            records=done,
+            rate=round(done / max(elapsed_s, 0.001), 1),
+            tasks_done=0,
+            tasks=self._tasks,
+            elapsed_s=round(elapsed_s, 1),
+            expected=self._config.common["kconnect.max.records"],
+        )
+
+    def _report(self) -> RunReport:
+        seen, hosted = self._counts, self._config.hosted
+        assert hosted is not None
+        lag, lag_max = self._sink.lag() if self._sink is not None else ({}, None)
+        notes: dict[str, Any] = {"hosted": True, "plugin_version": hosted.version, "ended": self._over}
+        if seen.skipped:
+            notes["skipped"] = seen.skipped
+        if self._spec.dry_run:
+            notes["dry_run"] = True
+            if self._sink is not None:
+                notes["would_read_offsets"] = sum(lag.values())
+        return RunReport(
+            connector=self._name,
+            kind=self._kind,
+            connector_class=hosted.name,
+            run_id=self._run_id,
+            guarantee=self._guarantee,
+            records={
+                "read": seen.read,
+                "written": seen.written,
+                "filtered": seen.filtered,
+                "dead_lettered": seen.dead_lettered,
+            },
+            topics=self.topics_used,
+            offsets=self._offsets(),
+            splits=self._tasks,
+            complete=self._over in ("caught up", "idle") and not (self._kind == "sink" and self._over == "idle"),
+            notes=notes,
+            warnings=[*self._config.warnings, *self._warnings],
+            durations_s=self._phases.durations(),
+            lag=lag,
+            lag_max=lag_max,
+        )
+
+    def _offsets(self) -> list[dict[str, Any]]:
+        """What is committed: a sink's in its consumer group, a source's in the offset topic."""
+        if self._sink is not None:
+            positions = self._sink.positions().items()
+            return [{"topic": p.topic, "partition": p.partition, "offset": offset} for p, offset in positions]
+        topic, partitions = self._offset_topic, self._admin.partitions(self._offset_topic)
+        if partitions == 0:
+            return []
+        consumer = self._clients.consumer(f"connect-{self._name}-offsets")
+        view = read_view(CompactedLog(self._admin, consumer, topic, self._clients.patience_s), self._name, partitions)
+        return [{"partition": partition, "offset": offset} for partition, offset in view.committed()]
+
+
+def _seconds(ms: int | None) -> float | None:
+    return None if ms is None else ms / 1000

@@ -1,0 +1,25 @@
+"""Java connectors for tests: folders of plug-ins made of Kafka's own connectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from airflow_kconnect.hosted.libraries import CONNECT_VERSION
+from airflow_kconnect.machine import ivy
+from airflow_kconnect.machine.java import find_java
+
+FILE = f"org.apache.kafka:connect-file:{CONNECT_VERSION}"
+TEST_PLUGINS = f"org.apache.kafka:connect-test-plugins:{CONNECT_VERSION}"
+
+
+def plugin_folder(folder: Path, *coordinates: str) -> Path:
+    """A folder for `plugin.path` with one plug-in for each of the coordinates: only its own jar."""
+    java = find_java()
+    for coordinate in coordinates:
+        _, artifact, version = coordinate.split(":")
+        jar = ivy.resolve([coordinate], java=java) / f"{artifact}-{version}.jar"
+        plugin = folder / artifact
+        plugin.mkdir(parents=True, exist_ok=True)
+        if not (plugin / jar.name).exists():
+            (plugin / jar.name).symlink_to(jar)
+    return folder
