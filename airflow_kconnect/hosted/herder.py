@@ -76,7 +76,8 @@ class ConnectHerder:
             found = ((value.name(), [str(text) for text in value.errors()]) for value in values)
             return {str(name): errors for name, errors in found if errors}
 
-        return self._call("validating the configuration", ask)
+        errors: dict[str, list[str]] = self._call("validating the configuration", ask)
+        return errors
 
     def start(self) -> None:
         """Join the group. Returns at once; `put` waits until the worker leads it."""

@@ -8,7 +8,7 @@ import threading
 import time
 from collections import deque
 from pathlib import Path
-from typing import TextIO
+from typing import IO
 
 log = logging.getLogger("kconnect.hosted")
 
@@ -68,7 +68,7 @@ class LogPump:
         """Write the configuration of Java's logging."""
         (self._folder / "log4j2.properties").write_text(_LOG4J2.format(folder=self._folder))
 
-    def follow(self, output: TextIO) -> None:
+    def follow(self, output: IO[str]) -> None:
         """Begin to read, in a thread."""
         self._thread = threading.Thread(target=self._read, args=(output,), name="hosted-log", daemon=True)
         self._thread.start()
@@ -85,7 +85,7 @@ class LogPump:
             self._thread.join(1)
         return f" Its last messages: {' / '.join(self._last)}" if self._last else ""
 
-    def _read(self, output: TextIO) -> None:
+    def _read(self, output: IO[str]) -> None:
         try:
             while line := output.readline(_LONGEST_LINE):
                 self._pass_on(line.rstrip("\n"))
