@@ -26,7 +26,7 @@ from airflow_kconnect.cli.operations.states import pause, resume, stop
 from airflow_kconnect.cli.operations.status import status
 from airflow_kconnect.cli.operations.topic import app as topic
 from airflow_kconnect.cli.operations.topic import tail
-from airflow_kconnect.cli.plugins import plugins
+from airflow_kconnect.cli.plugins import app as plugins
 from airflow_kconnect.cli.preview import preview
 from airflow_kconnect.cli.reference import reference
 from airflow_kconnect.cli.rest import rest
@@ -46,11 +46,12 @@ app = typer.Typer(
 app.add_typer(broker, name="broker")
 app.add_typer(dlq, name="dlq")
 app.add_typer(offsets, name="offsets")
+app.add_typer(plugins, name="plugins")
 app.add_typer(registry, name="registry")
 app.add_typer(spark, name="spark")
 app.add_typer(topic, name="topic")
 _CONNECTORS = "Connectors"
-_RUNNING = (demo, run, apply, validate, preview, doctor, migrate, plugins, rest, reference)
+_RUNNING = (demo, run, apply, validate, preview, doctor, migrate, rest, reference)
 _REGISTERED = (status, describe, create, edit, config, delete, pause, resume, stop, restart, tasks, topics, lag)
 app.command("list", rich_help_panel=_CONNECTORS)(list_)
 for command in _REGISTERED:

@@ -16,6 +16,7 @@ from airflow_kconnect.connect.java_plugins.locations import Location, locations
 from airflow_kconnect.connect.java_plugins.versions import order, version_of
 
 _SERVICES = "META-INF/services/org.apache.kafka.co"
+_USUAL_ENDS = ("Connector", "Converter", "Transform", "Transformation", "$Key", "$Value", "Predicate")
 # A class hierarchy is seldom deeper than five; a broken jar must not keep us in a loop.
 _DEEPEST = 32
 
@@ -84,6 +85,24 @@ class JavaPlugins:
         """All plug-ins of all kinds that a manifest names, by name, the newest version first."""
         newest_first = sorted(self._named, key=lambda plugin: order(plugin.version), reverse=True)
         return sorted(newest_first, key=lambda plugin: plugin.name)
+
+    def folders(self) -> list[Path]:
+        """The plug-ins themselves: folders, or jars directly below `plugin.path`."""
+        return [location.path for location in self._locations]
+
+    def guessed(self) -> list[JavaPlugin]:
+        """Plug-ins that no manifest names, recognised by the ends of their names and by their superclasses.
+
+        This reads many classes, and is for rare occasions.
+        """
+        named = {plugin.name for plugin in self.all()}
+        names = {
+            entry.removesuffix(".class").replace("/", ".")
+            for _, jar in self._jars
+            for suffix in _USUAL_ENDS
+            for entry in jar.ending(f"{suffix}.class")
+        }
+        return [plugin for name in sorted(names - named) for plugin in self._without_manifest(name)]
 
     def class_exists(self, class_name: str) -> Path | None:
         """The jar that holds a class, of whatever kind; None if no plug-in has it."""

@@ -39,6 +39,17 @@ class Jar:
         """Names of files that begin with a prefix, in the order of the jar."""
         return [name for _, name in self._entries(prefix)]
 
+    def ending(self, suffix: str) -> list[str]:
+        """Names of files that end so, in the order of the jar."""
+        names, at, end = [], 0, suffix.encode()
+        while self.directory.startswith(_ENTRY, at):
+            name, extra, comment = struct.unpack_from("<HHH", self.directory, at + 28)
+            text = self.directory[at + _ENTRY_SIZE : at + _ENTRY_SIZE + name]
+            if text.endswith(end):
+                names.append(text.decode(errors="replace"))
+            at += _ENTRY_SIZE + name + extra + comment
+        return names
+
     def read(self, name: str) -> bytes:
         """Content of one file of the jar.
 

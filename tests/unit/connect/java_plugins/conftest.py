@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.local.broker import KAFKA_VERSION
-from airflow_kconnect.machine import ivy
-from airflow_kconnect.machine.java import find_java
+from tests.support.java_plugins import connect_file_jars, write_jar
 
 MakeJar = Callable[..., Path]
 
@@ -18,19 +15,14 @@ MakeJar = Callable[..., Path]
 @pytest.fixture(scope="session")
 def connect_file() -> Path:
     """A folder with Kafka's file connectors, and with the libraries that they need."""
-    return ivy.resolve([f"org.apache.kafka:connect-file:{KAFKA_VERSION}"], java=find_java())
+    return connect_file_jars()
 
 
 @pytest.fixture
 def make_jar(tmp_path: Path) -> MakeJar:
     """Writes a jar: `make_jar("folder/x-1.0.jar", {"META-INF/services/...": "a.B"})`."""
 
-    def make(name: str, files: dict[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path, "w", compression) as jar:
-            for file, content in files.items():
-                jar.writestr(file, content)
-        return path
+    def make(name: str, files: Mapping[str, str | bytes], **options: int) -> Path:
+        return write_jar(tmp_path / name, files, **options)
 
     return make

@@ -13,11 +13,8 @@ from airflow_kconnect.connect.java_plugins.class_files import NotAClass, parse
 from airflow_kconnect.connect.java_plugins.index import kind_of
 from airflow_kconnect.connect.java_plugins.jars import open_jar
 from airflow_kconnect.local.broker import KAFKA_VERSION
+from tests.support.java_plugins import FILE_SOURCE, SINKS, SOURCES
 from tests.unit.connect.java_plugins.conftest import MakeJar
-
-SOURCES = "META-INF/services/org.apache.kafka.connect.source.SourceConnector"
-SINKS = "META-INF/services/org.apache.kafka.connect.sink.SinkConnector"
-FILE_SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 
 
 class TestRealJars:
@@ -42,6 +39,16 @@ class TestRealJars:
         found = JavaPlugins([tmp_path / "plugins"]).find(FILE_SOURCE)
         assert found is not None
         assert (found.kind, found.version, found.has_manifest) == ("source", "1.0", False)
+
+    def test_a_guess_finds_what_no_manifest_names(self, connect_file: Path, make_jar: MakeJar, tmp_path: Path) -> None:
+        real = open_jar(connect_file / f"connect-file-{KAFKA_VERSION}.jar")
+        make_jar("plugins/file/old.jar", {name: real.read(name) for name in real.ending(".class")})
+        assert [
+            (plugin.name.rpartition(".")[2], plugin.kind) for plugin in JavaPlugins([tmp_path / "plugins"]).guessed()
+        ] == [
+            ("FileStreamSinkConnector", "sink"),
+            ("FileStreamSourceConnector", "source"),
+        ]
 
     @pytest.mark.parametrize(
         "name",

@@ -1,0 +1,55 @@
+"""What belongs into a plug-in's folder: its jars, without those that Connect's runtime has itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
+from airflow_kconnect.connect.java_plugins.jars import BrokenJar, open_jar
+from airflow_kconnect.machine.errors import SetupError
+
+# Classes that the worker's class loader provides to each plug-in: in its folder they would be dead weight, and their
+# manifests would list converters and transformations of Connect a second time.
+_PROVIDED = re.compile(
+    r"(kafka-clients|connect-(api|json|transforms|runtime|basic-auth-extension)|slf4j-(api|simple|log4j12|reload4j|nop)"
+    r"|log4j-slf4j2?-impl|logback-classic)-\d.*"
+)
+
+
+def wanted(jars: Iterable[Path]) -> list[Path]:
+    """The jars without those that Connect provides, sorted by name."""
+    return sorted((jar for jar in jars if not _PROVIDED.fullmatch(jar.name)), key=lambda jar: jar.name)
+
+
+def check(folder: Path, subject: str) -> list[JavaPlugin]:
+    """The plug-ins in a folder that is to be installed.
+
+    :param folder: the plug-in's folder, not yet below a `plugin.path`.
+    :param subject: what was given, for messages.
+    :raises SetupError: a jar is broken, or there is no plug-in.
+    """
+    jars = sorted(folder.rglob("*.jar"))
+    if not jars:
+        raise SetupError(
+            f"{subject} has no jars: expected the folder or the archive of a plug-in, as its vendor publishes it."
+        )
+    for jar in jars:
+        try:
+            open_jar(jar)
+        except BrokenJar as error:
+            raise SetupError(f"{subject} is damaged: {error}. Download it again.") from error
+    index = JavaPlugins([folder.parent])
+    if not (mine := [plugin for plugin in index.all() or index.guessed() if plugin.folder == folder]):
+        raise SetupError(
+            f"{subject} has no plug-in: none of its {len(jars)} jars has a connector, converter or transformation."
+        )
+    return mine
+
+
+def own(plugins: Sequence[JavaPlugin], name: str) -> JavaPlugin:
+    """The plug-in after which a folder is named: whose jar begins with this name, else a connector, else the first."""
+    by_name = [plugin for plugin in plugins if plugin.jar.name.startswith(name)]
+    connectors = [plugin for plugin in plugins if plugin.kind in ("source", "sink")]
+    return (by_name or connectors or list(plugins))[0]
