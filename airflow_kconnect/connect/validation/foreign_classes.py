@@ -1,4 +1,4 @@
-"""Advice about classes that are not installed: the closest installed names, and alternatives to well-known others."""
+"""Advice about classes that are not installed: how to get a Java connector, the closest names, alternatives."""
 
 from __future__ import annotations
 
@@ -6,48 +6,28 @@ import re
 from collections.abc import Collection
 from difflib import get_close_matches
 
-_KEEP = "keep it on a Connect cluster"
-_TABLE: tuple[tuple[str, str], ...] = (
+from airflow_kconnect.connect.java_plugins.well_known import how_to_install
+
+# What else could be done, for those who would rather have no Java.
+_INSTEAD: tuple[tuple[str, str], ...] = (
+    (r"io\.debezium\.connector\.(?!mongodb|spanner).*", "JdbcSource reads the same tables, but sees no deletes"),
     (
-        r"io\.debezium\.connector\..*",
-        f"Debezium's connectors do not run here: {_KEEP}, and run the sinks of its topics here "
-        "(io.debezium.transforms.ExtractNewRecordState unwraps its events). JdbcSource reads the same tables, "
-        "but sees no deletes",
+        r".*(S3|Gcs|GCS|Azure\w*|Hdfs\d?|HDFS|Adls\w*|DataLake\w*)(Sink|Source)(Connector)?",
+        "DirectorySink writes files to a folder that all machines of Spark see",
     ),
+    (
+        r".*(Snowflake|BigQuery|Redshift|Databricks|ClickHouse|Clickhouse|Vertica|Iceberg|DeltaLake|Delta|Hudi)\w*",
+        "DirectorySink writes Parquet files, which a next task can load",
+    ),
+    (r".*(SpoolDir|FilePulse|FsSource|Sftp|SFTP|Ftp)\w*", "FileStreamSource reads lines of files and folders"),
+    (r".*(Datagen|Mock)\w*(Source|Sink)?(Connector)?", "VerifiableSource makes records for tests"),
+)
+# Converters and transformations of connectors that are not hosted.
+_TABLE: tuple[tuple[str, str], ...] = (
     (
         r"(com\.amazonaws\..*|io\.apicurio\..*)\..*Converter|.*\bAWS\w*AvroConverter",
         "this registry's own converters are not supported: io.confluent.connect.avro.AvroConverter reads and writes "
         "Avro with registries that speak Confluent's REST API, as Apicurio does",
-    ),
-    (
-        r"org\.apache\.kafka\.connect\.mirror\..*|io\.confluent\.connect\.replicator\..*",
-        "replication between clusters does not run here: run connect-mirror-maker next to the brokers",
-    ),
-    (
-        r".*(S3|Gcs|GCS|Azure\w*|Hdfs\d?|HDFS|Adls\w*|DataLake\w*)(Sink|Source)(Connector)?"
-        r"|io\.confluent\.connect\.(s3|gcs|azure|hdfs\d?)\..*",
-        f"object stores and HDFS are not supported yet: {_KEEP}, or write files with DirectorySink to a folder that "
-        "all machines of Spark see",
-    ),
-    (
-        r".*(Elasticsearch|OpenSearch|Opensearch|Mongo|Cassandra|Redis|Neo4j|InfluxDB|Influx|Couchbase)\w*"
-        r"(Sink|Source)?(Connector)?",
-        f"this system is not supported: {_KEEP}, or write a connector in Python (docs/writing-connectors.md)",
-    ),
-    (
-        r".*(Snowflake|BigQuery|Redshift|Databricks|ClickHouse|Clickhouse|Vertica|Iceberg|DeltaLake|Delta|Hudi)\w*",
-        f"warehouses and table formats are not supported yet: {_KEEP}, or write Parquet files with DirectorySink, and "
-        "load them in a next task. JdbcSink writes to PostgreSQL, MySQL, MariaDB, SQLite, DuckDB, and by a "
-        "JDBC driver to others",
-    ),
-    (
-        r".*(SpoolDir|FilePulse|FsSource|Sftp|SFTP|Ftp)\w*",
-        "this file connector is not supported: FileStreamSource reads lines of files, folders and patterns; else "
-        f"{_KEEP}",
-    ),
-    (
-        r".*(Datagen|Mock)\w*(Source|Sink)?(Connector)?",
-        "this one is not supported: VerifiableSource makes records for tests, VerifiableSink checks them",
     ),
     (
         r"io\.confluent\.connect\.transforms\..*|com\.github\.jcustenborder\..*\.transform\..*"
@@ -56,7 +36,13 @@ _TABLE: tuple[tuple[str, str], ...] = (
         "with SQL expressions, and replaces most of these",
     ),
 )
-_JAVA = "Java classes are not loaded here, only installed Python plugins: `kconnect plugins` lists them"
+_NO_PLUGIN = (
+    "No Java plug-in below `plugin.path` has it: `kconnect plugins` lists what is installed, and `kconnect plugins "
+    "install` installs Maven coordinates or an archive of its vendor"
+)
+_ONLY_HOSTED = "Java converters, transformations and predicates run only with a Java connector"
+_LOOKS_JAVA = re.compile(r"(\w+\.){2,}[\w$]+")
+_OTHER_KINDS = re.compile(r"Converter$|\.transforms?\.|\.predicates?\.|\$(Key|Value)$")
 _MOST = 3
 
 
@@ -70,10 +56,17 @@ def advice(name: str, known: Collection[str], elsewhere: str | None = None) -> s
     if elsewhere is not None:
         return f" It is {elsewhere}."
     if foreign := next((text for pattern, text in _TABLE if re.fullmatch(pattern, name)), None):
-        return f" Not supported here: {foreign}."
+        return f" Not supported here: {foreign}. {_ONLY_HOSTED}."
+    instead = next((text for pattern, text in _INSTEAD if re.fullmatch(pattern, name)), None)
+    if install := how_to_install(name):
+        return f" {install}." + (f" Without Java: {instead}." if instead else "")
     if similar := closest(name, known):
         return f" Did you mean {' or '.join(similar)}?"
-    return f" {_JAVA}." if re.fullmatch(r"(\w+\.){2,}[\w$]+", name) else ""
+    if not _LOOKS_JAVA.fullmatch(name):
+        return ""
+    if _OTHER_KINDS.search(name):
+        return f" {_ONLY_HOSTED}."
+    return f" {_NO_PLUGIN}." + (f" Without Java: {instead}." if instead else "")
 
 
 def closest(name: str, known: Collection[str]) -> list[str]:

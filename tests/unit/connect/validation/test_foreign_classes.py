@@ -14,24 +14,31 @@ KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TR
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("io.debezium.connector.postgresql.PostgresConnector", "JdbcSource reads the same tables"),
-        ("io.debezium.connector.mysql.MySqlConnector", "keep it on a Connect cluster"),
+        (
+            "io.debezium.connector.postgresql.PostgresConnector",
+            "kconnect plugins install io.debezium:debezium-connector-postgres:3.5.0.Final.",
+        ),
+        ("io.debezium.connector.postgresql.PostgresConnector", "Without Java: JdbcSource reads the same tables"),
+        ("MySqlConnector", "kconnect plugins install io.debezium:debezium-connector-mysql:3.5.0.Final."),
         ("com.amazonaws.services.schemaregistry.kafkaconnect.AWSKafkaAvroConverter", "Confluent's REST API"),
         ("io.apicurio.registry.utils.converter.AvroConverter", "Confluent's REST API"),
-        ("org.apache.kafka.connect.mirror.MirrorSourceConnector", "connect-mirror-maker"),
-        ("io.confluent.connect.s3.S3SinkConnector", "object stores"),
-        ("io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector", "object stores"),
-        ("io.aiven.kafka.connect.gcs.GcsSinkConnector", "object stores"),
-        ("io.confluent.connect.hdfs3.Hdfs3SinkConnector", "HDFS"),
-        ("io.confluent.connect.elasticsearch.ElasticsearchSinkConnector", "write a connector in Python"),
-        ("com.mongodb.kafka.connect.MongoSinkConnector", "write a connector in Python"),
-        ("com.snowflake.kafka.connector.SnowflakeSinkConnector", "Parquet files"),
+        ("org.apache.kafka.connect.mirror.MirrorSourceConnector", "install org.apache.kafka:connect-mirror:4.3.0"),
+        ("io.confluent.connect.s3.S3SinkConnector", "download its archive from Confluent's hub"),
+        (
+            "io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector",
+            "io.aiven:s3-connector-for-apache-kafka:VERSION",
+        ),
+        ("io.confluent.connect.hdfs3.Hdfs3SinkConnector", "Without Java: DirectorySink writes files"),
+        ("io.confluent.connect.elasticsearch.ElasticsearchSinkConnector", "kconnect plugins install FILE.zip."),
+        ("com.mongodb.kafka.connect.MongoSinkConnector", "install org.mongodb.kafka:mongo-kafka-connect:VERSION"),
         ("com.wepay.kafka.connect.bigquery.BigQuerySinkConnector", "Parquet files"),
-        ("org.apache.iceberg.connect.IcebergSinkConnector", "Parquet files"),
+        ("org.apache.iceberg.connect.IcebergSinkConnector", "org.apache.iceberg:iceberg-kafka-connect:1.10.0"),
+        ("org.apache.camel.kafkaconnector.httpsink.CamelHttpsinkSinkConnector", "that of httpsink"),
         ("com.github.jcustenborder.kafka.connect.spooldir.SpoolDirCsvSourceConnector", "FileStreamSource"),
         ("io.confluent.kafka.connect.datagen.DatagenConnector", "VerifiableSource"),
         ("io.confluent.connect.transforms.MessageTimestampRouter", "airflow_kconnect.transforms.SQL"),
-        ("com.acme.connect.SpecialConnector", "Java classes are not loaded here"),
+        ("com.acme.connect.SpecialConnector", "No Java plug-in below `plugin.path` has it"),
+        ("com.acme.connect.transforms.Mask$Value", "run only with a Java connector"),
     ],
 )
 def test_well_known_classes_get_a_sentence_of_what_to_do(name: str, says: str) -> None:
@@ -74,7 +81,6 @@ def test_the_closest_names_are_found(group: str, name: str, wanted: list[str]) -
 @pytest.mark.parametrize(
     ("key", "config"),
     [
-        ("connector.class", {"connector.class": "io.debezium.connector.mysql.MySqlConnector"}),
         ("value.converter", {"connector.class": "FileStreamSource", "value.converter": "AWSKafkaAvroConverter"}),
         (
             "transforms.a.type",
@@ -85,3 +91,8 @@ def test_the_closest_names_are_found(group: str, name: str, wanted: list[str]) -
 def test_validation_gives_the_advice_once_and_last(key: str, config: dict[str, str]) -> None:
     errors = inspect_connector({"name": "c", "file": "/f", "topic": "t", **config}).errors[key]
     assert [error.count("Not supported here:") for error in errors].count(1) == 1
+
+
+def test_validation_says_how_to_install_a_java_connector() -> None:
+    (error,) = inspect_connector({"name": "c", "connector.class": "MySqlConnector"}).errors["connector.class"]
+    assert "kconnect plugins install io.debezium:debezium-connector-mysql:" in error
