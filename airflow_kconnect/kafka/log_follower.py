@@ -183,10 +183,10 @@ class LogFollower(Generic[S]):
             try:
                 self._follow()
             except ConnectError as error:
-                self._away(str(error))
+                self._note_failure(str(error))
             except Exception as error:  # the thread must outlive it
                 log.exception("following %s", self._topic)
-                self._away(in_one_line(error))
+                self._note_failure(in_one_line(error))
             self._pause()
 
     def _pause(self) -> None:
@@ -265,7 +265,7 @@ class LogFollower(Generic[S]):
         try:
             consumer.list_topics(self._topic, timeout=_PAUSE_S)
         except KafkaException:
-            self._away(f"no Kafka broker answers: {text_of(error)}" if error else "no Kafka broker answers")
+            self._note_failure(f"no Kafka broker answers: {text_of(error)}" if error else "no Kafka broker answers")
             return
         self._suspect = None
         with self._changed:
@@ -273,7 +273,7 @@ class LogFollower(Generic[S]):
                 log.info("following %s again", self._topic)
                 self._health = Health(reading=True, since=time.time())
 
-    def _away(self, why: str) -> None:
+    def _note_failure(self, why: str) -> None:
         with self._changed:
             if self._health.reading or self._state is None:
                 since = self._health.since if not self._health.reading else time.time()

@@ -26,7 +26,7 @@ from airflow_kconnect.kafka.polling_admin import PollingAdmin
 
 TIMEOUT_S = 10.0
 # While a cluster is unavailable, all other callers fail at once instead of waiting in turn.
-AWAY_S = 10.0
+UNAVAILABLE_S = 10.0
 MOST_CLUSTERS = 16
 _MOST_TIMESTAMPS = 10_000
 _CLIENT_ID = "kconnect-polling"
@@ -79,14 +79,14 @@ class SharedKafka:
         self._lock = threading.Lock()
         self._admin: PollingAdmin | None = None
         self._tables: dict[str, TopicTable] = {}
-        self._away: tuple[float, str] = (0.0, "")
+        self._unavailable: tuple[float, str] = (0.0, "")
         self._timestamps: OrderedDict[tuple[TopicPartition, int], int] = OrderedDict()
 
     @contextmanager
     def admin(self) -> Iterator[PollingAdmin]:
         """The admin client, connected. If a request finds the cluster unavailable, the next caller reconnects.
 
-        :raises RetriableError: no broker answers; for the next `AWAY_S` seconds this is raised at once.
+        :raises RetriableError: no broker answers; for the next `UNAVAILABLE_S` seconds this is raised at once.
         """
         admin = self._connected()
         admin.forget_errors()
@@ -102,14 +102,14 @@ class SharedKafka:
     def _connected(self) -> PollingAdmin:
         with self._lock:
             if self._admin is None:
-                until, why = self._away
+                until, why = self._unavailable
                 if time.monotonic() < until:
                     raise RetriableError(why)
                 admin = PollingAdmin(self._admin_config, TIMEOUT_S)
                 try:
                     admin.check_reachable()
                 except RetriableError as error:
-                    self._away = (time.monotonic() + AWAY_S, str(error))
+                    self._unavailable = (time.monotonic() + UNAVAILABLE_S, str(error))
                     raise
                 self._admin = admin
             return self._admin

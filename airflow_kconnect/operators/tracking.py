@@ -150,7 +150,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
         match event["status"]:
             case "timeout":
                 return AirflowTaskTimeout(f"{text}; the job was ended. The next run resumes from the offsets")
-            case "away":
+            case "unavailable":
                 return ConnectorRetriableError(f"{text}. The job may still run; a retry looks for it first")
             case JobOutcome.FAILED:
                 return _by_exit_code(event.get("exit_code"), text)

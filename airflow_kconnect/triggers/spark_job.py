@@ -13,10 +13,10 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.clusters.driver_pod import DriverPods
-from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, JobStatus
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobStatus
 from airflow_kconnect.hooks.clusters.yarn import YarnResourceManager
 
-TIMEOUT, AWAY = "timeout", "away"
+TIMEOUT, UNAVAILABLE = "timeout", "unavailable"
 _MOST_FAILURES = 10
 
 
@@ -24,11 +24,12 @@ class ClusterManager(Protocol):
     """What a trigger needs from YARN or Kubernetes."""
 
     async def status(self, job_id: str) -> JobStatus:
-        """The job's status. :raises ClusterManagerAwayError: ask again later."""
+        """The job's status. :raises ClusterManagerUnavailableError: ask again later."""
 
     async def kill(self, job_id: str) -> None:
-        """End the job; it is not an error if it has already ended. :raises ClusterManagerAwayError: the job was not
-        ended.
+        """End the job; it is not an error if it has already ended.
+
+        :raises ClusterManagerUnavailableError: the job was not ended.
         """
 
 
@@ -36,8 +37,8 @@ class SparkJobTrigger(BaseTrigger):
     """Polls a cluster manager until the job has ended, then fires once; runs in the triggerer's event loop.
 
     The event is `{"status", "job_id", "message", "exit_code", "log", "report", "error"}`. Its status is a value of
-    `JobOutcome`; or `timeout`: the job was ended because the task timed out; or `away`: the manager has failed to
-    answer ten times in a row, and the job may still be running.
+    `JobOutcome`; or `timeout`: the job was ended because the task timed out; or `unavailable`: the manager has not
+    answered ten times in a row, and the job may still be running.
 
     Two instances may run for one job when triggerers change: neither changes anything before the deadline.
 
@@ -80,18 +81,18 @@ class SparkJobTrigger(BaseTrigger):
         try:
             async with await self._manager() as manager:
                 return await self._wait(manager)
-        except (ClusterManagerAwayError, ConfigError) as error:
-            return self._payload(AWAY, str(error))
+        except (ClusterManagerUnavailableError, ConfigError) as error:
+            return self._payload(UNAVAILABLE, str(error))
         except Exception as error:
             self.log.exception("Waiting for job %s failed", self.job_id)
-            return self._payload(AWAY, f"{type(error).__name__}: {error}")
+            return self._payload(UNAVAILABLE, f"{type(error).__name__}: {error}")
 
     async def _wait(self, manager: ClusterManager) -> dict[str, Any]:
         failures, state = 0, ""
         while True:
             try:
                 status = await manager.status(self.job_id)
-            except ClusterManagerAwayError as error:
+            except ClusterManagerUnavailableError as error:
                 failures += 1
                 self.log.warning("No news of job %s (%d of %d): %s", self.job_id, failures, _MOST_FAILURES, error)
                 if failures >= _MOST_FAILURES:

@@ -11,7 +11,7 @@ from airflow.providers.common.compat.sdk import conf
 
 from airflow_kconnect.connect.errors import ConfigError, in_one_line
 from airflow_kconnect.connect.run import parse_event
-from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, JobOutcome, JobStatus
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
 
 _SECTION = "kubernetes_executor"
 _PACKAGE = "apache-airflow-providers-cncf-kubernetes"
@@ -55,7 +55,7 @@ class DriverPods:
     async def status(self, job_id: str) -> JobStatus:
         """The driver's status; once it has ended, including its final output.
 
-        :raises ClusterManagerAwayError: Kubernetes does not answer.
+        :raises ClusterManagerUnavailableError: Kubernetes does not answer.
         """
         namespace, name = job_id.split(":", 1)
         log = f"kubectl logs --namespace {namespace} {name}"
@@ -64,7 +64,7 @@ class DriverPods:
         except Exception as error:
             if getattr(error, "status", None) == HTTPStatus.NOT_FOUND:
                 return JobStatus("NotFound", JobOutcome.LOST, reason="there is no such pod (any more)")
-            raise ClusterManagerAwayError(f"Kubernetes does not answer: {in_one_line(error)}") from error
+            raise ClusterManagerUnavailableError(f"Kubernetes does not answer: {in_one_line(error)}") from error
         phase = pod.status.phase or "Pending"
         if phase not in _OUTCOMES:
             return JobStatus(phase, log=log)
@@ -76,13 +76,15 @@ class DriverPods:
     async def kill(self, job_id: str) -> None:
         """Delete the driver's pod; Kubernetes deletes its executors with it. It is not an error if it is already gone.
 
-        :raises ClusterManagerAwayError: the request was not accepted.
+        :raises ClusterManagerUnavailableError: the request was not accepted.
         """
         namespace, name = job_id.split(":", 1)
         try:
             await self._hook.delete_pod(name=name, namespace=namespace)
         except Exception as error:
-            raise ClusterManagerAwayError(f"Kubernetes refused to delete the pod: {in_one_line(error)}") from error
+            raise ClusterManagerUnavailableError(
+                f"Kubernetes refused to delete the pod: {in_one_line(error)}"
+            ) from error
 
     async def _last_events(self, namespace: str, name: str) -> dict[str, dict[str, Any]]:
         """Events by name. Without permission to read logs there are none, and only the exit code is known."""

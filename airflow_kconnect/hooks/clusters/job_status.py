@@ -38,5 +38,5 @@ class JobStatus:
     error: dict[str, Any] | None = None
 
 
-class ClusterManagerAwayError(Exception):
+class ClusterManagerUnavailableError(Exception):
     """The cluster manager did not answer, or its answer says nothing about the job. Ask again later."""

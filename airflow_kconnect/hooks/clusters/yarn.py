@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from airflow.sdk import BaseHook
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.hooks.clusters.job_status import ClusterManagerAwayError, JobOutcome, JobStatus
+from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobOutcome, JobStatus
 
 if TYPE_CHECKING:
     import httpx
@@ -88,26 +88,28 @@ class YarnResourceManager:
     async def status(self, application_id: str) -> JobStatus:
         """The status of the application.
 
-        :raises ClusterManagerAwayError: no answer, or one that says nothing about it.
+        :raises ClusterManagerUnavailableError: no answer, or one that says nothing about it.
         """
         answer = await self._ask("GET", application_id)
         if answer.status_code == HTTPStatus.NOT_FOUND:
             return JobStatus("NOT_FOUND", JobOutcome.LOST, reason=f"{self.address} does not know it (any more)")
         if answer.status_code != HTTPStatus.OK:
-            raise ClusterManagerAwayError(f"{self.address} answered with HTTP {answer.status_code}")
+            raise ClusterManagerUnavailableError(f"{self.address} answered with HTTP {answer.status_code}")
         try:
             return application_status(answer.json()["app"])
         except (ValueError, KeyError, TypeError) as error:
-            raise ClusterManagerAwayError(f"{self.address} answered with something else than an application") from error
+            raise ClusterManagerUnavailableError(
+                f"{self.address} answered with something else than an application"
+            ) from error
 
     async def kill(self, application_id: str) -> None:
         """Request the end of the application; it is not an error if it has already ended.
 
-        :raises ClusterManagerAwayError: the request was not accepted.
+        :raises ClusterManagerUnavailableError: the request was not accepted.
         """
         answer = await self._ask("PUT", f"{application_id}/state", {"state": "KILLED"})
         if not answer.is_success and answer.status_code != HTTPStatus.NOT_FOUND:
-            raise ClusterManagerAwayError(f"{self.address} refused to end it: HTTP {answer.status_code}")
+            raise ClusterManagerUnavailableError(f"{self.address} refused to end it: HTTP {answer.status_code}")
 
     async def _ask(self, method: str, path: str, body: dict[str, str] | None = None) -> httpx.Response:
         import httpx
@@ -116,4 +118,6 @@ class YarnResourceManager:
         try:
             return await self._client.request(method, f"{self.address}/ws/v1/cluster/apps/{path}", json=body)
         except httpx.HTTPError as error:
-            raise ClusterManagerAwayError(f"{self.address} does not answer: {type(error).__name__} {error}") from error
+            raise ClusterManagerUnavailableError(
+                f"{self.address} does not answer: {type(error).__name__} {error}"
+            ) from error

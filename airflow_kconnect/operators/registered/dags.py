@@ -167,7 +167,7 @@ class _Maker:
         try:
             return self._dag(dag_id, entry)
         except Exception as error:
-            log.exception("No DAG can be made of connector %s", entry.name)
+            log.exception("No DAG can be created for connector %s", entry.name)
             problem = f"Airflow refuses the parameters of its DAG: {type(error).__name__}: {first_line(error)}"
             return self._dag(dag_id, broken_entry(entry.name, problem, entry.file))
 

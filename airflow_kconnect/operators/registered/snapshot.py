@@ -161,7 +161,7 @@ def _attempt(known: Snapshot, read: Callable[[], Sequence[Entry]], signature: st
         entries = tuple(read())
     except ConnectError as error:
         problem = str(error)
-    except Exception as error:  # connections are looked up by Airflow's own processes, which may be away too
+    except Exception as error:  # connections are looked up by Airflow's own processes, which may be unavailable too
         log.exception("Registered connectors cannot be read")
         problem = in_one_line(error)
     else:

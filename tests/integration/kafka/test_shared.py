@@ -64,7 +64,7 @@ class TestAway:
 
     @pytest.mark.usefixtures("impatient")
     def test_others_are_told_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(shared, "AWAY_S", 60.0)
+        monkeypatch.setattr(shared, "UNAVAILABLE_S", 60.0)
         kafka = _shared(AWAY)
         with pytest.raises(RetriableError), kafka.admin():
             pass

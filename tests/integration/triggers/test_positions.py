@@ -188,7 +188,7 @@ class TestLagTrigger:
         self, bootstrap: str, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(shared, "TIMEOUT_S", 0.2)
-        monkeypatch.setattr(shared, "AWAY_S", 0.0)
+        monkeypatch.setattr(shared, "UNAVAILABLE_S", 0.0)
         monkeypatch.setenv("AIRFLOW_CONN_AWAY", json.dumps({"conn_type": "kafka", "host": "127.0.0.1:1"}))
         name = topic()
         produce(bootstrap, name, ["a"])

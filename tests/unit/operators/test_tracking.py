@@ -309,7 +309,7 @@ class TestEnd:
             ({"status": "failed", "exit_code": None}, ConnectorRunError),
             ({"status": "killed"}, ConnectorRunError),
             ({"status": "lost"}, ConnectorRunError),
-            ({"status": "away"}, ConnectorRetriableError),
+            ({"status": "unavailable"}, ConnectorRetriableError),
             ({"status": "timeout"}, AirflowTaskTimeout),
         ],
     )

@@ -94,7 +94,7 @@ class TestYarnApplication:
             connection(manager)
             event = _event(_trigger())
 
-        assert event["status"] == "away"
+        assert event["status"] == "unavailable"
         assert "HTTP 503" in event["message"]
         assert manager.asked == 10
 
@@ -104,7 +104,7 @@ class TestYarnApplication:
 
         event = _event(_trigger())
 
-        assert event["status"] == "away"
+        assert event["status"] == "unavailable"
         assert manager.address in event["message"]
 
     def test_an_answer_that_is_something_else(self, connection: Any) -> None:
