@@ -10,7 +10,7 @@ from airflow_kconnect.connect import errors
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.run import printable
 
-_TOLD_MAX = 300
+_QUOTED_MAX = 300
 _PREFIX = "\x00"
 _STAGE, _PART, _EXCEPTION = "\x02", "\x1e", "\x1f"
 
@@ -68,9 +68,9 @@ class RecordError:
     message: str
 
     @property
-    def told(self) -> str:
+    def quoted(self) -> str:
         """The message for logs, reports and callbacks: it may quote data from a record, of any length."""
-        cut = f"{self.message[:_TOLD_MAX]}..." if len(self.message) > _TOLD_MAX else self.message
+        cut = f"{self.message[:_QUOTED_MAX]}..." if len(self.message) > _QUOTED_MAX else self.message
         return printable(cut)
 
 
@@ -107,4 +107,4 @@ def error_from_column(cell: str, record_position: str) -> ConnectError:
     error = record_error(cell)
     if error is None:
         return DataError(f"bad record at {record_position}: {cell}")
-    return DataError(f"bad record at {record_position}: {error.stage} by {error.executing}: {error.told}")
+    return DataError(f"bad record at {record_position}: {error.stage} by {error.executing}: {error.quoted}")

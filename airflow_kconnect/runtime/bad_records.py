@@ -124,7 +124,7 @@ def log_line(handling: ErrorHandling, task: int, record: FailedRecord, error: Re
     """The line of ``LogReporter``; with messages it identifies the record. Key and value are not logged: they may be
     secret.
 
-    The error text may quote a value: see `RecordError.told`.
+    The error text may quote a value: see `RecordError.quoted`.
     """
     executing = f"Executing stage '{error.stage}' with class '{error.executing}'"
     where = ""
@@ -132,7 +132,7 @@ def log_line(handling: ErrorHandling, task: int, record: FailedRecord, error: Re
         facts = f"topic='{record.topic}', partition={record.partition}, offset={record.offset}"
         where = f", where consumed record is {{{facts}, timestamp={record.timestamp}, timestampType=CreateTime}}"
     text = f"Error encountered in task {handling.connector}-{task}. {executing}{where}."
-    return f"{text} {error.exception}: {error.told}"
+    return f"{text} {error.exception}: {error.quoted}"
 
 
 @dataclass

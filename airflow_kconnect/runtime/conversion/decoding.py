@@ -98,8 +98,8 @@ class PartDecoder:
         tag, problem = f"{part}_tag", f"{part}_error"
         columns = dict(zip(names, decoded.columns, strict=True))
         rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})
-        told = F.concat(F.lit(self._stage), F.col(problem))
-        error = F.coalesce(told, F.when(F.col(tag) == UNKNOWN_SHAPE, unknown_column(part, raw)))
+        problem_text = F.concat(F.lit(self._stage), F.col(problem))
+        error = F.coalesce(problem_text, F.when(F.col(tag) == UNKNOWN_SHAPE, unknown_column(part, raw)))
         return rows, Union(shapes, names, tag), error
 
 

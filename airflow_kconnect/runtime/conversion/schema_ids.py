@@ -35,7 +35,7 @@ def named_column(data: Column, ids: Column) -> Column:
 
 
 def ids_of(id_headers: Mapping[str, IdHeader], headers: Sequence[Headers]) -> dict[str, pa.Array]:
-    """By part, what the headers of messages say of its schema; parts of which they say nothing are left out."""
+    """By part, what the headers of messages say about its schema; parts that they do not mention are left out."""
     by_part = {}
     for part, header in id_headers.items() if any(headers) else ():
         ids = pa.array([header.of(given) for given in headers], pa.binary())
@@ -45,7 +45,7 @@ def ids_of(id_headers: Mapping[str, IdHeader], headers: Sequence[Headers]) -> di
 
 
 def unknown_cells(part: str, ids: pa.Array, data: pa.Array, errors: Sequence[str | None]) -> list[str | None]:
-    """The errors of messages, with those of whose schema a header says something: they are of unknown shapes."""
+    """The errors of messages; those whose header names a schema get one: they are of unknown shapes."""
     named = zip(errors, ids, named_array(data, ids), strict=True)
     return [
         f"{_UNKNOWN}{part}{_BY_ID} {base64.b64encode(message.as_py()).decode()}"

@@ -62,7 +62,7 @@ class SinkRun:
         self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
         self._learned = False
         self._warnings: list[str] = []
-        self._told: list[str] = []  # by the connector
+        self._connector_warnings: list[str] = []
         self._notes: dict[str, Any] = {}
 
     def run(self) -> RunReport:
@@ -194,10 +194,10 @@ class SinkRun:
         results = [(split, report.result) for split, report in accepted if report.result is not None]
         for name, fact in self._kind.make_visible(results).items():
             self._notes[name] = self._notes.get(name, 0) + fact if isinstance(fact, int) else fact
-        told = self._kind.warnings()
-        for warning in (text for text in told if text not in self._told):
+        warnings = self._kind.warnings()
+        for warning in (text for text in warnings if text not in self._connector_warnings):
             log.warning("%s", warning)
-        self._told = told
+        self._connector_warnings = warnings
 
     def _raise_or_learn(self, reports: list[SinkReport]) -> None:
         """Raise what failed; the next round learns from records of unknown shapes."""
@@ -236,7 +236,7 @@ class SinkRun:
             splits=self._splits,
             complete=not left,
             notes={**self._notes, "rounds": self._rounds} if self._rounds else self._notes,
-            warnings=[*settings.config.warnings, *self._ranges.warnings, *self._warnings, *self._told],
+            warnings=[*settings.config.warnings, *self._ranges.warnings, *self._warnings, *self._connector_warnings],
             durations_s=self._phases.durations(),
             replay=str(settings.replay) if settings.replay else None,
             lag=lag,
