@@ -20,7 +20,7 @@ from airflow_kconnect.connectors.directory.types import common_type, fitted
 READ_FROM = "read_from"
 """The column with the topic that a record was read from."""
 LEFT_OUT = "left_out"
-"""The column with the number of the shape of a record of which fields are left out."""
+"""The column with the number of a record's shape, if fields of the record are left out."""
 _ERROR = stage_prefix("TASK_PUT", "airflow_kconnect.connectors.directory.DirectorySinkConnector")
 
 

@@ -1,4 +1,4 @@
-"""Types of columns in files: which holds the values of which, how they differ, and values in another type."""
+"""Types of columns in files: which type can hold which, how they differ, and values in another type."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _equal(one: T.DataType, other: T.DataType) -> bool:
 
 
 def _wider(one: T.DataType, other: T.DataType) -> T.DataType | None:
-    """Of two types of numbers the one that holds the values of both."""
+    """The one of two number types that holds the values of both."""
     for types in _WIDER:
         if one in types and other in types:
             return max(one, other, key=types.index)

@@ -1,4 +1,4 @@
-"""What the registry says of a database: all that can be said without Spark and without its drivers."""
+"""What the registry knows about a database: all that can be known without Spark and without its drivers."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def find_class(jvm: Any, name: str, loader: Any) -> Any:
 
 
 def new_instance(gateway: Any, cls: Any) -> Any:
-    """An object of a class, made by its constructor without parameters."""
+    """An object of a class, created by its constructor without parameters."""
     none = gateway.new_array(gateway.jvm.java.lang.Class, 0)
     return cls.getDeclaredConstructor(none).newInstance(gateway.new_array(gateway.jvm.java.lang.Object, 0))
 

@@ -28,6 +28,6 @@ def datasets_of(url: str, tables: Iterable[str]) -> list[Dataset]:
 
 
 def _full_name(parts: list[str], around: list[str]) -> str:
-    """The name with what it leaves out; `around` are database and schema, as far as there are such."""
+    """The name with what it leaves out; `around` are database and schema, where there are any."""
     missing = max(len(around) + 1 - len(parts), 0)
     return ".".join([*around[:missing], *parts])

@@ -36,7 +36,7 @@ COORDINATES = "kconnect.jdbc.driver.coordinates"
 CLASS = "kconnect.jdbc.driver.class"
 PATH = "kconnect.jdbc.driver.path"
 ALLOWED = "kconnect.jdbc.drivers.allowed"
-"""The worker's key for drivers that connectors may bring along."""
+"""The worker's key for drivers that connectors may supply."""
 
 _COORDINATE = re.compile(r"[\w.-]+:[\w.-]+:[\w.-]+")
 PROPERTY_PREFIX = "connection."

@@ -81,7 +81,7 @@ def subprotocol_of(text: str) -> str:
 
 
 def encryption_problem(message: str) -> str | None:
-    """What a driver says of certificates that it does not find or trust, with what to do; None of other messages."""
+    """A driver's message about certificates that are missing or not trusted, with what to do; None for others."""
     if not _ENCRYPTION.search(message):
         return None
     return f"{message}; look at the parameters of the URL that name certificates and ask for encryption"

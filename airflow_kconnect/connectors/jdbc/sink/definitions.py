@@ -69,7 +69,7 @@ class Definitions:
         return head if schema.optional and not column.is_key else f"{head} NOT NULL"
 
     def type_of(self, column: TableColumn) -> str:
-        """The type of a column that is made."""
+        """The type of a column that is created."""
         from airflow_kconnect.connectors.jdbc.sink.cells import kind_of
 
         kind = kind_of(column, self.settings)

@@ -108,7 +108,7 @@ class KnownTables:
         return missing
 
     def _emptied(self, layout: RowLayout, missing: list[MemberPath]) -> list[str]:
-        """Structs of which nothing would be left."""
+        """Structs that would have no members left."""
         members = [path for column in layout.columns for path in self._target.members_of(column)]
         parents = dict.fromkeys(path[:-1] for path in missing if len(path) > 1)
         return [

@@ -1,4 +1,4 @@
-"""What the sink asks of a database. A target is made in the driver and pickled into the tasks."""
+"""What the sink needs from a database. A target is created in the driver and pickled into the tasks."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Target(Definitions, ABC):
     extra: ClassVar[str] = "jdbc"
     """The extra of this package that installs the driver."""
     placeholder: ClassVar[str] = "%s"
-    changes_apart: ClassVar[bool] = True
+    ddl_on_own_connection: ClassVar[bool] = True
     """Whether tables are changed on a connection of its own, because a change ends or blocks transactions."""
     changes_race: ClassVar[bool] = False
     """Whether two sessions may change a table at once, and one of them fails as it is changed already."""

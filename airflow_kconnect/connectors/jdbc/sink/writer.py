@@ -192,7 +192,7 @@ class JdbcWriter(SplitWriter):
                     continue
                 if not changes:
                     continue
-                if self._target.changes_apart:
+                if self._target.ddl_on_own_connection:
                     # A change waits for all who use the table: this transaction must not be among them.
                     self._commit(offset)
                     self._tables.change(table, layout)

@@ -32,7 +32,7 @@ class Source:
     :param relation: what follows FROM.
     :param partitions: source partitions that its offset may have; the first is written.
     :param key: columns of the records' keys; empty if keys are null.
-    :param timestamps: the columns that the cursor's timestamp is made of.
+    :param timestamps: the columns that form the cursor's timestamp.
     :param zone: zone of the cursor's timestamp, None if it knows its own, or is in UTC.
     :param is_wall: whether the cursor's timestamp does not know its zone.
     """

@@ -1,4 +1,4 @@
-"""Rows that are committed late: what a database that shows its open transactions says of them."""
+"""Rows that are committed late: what a database that shows its open transactions reports about them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class ReadingSession:
         self._settings, self._dialect = settings, dialect
         self._opened: list[Database] = []
         self._session_start = dialect.session_start()
-        self._behind: dict[str, str] = {}
+        self._exact_progress: dict[str, str] = {}
         self._db = self._connected()
         self._finder = WindowFinder(self._db, dialect, settings)
 
@@ -213,15 +213,15 @@ class ReadingSession:
             return None
         source, position = self._source_of(split), Position.of(progress)
         identity = partition_identity(split.source_partition)
-        self._behind.pop(identity, None)
+        self._exact_progress.pop(identity, None)
         if (committed := committable(position, source)) != position:
-            self._behind[identity] = str(progress)
+            self._exact_progress[identity] = str(progress)
         return offset_of(committed, source.zone)
 
     def facts(self, split: Split) -> dict[str, Any] | None:
         """See `NativeSourceConnector.facts`; called right after `offset`."""
         if self._find(split) is None and self._is_gone(split):
             return None
-        behind = self._behind.get(partition_identity(split.source_partition))
+        behind = self._exact_progress.get(partition_identity(split.source_partition))
         described = json.dumps(self._source_of(split).table.described(), ensure_ascii=False)
         return {"columns": described} if behind is None else {"columns": described, "behind": behind}

@@ -83,7 +83,7 @@ def start_of(source: Source, context: PlanContext, settings: SourceSettings, now
 
 
 def committable(position: Position, source: Source) -> Position:
-    """What an offset can say of a position: the same, or an earlier one."""
+    """The position that an offset can express: the same, or an earlier one."""
     if position.timestamp is None:
         return position
     if not source.cursor.id_is_offset and position.id is not None:

@@ -1,1 +1,1 @@
-"""Databases that are read and written by what JDBC says of them."""
+"""Databases that are read and written with nothing but what their JDBC drivers report."""

@@ -9,7 +9,7 @@ from typing import Any
 from airflow_kconnect.connectors.jdbc.databases.plain.binding import Bind, set_value
 
 _NO_COUNT = -2
-"""What JDBC says of a statement that has worked without a number of its rows."""
+"""JDBC's row count of a statement that has succeeded with an unknown number of rows."""
 
 
 class JdbcConnection:

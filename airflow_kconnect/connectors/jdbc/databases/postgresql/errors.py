@@ -56,8 +56,8 @@ def _without_state(error: psycopg.Error, text: str) -> Condition:
         return Condition.DATABASE
     if isinstance(error, psycopg.DataError):
         return Condition.ROW
-    away = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return Condition.PASSING if away else Condition.LASTING
+    unavailable = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return Condition.PASSING if unavailable else Condition.LASTING
 
 
 def copy_position(error: BaseException) -> tuple[int, str | None] | None:

@@ -71,7 +71,7 @@ WHERE l.locktype = 'virtualxid' AND l.granted AND a.pid <> pg_backend_pid()
   AND coalesce(a.backend_type, '') NOT IN ('autovacuum worker', 'autovacuum launcher', 'walsender', 'walwriter',
     'checkpointer', 'background writer', 'startup', 'archiver')
 """
-# Foreign tables, and those that a subscription fills (maybe by way of their partitioned table).
+# Foreign tables, and those that a subscription fills (maybe through their partitioned table).
 _ELSEWHERE = """
 SELECT c.oid::regclass::text, CASE c.relkind WHEN 'f' THEN 'foreign' ELSE 'subscribed' END FROM pg_class c
 WHERE (c.relkind = 'f' OR c.oid IN (SELECT srrelid FROM pg_subscription_rel))

@@ -168,7 +168,7 @@ class PostgresLoader(Loader):
         return self._open
 
     def _begin(self, rows: _Rows) -> _Open:
-        on_trial = self._goes_on_trial(rows)
+        on_trial = self._needs_trial(rows)
         if on_trial:
             self._execute(rows.table, _TRY)
         if on_trial or not self._settings.merges:
@@ -185,7 +185,7 @@ class PostgresLoader(Loader):
         into, names = self._target.quote(stage.name), (OFFSET, OPERATION, *rows.layout.names)
         return _Open(Copy(self._target, self._connection, rows.table, into, names, marked=True), rows, stage)
 
-    def _goes_on_trial(self, rows: _Rows) -> bool:
+    def _needs_trial(self, rows: _Rows) -> bool:
         if self._settings.insert_mode != UPSERT or self._settings.deletes or rows.table in self._merged:
             return False
         key = rows.table, rows.part

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 OFFSET, OPERATION = "kconnect_offset", "kconnect_operation"
 """Columns of the temporary tables in front of the rows' own."""
 
-# COPY passes over rules, and sets identities that an INSERT must not set.
+# COPY ignores rules, and sets identities that an INSERT must not set.
 HAS_UNIQUE_KEY = """
     SELECT EXISTS (
         SELECT FROM pg_index AS i

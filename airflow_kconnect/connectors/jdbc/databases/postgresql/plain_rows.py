@@ -89,7 +89,7 @@ class PlainRows(BatchRenderer):
 def plain_rows(
     settings: SinkSettings, keys: Sequence[Shape], values: Sequence[Shape]
 ) -> tuple[PlainRows, tuple[RowLayout, ...]] | None:
-    """Who makes the rows, and the layouts that they have; None if Catalyst has to make them all.
+    """The renderer of the rows, and their layouts; None if Catalyst must render them all.
 
     :param keys: shapes that keys may have; none if keys are not read.
     """

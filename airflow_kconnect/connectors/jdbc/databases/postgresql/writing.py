@@ -1,4 +1,4 @@
-"""PostgreSQL: rows come by COPY, straight into the table or by way of a temporary one and a merge."""
+"""PostgreSQL: rows come by COPY, straight into the table, or into a temporary one that is merged."""
 
 from __future__ import annotations
 

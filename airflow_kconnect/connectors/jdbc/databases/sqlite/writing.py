@@ -34,7 +34,7 @@ class SqliteTarget(RowsTarget):
 
     driver = "sqlite3"
     placeholder = "?"
-    changes_apart = False
+    ddl_on_own_connection = False
     max_parts = 2
     types = {
         **dict.fromkeys(("INT8", "INT16", "INT32", "INT64", "BOOLEAN"), "INTEGER"),
