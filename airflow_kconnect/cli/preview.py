@@ -54,7 +54,7 @@ def preview(
     (and so on) of the configuration choose other converters for the answer. On a terminal the records are shown
     before and after; else each answer is a line of JSON: the record, {"dropped": true}, or {"error": ...}.
 
-    Exit codes: 0 done, whatever became of the records; 1 configuration or input are wrong; 5 a bug.
+    Exit codes: 0 done, whatever happened to the records; 1 configuration or input are wrong; 5 a bug.
     """
     file = connector or config
     if file is None or records is None:

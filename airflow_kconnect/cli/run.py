@@ -83,7 +83,7 @@ def run(
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What the command line says of a run.
+    """What the command line reports about a run.
 
     :param interval: of time, to be moved again.
     :param again: also if it was moved before.

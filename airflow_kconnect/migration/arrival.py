@@ -40,7 +40,7 @@ class Arrival(Move):
         :raises ConnectError: it could not be moved. It runs on one side at most then.
         """
         recorded = self._here.handover(self._name)
-        if recorded is not None and recorded.is_ours:
+        if recorded is not None and recorded.counts_here:
             self._check_stopped_there()
             self._say(self._folder.write(self._name, self._config))
             if recorded is Handover.HERE:

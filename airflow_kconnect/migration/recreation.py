@@ -28,7 +28,7 @@ def recreate(
     existing = cluster.connectors()
     for name in names:
         handover, config = here.handover(name), folder.read(name)
-        if name in existing or config is None or handover is None or not handover.is_ours:
+        if name in existing or config is None or handover is None or not handover.counts_here:
             continue
         cluster.create_stopped(name, {key: text for key, text in config.items() if not key.startswith(_OURS)})
         cluster.stop(name)

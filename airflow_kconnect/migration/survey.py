@@ -142,7 +142,7 @@ def _notes(there: ConnectorThere) -> list[str]:
 
 def _compare(candidate: Candidate, cluster: ConnectCluster, here: Here) -> None:
     candidate.handover = here.handover(candidate.name)
-    if candidate.handover is not None and candidate.handover.is_ours and not candidate.there.is_stopped:
+    if candidate.handover is not None and candidate.handover.counts_here and not candidate.there.is_stopped:
         state = candidate.there.state
         candidate.assessment.notes.append(f"has moved here, but is {state} in Connect: both may run it. Stop it there")
     if not candidate.can_move:
@@ -169,7 +169,7 @@ def _check_offsets(candidate: Candidate, offsets: Comparison) -> None:
 
 
 def foreign_offsets(name: str, offsets: Comparison) -> str:
-    """Why a connector is not moved that has offsets here of which no move is on record."""
+    """Why a connector is not moved that has offsets here without a recorded move."""
     return (
         f"{offsets}. No move of {name} is on record, so it is not known which of them count. If those in Connect do, "
         f"`kconnect stop` it and `kconnect offsets reset` it here first; if those here do, it has moved already"

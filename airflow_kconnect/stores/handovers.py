@@ -40,7 +40,7 @@ class Handover(Enum):
     """It runs in Connect again; the offsets that are left here are outdated."""
 
     @property
-    def is_ours(self) -> bool:
+    def counts_here(self) -> bool:
         """Whether the offsets here are the ones that count."""
         return self in (Handover.ARRIVED, Handover.HERE, Handover.LEAVING)
 

@@ -48,7 +48,7 @@ class ProtobufFormat(Format):
             compiled(schema)
         except DataError as error:
             raise DataError(
-                f"{error}. It is made of the schema of the data: rename what is invalid, or set `scrub.invalid.names`"
+                f"{error}. It comes from the schema of the data: rename what is invalid, or set `scrub.invalid.names`"
             ) from error
         return schema
 
