@@ -28,5 +28,5 @@ def report_of(run: Any, task_id: str) -> Any:
 
     with create_session() as session:
         query = XComModel.get_many(run_id=run.run_id, key="return_value", task_ids=task_id, dag_ids=run.dag_id)
-        found = session.scalars(query).first()
-    return None if found is None else XComModel.deserialize_value(found)
+        report = session.scalars(query).first()
+    return None if report is None else XComModel.deserialize_value(report)

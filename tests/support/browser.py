@@ -49,10 +49,10 @@ class Page:
         self._click(field)
         window = f"//*[@id='{self._find(field).get_attribute('aria-controls')}']"
         for hint, text in zip(("YYYY/MM/DD", "HH:mm"), moment.split(), strict=True):
-            found = self._find(f"{window}//input[@placeholder='{hint}']")
-            found.clear()
-            found.send_keys(text)
-        found.send_keys(Keys.ESCAPE)
+            box = self._find(f"{window}//input[@placeholder='{hint}']")
+            box.clear()
+            box.send_keys(text)
+        box.send_keys(Keys.ESCAPE)
         self._wait.until(invisibility_of_element_located((By.XPATH, window)))
 
     def _click(self, path: str) -> None:

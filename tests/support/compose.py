@@ -16,8 +16,8 @@ OUR_IMAGE = "airflow-kconnect:local"
 
 def services() -> dict[str, dict[str, Any]]:
     """The services of compose.yaml."""
-    found: dict[str, dict[str, Any]] = yaml.safe_load(FILE.read_text())["services"]
-    return found
+    defined: dict[str, dict[str, Any]] = yaml.safe_load(FILE.read_text())["services"]
+    return defined
 
 
 def instructions(name: str) -> list[str]:

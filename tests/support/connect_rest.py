@@ -75,18 +75,18 @@ class ConnectRest:
         :raises RetriableError: not within `timeout_s` seconds.
         """
         deadline_s = time.monotonic() + timeout_s
-        found: dict[str, Any] = {}
+        status: dict[str, Any] = {}
         while time.monotonic() < deadline_s:
             try:
-                found = self.status(name)
+                status = self.status(name)
             except _NotFound:  # Its first status has not been written yet.
                 pass
             else:
-                _raise_if_failed(name, found)
-                if _is_in(found, state):
+                _raise_if_failed(name, status)
+                if _is_in(status, state):
                     return
             time.sleep(0.1)
-        raise RetriableError(f"Connector {name} was not {state} within {timeout_s:.0f} s: {found}.")
+        raise RetriableError(f"Connector {name} was not {state} within {timeout_s:.0f} s: {status}.")
 
     def is_healthy(self) -> bool:
         """Whether the worker has joined its group and accepts requests."""

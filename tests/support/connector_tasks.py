@@ -43,9 +43,9 @@ def report(kind: str = "source", **facts: Any) -> dict[str, Any]:
     return RunReport(kind=kind, **(usual | facts)).as_dict()
 
 
-def ending_with(found: dict[str, Any]) -> str:
+def ending_with(content: dict[str, Any]) -> str:
     """The behaviour of a fake spark-submit whose job ends with a report."""
-    return printing(event_line("report", report=found))
+    return printing(event_line("report", report=content))
 
 
 def context(**facts: Any) -> Any:

@@ -65,12 +65,12 @@ class ConnectorsPage:
     def button(self, label: str) -> WebElement:
         """The button or link with this label, of the open dialog if there is one."""
 
-        def found() -> WebElement | None:
+        def enabled() -> WebElement | None:
             inside = "dialog[open] " if self.driver.find_elements(By.CSS_SELECTOR, "dialog[open]") else ""
             every = self.all(f"{inside}button, {inside}a")
             return next((each for each in every if each.text.strip() == label and each.is_enabled()), None)
 
-        element: WebElement = self.until(found, f"there is no button {label}")
+        element: WebElement = self.until(enabled, f"there is no button {label}")
         return element
 
     def click(self, label: str) -> None:
@@ -131,11 +131,13 @@ class ConnectorsPage:
         """What axe-core finds. :raises ModuleNotFoundError: `axe-core-python` is not installed."""
         self.script(axe_script())
         self.driver.set_script_timeout(60)
-        found = self.driver.execute_async_script(
+        violations = self.driver.execute_async_script(
             "const done = arguments[0];"
             "axe.run().then(({violations}) => done(violations), (error) => done([{id: String(error), nodes: []}]));"
         )
-        return [f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes']][:5])}" for each in found]
+        return [
+            f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes']][:5])}" for each in violations
+        ]
 
     def until(self, ask: Callable[[], Any], complaint: str) -> Any:
         """The first answer that is true. :raises AssertionError: there is none in time."""

@@ -56,8 +56,8 @@ class Database(ABC):
     @property
     def config(self) -> dict[str, str]:
         """The keys of a connector's configuration that refer to this database."""
-        found = {"connection.url": self.url, "connection.user": self.user, "connection.password": self.password}
-        return {key: value for key, value in found.items() if value is not None}
+        keys = {"connection.url": self.url, "connection.user": self.user, "connection.password": self.password}
+        return {key: value for key, value in keys.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -180,8 +180,8 @@ class Server(ABC, Generic[D]):
 
 def program(name: str, *folders: str) -> Path | None:
     """A program on PATH or in one of several folders (patterns; the last match, which is the newest version)."""
-    if found := shutil.which(name):
-        return Path(found).resolve()
+    if on_path := shutil.which(name):
+        return Path(on_path).resolve()
     matches = [path for folder in folders for path in sorted(Path("/").glob(f"{folder.lstrip('/')}/{name}"))]
     return matches[-1] if matches else None
 

@@ -43,12 +43,12 @@ class H2Database(JdbcDatabase):
     @classmethod
     def create(cls, folder: Path) -> H2Database:
         name = unique("h2")
-        found = cls(
+        created = cls(
             f"jdbc:h2:tcp://127.0.0.1:{_h2_port()}/mem:{name}",
             f"jdbc:h2:mem:{name};DB_CLOSE_DELAY=-1;DATABASE_TO_UPPER=false",
         )
-        found.connect().close()
-        return found
+        created.connect().close()
+        return created
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class DerbyDatabase(JdbcDatabase):
     @classmethod
     def create(cls, parameters: str = "") -> DerbyDatabase:
         url = f"jdbc:derby:memory:{unique('derby')};create=true{parameters}"
-        found = cls(url, url)
-        found.connect().close()
-        return found
+        created = cls(url, url)
+        created.connect().close()
+        return created
 
 
 def _class(name: str) -> Any:
@@ -87,11 +87,11 @@ def _h2_port() -> int:
     return int(started.getPort())
 
 
-def _rows(found: Any) -> list[tuple[Any, ...]]:
-    numbers = range(1, found.getMetaData().getColumnCount() + 1)
+def _rows(result: Any) -> list[tuple[Any, ...]]:
+    numbers = range(1, result.getMetaData().getColumnCount() + 1)
     rows = []
-    while found.next():
-        rows.append(tuple(_value(found, number) for number in numbers))
+    while result.next():
+        rows.append(tuple(_value(result, number) for number in numbers))
     return rows
 
 
@@ -106,11 +106,11 @@ _BY_TYPE: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _value(found: Any, number: int) -> Any:
+def _value(result: Any, number: int) -> Any:
     """As Python's other drivers have it."""
-    kind = str(found.getMetaData().getColumnTypeName(number)).partition("(")[0]
+    kind = str(result.getMetaData().getColumnTypeName(number)).partition("(")[0]
     if kind in ("BLOB", "BINARY VARYING"):
-        data = found.getBytes(number)
+        data = result.getBytes(number)
         return None if data is None else bytes(data)
-    text = found.getString(number)
+    text = result.getString(number)
     return None if text is None else _BY_TYPE.get(kind, str)(str(text))

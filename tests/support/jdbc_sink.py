@@ -119,5 +119,5 @@ class _Part:
 
     def row(self, number: int) -> list[Any]:
         schema, value = self._data[number]
-        cells = [value if found == schema else None for found in self._schemas]
+        cells = [value if other == schema else None for other in self._schemas]
         return [*cells, None if schema is None else self._schemas.index(schema)]

@@ -75,13 +75,13 @@ class Job:
 
     def event(self, name: str) -> dict[str, Any]:
         """The last event with that name."""
-        found = [
+        events = [
             event
             for line in self.text().splitlines()
             if (event := parse_event(line, self.token)) and event["event"] == name
         ]
-        assert found, f"no {name} event:\n{self.text()}"
-        return found[-1]
+        assert events, f"no {name} event:\n{self.text()}"
+        return events[-1]
 
     def report(self) -> dict[str, Any]:
         """The job's report."""

@@ -107,6 +107,6 @@ def _installed() -> bool:
 
 
 def _program(name: str) -> Path:
-    found = program(name, "/usr/sbin")
-    assert found is not None
-    return found
+    path = program(name, "/usr/sbin")
+    assert path is not None
+    return path

@@ -30,18 +30,18 @@ class Block(NamedTuple):
     @property
     def file(self) -> str | None:
         """The file as which a reader is told to save the block; None if it is not to be saved."""
-        found = _SAVED_AS.search(self.before)
-        return found["file"] if found else None
+        match = _SAVED_AS.search(self.before)
+        return match["file"] if match else None
 
 
 def blocks(page: Path) -> list[Block]:
     """The blocks of a page, in order."""
     text = page.read_text(encoding="utf-8")
-    found = []
+    of_page = []
     for match in FENCE.finditer(text):
         before = text[: match.start()].rstrip("\n")
         paragraph = "" if before.endswith("```") else before.rpartition("\n\n")[2]
-        found.append(
+        of_page.append(
             Block(
                 page,
                 text.count("\n", 0, match.start()) + 1,
@@ -50,4 +50,4 @@ def blocks(page: Path) -> list[Block]:
                 " ".join(paragraph.split()),
             )
         )
-    return found
+    return of_page

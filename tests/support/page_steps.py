@@ -25,11 +25,11 @@ def steps(page: Path) -> list[Block]:
 
     :raises ValueError: a block is none of these.
     """
-    found = [block for block in blocks(page) if block.info not in _PICTURES]
-    unclear = [str(block) for block in found if block.info not in ("bash", "text") and block.file is None]
+    shown = [block for block in blocks(page) if block.info not in _PICTURES]
+    unclear = [str(block) for block in shown if block.info not in ("bash", "text") and block.file is None]
     if unclear:
         raise ValueError(f"Neither a command (bash), nor output (text), nor a file to save: {', '.join(unclear)}")
-    return found
+    return shown
 
 
 def first_line(block: Block) -> str:

@@ -119,8 +119,8 @@ class PostgresReplica(PostgresServer):
 def _programs() -> Path:
     """The folder with `initdb` and `postgres`."""
     for _ in range(2):
-        if found := program("initdb", "/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/*/bin"):
-            return found.parent
+        if initdb := program("initdb", "/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/*/bin"):
+            return initdb.parent
         if not install("postgresql"):
             break
     raise RuntimeError(

@@ -99,8 +99,8 @@ class Reader:
 
         :raises AssertionError: they differ; the text shows both.
         """
-        found = "".join(f"{_comparable(line)}\n" for line in self.printed.splitlines())
-        there = re.search("".join(_pattern(line) for line in self._here(shown).splitlines()), found, re.MULTILINE)
+        printed = "".join(f"{_comparable(line)}\n" for line in self.printed.splitlines())
+        there = re.search("".join(_pattern(line) for line in self._here(shown).splitlines()), printed, re.MULTILINE)
         assert there, f"The page shows\n\n{shown}\nbut the command has printed\n\n{self.printed}"
 
     def leave(self) -> None:

@@ -80,8 +80,8 @@ class WorkerTopics:
         status = Status(each.state, worker, 1, trace, "0.1.0").encode()
         self._write("status", ConnectorKey(each.name).encode(), status, each)
         for topic in each.topics:
-            found = TopicStatus(topic, each.name, 0, int((time.time() - each.age_s) * 1000))
-            self._write("status", TopicKey(each.name, topic).encode(), found.encode(), each)
+            topic_status = TopicStatus(topic, each.name, 0, int((time.time() - each.age_s) * 1000))
+            self._write("status", TopicKey(each.name, topic).encode(), topic_status.encode(), each)
 
     def _offsets(self, each: Registered) -> None:
         for partition, offset in each.offsets:

@@ -77,8 +77,8 @@ def with_guids(registry_url: str) -> Handle:
     """The real registry with GUIDs, which Confluent's has: each id makes one."""
 
     def handle(method: str, path: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        start, found, guid = path.partition("/schemas/guids/")
-        if found:
+        start, separator, guid = path.partition("/schemas/guids/")
+        if separator:
             number = UUID(guid.partition("?")[0]).int - _GUIDS
             return forward(registry_url, method, f"{start}/schemas/ids/{number}", headers, body)
         status, data = forward(registry_url, method, path, headers, body)
@@ -100,10 +100,10 @@ def with_metadata(registry_url: str, versions: Mapping[tuple[str, str, str], int
     """
 
     def handle(method: str, path: str, headers: Mapping[str, str], body: bytes) -> Reply:
-        found = re.fullmatch(r"(.*)/subjects/([^/]+)/metadata\?key=(.+)&value=(.+)", path)
-        if not found:
+        match = re.fullmatch(r"(.*)/subjects/([^/]+)/metadata\?key=(.+)&value=(.+)", path)
+        if not match:
             return forward(registry_url, method, path, headers, body)
-        start, subject, name, value = found.groups()
+        start, subject, name, value = match.groups()
         if (subject, name, value) not in versions:
             return reply(404, {"error_code": 40403, "message": "Schema not found"})
         version = f"{start}/subjects/{subject}/versions/{versions[subject, name, value]}"

@@ -194,9 +194,9 @@ class ConnectorDag:
     def of_file(cls, airflow: StandaloneAirflow, dag_id: str, task_id: str) -> ConnectorDag:
         """A DAG whose file already exists."""
         airflow.wait_for_dag(dag_id)
-        found = cls(airflow, dag_id, "", {})
-        found._task = task_id
-        return found
+        dag = cls(airflow, dag_id, "", {})
+        dag._task = task_id
+        return dag
 
     def write(self, failpoint: str | None = None, schedule: str | None = None) -> None:
         """Put its file into the DAG folder and return when Airflow has read it.
@@ -227,8 +227,8 @@ class ConnectorDag:
 
     def runs(self, run_type: str) -> list[dict[str, Any]]:
         """The DAG runs of a type, sorted by interval."""
-        found: list[dict[str, Any]] = self._airflow.ask("GET", f"{self._path}/dagRuns?limit=100")["dag_runs"]
-        return sorted((r for r in found if r["run_type"] == run_type), key=lambda r: str(r["data_interval_start"]))
+        answer: list[dict[str, Any]] = self._airflow.ask("GET", f"{self._path}/dagRuns?limit=100")["dag_runs"]
+        return sorted((r for r in answer if r["run_type"] == run_type), key=lambda r: str(r["data_interval_start"]))
 
     def wait_for_runs(self, run_type: str, count: int) -> list[dict[str, Any]]:
         """The runs of a type once this many have finished."""
@@ -242,12 +242,12 @@ class ConnectorDag:
     def wait_for_end(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """The run once it has finished."""
 
-        def found() -> dict[str, Any]:
+        def current() -> dict[str, Any]:
             answer: dict[str, Any] = self._airflow.ask("GET", self._run_path(run))
             return answer
 
-        wait_for(lambda: found()["state"] in ("success", "failed"), f"{run['dag_run_id']} is not over", self._airflow)
-        return found()
+        wait_for(lambda: current()["state"] in ("success", "failed"), f"{run['dag_run_id']} is not over", self._airflow)
+        return current()
 
     def clear(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """Clear a run, as a user does, and return it once it has finished again."""
@@ -261,16 +261,16 @@ class ConnectorDag:
 
     def task(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """The task instance of a run."""
-        found: dict[str, Any] = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/{self._task}")
-        return found
+        instance: dict[str, Any] = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/{self._task}")
+        return instance
 
     def report(self, run: Mapping[str, Any]) -> dict[str, Any]:
         """The return value of a run's task."""
         value = self._airflow.ask("GET", f"{self._run_path(run)}/taskInstances/{self._task}/xcomEntries/return_value")[
             "value"
         ]
-        found: dict[str, Any] = json.loads(value) if isinstance(value, str) else value
-        return found
+        report: dict[str, Any] = json.loads(value) if isinstance(value, str) else value
+        return report
 
     @property
     def _path(self) -> str:

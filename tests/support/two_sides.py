@@ -123,8 +123,8 @@ class HereInMemory(Here):
         self._world, self.props = world, {}
 
     def handover(self, name: str) -> Handover | None:
-        found: Handover | None = self._world.call(lambda: self._world.handover)
-        return found
+        recorded: Handover | None = self._world.call(lambda: self._world.handover)
+        return recorded
 
     def record(self, name: str, handover: Handover) -> None:
         self._world.call(lambda: setattr(self._world, "handover", handover))
