@@ -32,6 +32,6 @@ REPLAY = {"topics": ["c"], "replay": "begin/end"}
     ],
 )
 def test_names(connector: type[Connector], props: dict[str, str], report: Any, names: list[str]) -> None:
-    assert [(found.namespace, found.name) for found in connector.datasets(props, report)] == [
+    assert [(dataset.namespace, dataset.name) for dataset in connector.datasets(props, report)] == [
         ("file", name) for name in names
     ]

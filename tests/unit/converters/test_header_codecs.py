@@ -148,9 +148,9 @@ class TestByteArray:
 class TestPrimitives:
     @pytest.mark.parametrize("type_", PRIMITIVES)
     def test_there_and_back(self, type_: SchemaType) -> None:
-        found, value, raw = PRIMITIVES[type_]
-        assert found.encode(ConnectSchema(type_), value) == found.encode(None, value) == raw
-        assert found.decode(raw) == (ConnectSchema(type_, optional=True), value)
+        primitive, value, raw = PRIMITIVES[type_]
+        assert primitive.encode(ConnectSchema(type_), value) == primitive.encode(None, value) == raw
+        assert primitive.decode(raw) == (ConnectSchema(type_, optional=True), value)
 
     @pytest.mark.parametrize("type_", PRIMITIVES)
     @pytest.mark.parametrize("raw", [b"", b"abc", b"\x02"])
@@ -236,9 +236,9 @@ class TestJson:
         ids=str,
     )
     def test_not_writable(self, schema: ConnectSchema | None, value: Any) -> None:
-        for found in (JSON, PLAIN_JSON):
+        for json_codec in (JSON, PLAIN_JSON):
             with pytest.raises(DataError):
-                found.encode(schema, value)
+                json_codec.encode(schema, value)
 
     def test_defaults_can_be_left_out(self) -> None:
         schema = ConnectSchema(SchemaType.INT32, optional=True, default=5)
@@ -250,11 +250,11 @@ class TestJson:
         assert codec("Json", replace_null_with_default=replace).decode(raw)[1] == value
 
     def test_decimals_as_numbers(self) -> None:
-        found = codec("Json", schemas_enable="false", decimal_format="numeric")
-        assert found.encode(decimal(2), Decimal("3.05")) == b"3.05"
-        assert found.encode(decimal(0), Decimal(21518)) == b"21518"
-        assert found.encode(decimal(2), Decimal("3.00")) == b"3.00"
-        assert found.encode(decimal(9), Decimal("0.000000001")) == b"1E-9"
+        json_codec = codec("Json", schemas_enable="false", decimal_format="numeric")
+        assert json_codec.encode(decimal(2), Decimal("3.05")) == b"3.05"
+        assert json_codec.encode(decimal(0), Decimal(21518)) == b"21518"
+        assert json_codec.encode(decimal(2), Decimal("3.00")) == b"3.00"
+        assert json_codec.encode(decimal(9), Decimal("0.000000001")) == b"1E-9"
 
     @pytest.mark.parametrize(
         ("raw", "schema", "value"),

@@ -41,9 +41,9 @@ def test_the_last_header_counts() -> None:
     ids=["empty", "short", "other magic byte", "too long", "no indexes", "more than indexes"],
 )
 def test_a_damaged_header_names_no_schema(header: IdHeader, value: bytes) -> None:
-    found = header.of([("__value_schema_id", value)])
+    id_bytes = header.of([("__value_schema_id", value)])
 
-    message = named(bytes(40), found)
+    message = named(bytes(40), id_bytes)
     assert message is not None
     assert (schema_id(message), schema_guid(message)) == (None, None)
 

@@ -86,16 +86,16 @@ class TestJson:
         assert [records for _, records in names(writer.close(100))] == [2, 2]
 
     def test_the_same_rows_give_the_same_compressed_bytes(self, tmp_path: Path) -> None:
-        found = []
+        written = []
         for _ in range(2):
             writer = json_writer(tmp_path, compression="gzip")
             writer.open(SPLIT)
             writer.write(lines(10, 100))
             (file,) = writer.close(100)["files"]
             assert file["final"].endswith("/t+3+0000000010.json.gz")
-            found.append(Path(file["temp"]).read_bytes())
-        assert found[0] == found[1]
-        assert gzip.decompress(found[0]).count(b"\n") == 100
+            written.append(Path(file["temp"]).read_bytes())
+        assert written[0] == written[1]
+        assert gzip.decompress(written[0]).count(b"\n") == 100
 
 
 class TestParquet:

@@ -38,7 +38,7 @@ def mapping(values: T.DataType, keys: T.DataType = TEXT) -> T.MapType:
     ],
 )
 def test_differences(known: T.DataType, given: T.DataType, expected: list[str]) -> None:
-    assert [found.text for found in differences(("x",), known, given)] == expected
+    assert [difference.text for difference in differences(("x",), known, given)] == expected
 
 
 @pytest.mark.parametrize(

@@ -155,9 +155,9 @@ TEXTS = [
     ("text", "schema", "value"), [*SCALARS, *TEMPORALS, *ONLY_THE_FIRST_TOKEN, *CONTAINERS], ids=lambda part: str(part)
 )
 def test_text_with_a_type(text: str, schema: ConnectSchema | None, value: Any) -> None:
-    found = parse_string(text)
-    assert found == (schema, value)
-    assert type(found[1]) is type(value)
+    parsed = parse_string(text)
+    assert parsed == (schema, value)
+    assert type(parsed[1]) is type(value)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -28,9 +28,9 @@ NOTHING = {"id": None, "small": None, "name": None, "active": None, "amount": No
 
 
 def parser() -> PayloadParser:
-    found = parser_of(SCHEMA, [PATTERN])
-    assert found is not None
-    return found
+    of_schema = parser_of(SCHEMA, [PATTERN])
+    assert of_schema is not None
+    return of_schema
 
 
 def message(payload: Any) -> bytes:
@@ -39,14 +39,14 @@ def message(payload: Any) -> bytes:
 
 
 def parsed(*messages: bytes | None) -> list[Any]:
-    found: list[Any] = parser().parse(pa.array(messages, pa.binary())).to_pylist()
-    return found
+    values: list[Any] = parser().parse(pa.array(messages, pa.binary())).to_pylist()
+    return values
 
 
 def test_no_zero_is_negative() -> None:
-    found = parser_of(struct(("amount", ConnectSchema(SchemaType.FLOAT64))), [PATTERN])
-    assert found is not None
-    amounts = found.parse(pa.array([message('{"amount":-0.0}')], pa.binary())).to_pylist()
+    of_schema = parser_of(struct(("amount", ConnectSchema(SchemaType.FLOAT64))), [PATTERN])
+    assert of_schema is not None
+    amounts = of_schema.parse(pa.array([message('{"amount":-0.0}')], pa.binary())).to_pylist()
     assert str(amounts[0]["amount"]) == "0.0"
 
 
@@ -133,9 +133,9 @@ def test_there_is_no_parser_for(schema: ConnectSchema | None) -> None:
 
 
 def strings(*payloads: str) -> list[Any]:
-    found = parser_of(ConnectSchema(SchemaType.STRING), [PATTERN])
-    assert found is not None
-    answers: list[Any] = found.parse(pa.array(list(map(message, payloads)), pa.binary())).to_pylist()
+    of_schema = parser_of(ConnectSchema(SchemaType.STRING), [PATTERN])
+    assert of_schema is not None
+    answers: list[Any] = of_schema.parse(pa.array(list(map(message, payloads)), pa.binary())).to_pylist()
     return answers
 
 

@@ -39,8 +39,8 @@ NUMERIC = {"decimal.format": "NUMERIC"}
 
 def decoded(schema: Any, payloads: list[bytes], **values: Any) -> tuple[pa.Array, pa.Array | None]:
     format_ = JsonSchemaFormat(values)
-    found = schema if isinstance(schema, RegisteredSchema) else registered(schema)
-    data, errors = format_.decoder(found, b"").decode(pa.array(payloads, pa.binary()))
+    registered_schema = schema if isinstance(schema, RegisteredSchema) else registered(schema)
+    data, errors = format_.decoder(registered_schema, b"").decode(pa.array(payloads, pa.binary()))
     data.validate(full=True)
     return data, errors
 
@@ -61,8 +61,8 @@ def encoded(shape: Shape, data: pa.Array, **values: Any) -> list[bytes]:
     format_ = JsonSchemaFormat(values)
     payloads, errors = format_.encoder(format_.schema_of(shape), shape).encode(data)
     assert errors is None
-    found: list[bytes] = payloads.to_pylist()
-    return found
+    messages: list[bytes] = payloads.to_pylist()
+    return messages
 
 
 def shape_of(case: Case) -> Shape:
@@ -333,8 +333,8 @@ FULL = (
 def test_arrow_reads_objects_of_all_types_but_maps_and_unions() -> None:
     schema = JsonSchemaFormat({}).shape_of(registered(EVERYTHING), b"").schema
     assert schema is not None
-    found = read_columns(schema, pa.array([FULL], pa.binary()))
-    assert found is not None and found[1].to_pylist() == [True]
+    columns = read_columns(schema, pa.array([FULL], pa.binary()))
+    assert columns is not None and columns[1].to_pylist() == [True]
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,12 @@ def array(typed: Typed) -> Typed:
 
 def string_map(typed: Typed) -> Typed:
     schema = ConnectSchema(SchemaType.MAP, key_schema=ConnectSchema(SchemaType.STRING), value_schema=typed[0])
-    return schema, st.dictionaries(TEXT, typed[1], max_size=3).map(lambda found: list(found.items()))
+    return schema, st.dictionaries(TEXT, typed[1], max_size=3).map(lambda entries: list(entries.items()))
 
 
 def number_map(typed: Typed) -> Typed:
     schema = ConnectSchema(SchemaType.MAP, key_schema=ConnectSchema(SchemaType.INT64), value_schema=typed[0])
-    return schema, st.dictionaries(integers(64), typed[1], max_size=3).map(lambda found: list(found.items()))
+    return schema, st.dictionaries(integers(64), typed[1], max_size=3).map(lambda entries: list(entries.items()))
 
 
 def record(members: list[Typed]) -> Typed:

@@ -81,5 +81,5 @@ def test_airflow_can_load_the_converter_without_arrow_and_spark() -> None:
         "import sys, airflow_kconnect.converters.json_schema.converter; "
         "print(sorted({'pyarrow', 'pyspark', 'numpy', 'httpx', 'jsonschema'} & set(sys.modules)))"
     )
-    found = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert found.stdout.strip() == "[]"
+    result = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert result.stdout.strip() == "[]"

@@ -47,9 +47,9 @@ def names(schema: ConnectSchema) -> list[str]:
 
 
 def member(schema: ConnectSchema, name: str) -> ConnectSchema:
-    found = schema.field(name)
-    assert found is not None
-    return found.schema
+    field = schema.field(name)
+    assert field is not None
+    return field.schema
 
 
 @pytest.mark.parametrize(

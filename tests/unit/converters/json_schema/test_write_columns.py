@@ -32,8 +32,8 @@ CLOCK = ConnectSchema(SchemaType.INT32, name=TIME, version=1)
 
 
 def written(schema: ConnectSchema, *rows: Any) -> list[str] | None:
-    found = write_columns(schema, pa.array(rows, arrow_type(schema)), JsonSchemaSettings())
-    return None if found is None else [payload.decode() for payload in found.to_pylist()]
+    payloads = write_columns(schema, pa.array(rows, arrow_type(schema)), JsonSchemaSettings())
+    return None if payloads is None else [payload.decode() for payload in payloads.to_pylist()]
 
 
 @pytest.mark.parametrize(

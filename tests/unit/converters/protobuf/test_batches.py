@@ -46,9 +46,9 @@ def encoded(
 
 
 def schema_of(case: Case) -> ConnectSchema:
-    found = ProtobufFormat({}).shape_of(case.registered, FIRST).schema
-    assert found is not None
-    return found
+    schema = ProtobufFormat({}).shape_of(case.registered, FIRST).schema
+    assert schema is not None
+    return schema
 
 
 @CORPUS
@@ -91,8 +91,8 @@ def test_messages_of_confluent_kafka_are_decoded(case: Case) -> None:
 def test_confluent_kafka_reads_our_messages(case: Case) -> None:
     payloads, _ = encoded(case.registered, schema_of(case), case.read)
     deserializer = ProtobufDeserializer(message_of(case.registered, "M"), {"use.deprecated.format": False})
-    found = [deserializer(bytes(HEADER) + (payload or b""), CONTEXT) for payload in payloads]
-    assert found == case.messages()
+    messages = [deserializer(bytes(HEADER) + (payload or b""), CONTEXT) for payload in payloads]
+    assert messages == case.messages()
 
 
 def test_decoders_and_encoders_are_pickled() -> None:

@@ -51,7 +51,7 @@ ROW = st.fixed_dictionaries(
         "f": st.booleans(),
         "g": st.lists(LONG, max_size=3),
         "h": st.lists(INNER, max_size=3),
-        "i": st.dictionaries(TEXT, INNER, max_size=3).map(lambda found: sorted(found.items())),
+        "i": st.dictionaries(TEXT, INNER, max_size=3).map(lambda entries: sorted(entries.items())),
         "j": st.none() | INNER,
         "k": st.none() | st.floats(width=32, allow_nan=False),
         "o": st.none() | st.builds(lambda s, ms: s * 1_000_000 + ms * 1_000, SECONDS, st.integers(0, 999)),
@@ -71,9 +71,9 @@ def test_data_are_read_as_they_were_written(rows: list[dict[str, Any]]) -> None:
     data = pa.array(rows, arrow_type(SHAPE.schema))
     payloads, errors = FORMAT.encoder(SCHEMA, Shape(SHAPE.schema)).encode(data)
     assert errors is None
-    found, wrong = decoded(payloads.to_pylist())
+    data_read, wrong = decoded(payloads.to_pylist())
     assert wrong is None
-    in_order = [{**row, "i": sorted(row["i"])} for row in found.to_pylist()]
+    in_order = [{**row, "i": sorted(row["i"])} for row in data_read.to_pylist()]
     assert in_order == data.to_pylist()
 
 
@@ -103,6 +103,6 @@ def test_damaged_messages_are_read_or_have_an_error(row: dict[str, Any], damage:
     payload = FORMAT.encoder(SCHEMA, Shape(SHAPE.schema)).encode(data)[0][0].as_py()
     at = damage.draw(st.integers(1, len(payload)))
     broken = payload[:at] + damage.draw(st.binary(max_size=2)) + payload[at + 1 :]
-    found, errors = decoded([broken, payload])
-    found.validate(full=True)
+    column, errors = decoded([broken, payload])
+    column.validate(full=True)
     assert errors is None or errors.to_pylist()[1] is None

@@ -106,6 +106,6 @@ def test_usual_messages_are_not_left() -> None:
     usual = [made(a0=-1, b12=True, a13="x", inner=inner), made(), made(day={"year": 2024, "month": 2, "day": 29})]
     decoder = ProtobufFormat({}).decoder(SCHEMAS["proto3"], FIRST)
     assert isinstance(decoder, ProtobufDecoder)
-    found = decoder._in_columns(pa.array([FIRST + each.SerializeToString() for each in usual], pa.binary()))
-    assert found is not None
-    assert not found[1].any()
+    column_and_left = decoder._in_columns(pa.array([FIRST + each.SerializeToString() for each in usual], pa.binary()))
+    assert column_and_left is not None
+    assert not column_and_left[1].any()

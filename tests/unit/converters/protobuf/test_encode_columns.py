@@ -60,10 +60,10 @@ INNER = st.fixed_dictionaries({"n": KINDS["int32"], "s": st.lists(KINDS["string"
 
 
 def _values() -> dict[str, st.SearchStrategy[Any]]:
-    found: dict[str, st.SearchStrategy[Any]] = {}
+    strategies: dict[str, st.SearchStrategy[Any]] = {}
     for index, values in enumerate(KINDS.values()):
-        found |= {f"a{index}": values, f"b{index}": st.none() | values, f"c{index}": st.lists(values, max_size=3)}
-    return found | {
+        strategies |= {f"a{index}": values, f"b{index}": st.none() | values, f"c{index}": st.lists(values, max_size=3)}
+    return strategies | {
         "inner": st.none() | INNER,
         "inners": st.lists(INNER, max_size=3),
         "at": st.none() | st.datetimes(),
@@ -92,11 +92,11 @@ def _encoder() -> ProtobufEncoder:
 def test_any_data(rows: list[dict[str, Any]]) -> None:
     encoder = _encoder()
     data = pa.array([{}, *rows], arrow_type(SHAPE))[1:]
-    found = encoder._in_columns(data)
+    in_columns = encoder._in_columns(data)
     expected, errors = encoder._one_by_one(data)
     assert errors is None
-    assert found is not None
-    assert found.to_pylist() == expected.to_pylist()
+    assert in_columns is not None
+    assert in_columns.to_pylist() == expected.to_pylist()
 
 
 @pytest.mark.parametrize("row", [{"time": -1}, {"c15": ["A", None]}, {"a15": "no such name"}])

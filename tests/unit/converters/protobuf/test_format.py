@@ -22,8 +22,8 @@ def read(schema: RegisteredSchema, *payloads: bytes, **values: Any) -> list[Any]
     format_ = ProtobufFormat({name.replace("_", "."): value for name, value in values.items()})
     data, errors = format_.decoder(schema, payloads[0]).decode(pa.array(payloads, pa.binary()))
     assert errors is None
-    found: list[Any] = data.to_pylist()
-    return found
+    rows: list[Any] = data.to_pylist()
+    return rows
 
 
 def test_keys_and_defaults_are_those_of_protobuf_data_config() -> None:
@@ -161,23 +161,23 @@ def test_enums_can_be_read_as_numbers() -> None:
 
 
 def test_unions_can_be_flattened() -> None:
-    found = read(CASES["oneof"].registered, *CASES["oneof"].payloads()[:2], flatten_unions=True)
-    assert found == [{"a": 0, "b": None, "c": None, "d": 0}, {"a": None, "b": "x", "c": None, "d": 0}]
+    rows = read(CASES["oneof"].registered, *CASES["oneof"].payloads()[:2], flatten_unions=True)
+    assert rows == [{"a": 0, "b": None, "c": None, "d": 0}, {"a": None, "b": "x", "c": None, "d": 0}]
 
 
 def test_messages_that_are_not_set_can_be_structs_of_defaults() -> None:
-    found = read(CASES["nested message"].registered, FIRST, generate_struct_for_nulls=True)
-    assert found == [{"f": {"a": "", "b": {"c": 0}}}]
+    rows = read(CASES["nested message"].registered, FIRST, generate_struct_for_nulls=True)
+    assert rows == [{"f": {"a": "", "b": {"c": 0}}}]
 
 
 def test_optionals_of_proto2_can_be_read_as_defaults() -> None:
-    found = read(CASES["optional of proto2"].registered, FIRST + b"\x10\x01", optional_for_proto2=False)
-    assert found == [{"f": "", "g": 1}]
+    rows = read(CASES["optional of proto2"].registered, FIRST + b"\x10\x01", optional_for_proto2=False)
+    assert rows == [{"f": "", "g": 1}]
 
 
 def test_wrappers_can_be_read_as_values() -> None:
-    found = read(CASES["wrapper"].registered, *CASES["wrapper"].payloads(), wrapper_for_nullables=True)
-    assert found == [{"f": 3}, {"f": None}]
+    rows = read(CASES["wrapper"].registered, *CASES["wrapper"].payloads(), wrapper_for_nullables=True)
+    assert rows == [{"f": 3}, {"f": None}]
 
 
 WRAPPER = RegisteredSchema(

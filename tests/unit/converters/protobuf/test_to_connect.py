@@ -19,18 +19,18 @@ CHOICE = "package p; message M { oneof choice { int32 a = 1; string b = 2; } }"
 
 def shape(body: str, payload: bytes = FIRST, *, syntax: str = "proto3", **values: Any) -> ConnectSchema:
     settings = {name.replace("_", "."): value for name, value in values.items()}
-    found = ProtobufFormat(settings).shape_of(registered(body, syntax=syntax), payload).schema
-    assert found is not None
-    return found
+    schema = ProtobufFormat(settings).shape_of(registered(body, syntax=syntax), payload).schema
+    assert schema is not None
+    return schema
 
 
 def field(body: str, name: str = "f", **values: Any) -> ConnectSchema:
     """Of a field, without its tag."""
-    found = shape(body, **values).field(name)
-    assert found is not None
-    parameters = dict(found.schema.parameters or {})
+    member = shape(body, **values).field(name)
+    assert member is not None
+    parameters = dict(member.schema.parameters or {})
     parameters.pop("io.confluent.connect.protobuf.Tag", None)
-    return replace(found.schema, parameters=parameters or None)
+    return replace(member.schema, parameters=parameters or None)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_scalars_are_optional_and_remember_their_type(kind: str, type_: SchemaTy
 
 
 def test_fields_remember_their_tags() -> None:
-    found = shape("message M { int32 f = 42; }").fields[0].schema
-    assert found.parameters == {"io.confluent.connect.protobuf.Tag": "42"}
+    schema = shape("message M { int32 f = 42; }").fields[0].schema
+    assert schema.parameters == {"io.confluent.connect.protobuf.Tag": "42"}
 
 
 @pytest.mark.parametrize(
@@ -103,19 +103,19 @@ def test_enums_can_be_integers() -> None:
 
 def test_enums_and_unions_can_be_generalized() -> None:
     enum = "org.apache.kafka.connect.data.Enum"
-    found = field(CASES["enum"].body, generalized_sum_type_support=True)
-    assert found.parameters == {enum: "E", f"{enum}.A": "0", f"{enum}.B": "5"}
+    schema = field(CASES["enum"].body, generalized_sum_type_support=True)
+    assert schema.parameters == {enum: "E", f"{enum}.A": "0", f"{enum}.B": "5"}
     union = field(CHOICE, "choice_0", generalized_sum_type_support=True)
     assert (union.name, union.parameters) == ("choice", {"org.apache.kafka.connect.data.Union": "choice"})
 
 
 def test_a_oneof_is_an_optional_struct_of_optional_members_before_other_fields() -> None:
-    found = shape("message M { int32 f = 1; oneof choice { int32 a = 2; } }", wrapper_for_nullables=True)
-    assert [member.name for member in found.fields] == ["choice_0", "f"]
-    union = found.fields[0].schema
+    schema = shape("message M { int32 f = 1; oneof choice { int32 a = 2; } }", wrapper_for_nullables=True)
+    assert [member.name for member in schema.fields] == ["choice_0", "f"]
+    union = schema.fields[0].schema
     assert (union.name, union.optional) == ("io.confluent.connect.protobuf.Union.choice", True)
     assert union.fields[0].schema.optional
-    assert not found.fields[1].schema.optional
+    assert not schema.fields[1].schema.optional
 
 
 def test_names_of_unions_can_be_without_index() -> None:
@@ -134,13 +134,13 @@ def test_unions_can_be_flattened() -> None:
     ],
 )
 def test_names_have_the_package_if_support_is_enhanced(enhanced: bool, names: tuple[str, str]) -> None:
-    found = shape(CHOICE, enhanced_protobuf_schema_support=enhanced)
-    assert (found.name, found.fields[0].schema.name) == names
+    schema = shape(CHOICE, enhanced_protobuf_schema_support=enhanced)
+    assert (schema.name, schema.fields[0].schema.name) == names
 
 
 def test_a_map_is_named_after_its_entries() -> None:
-    found = field("message M { map<string, int32> my_map = 1; }", "my_map")
-    assert (found.type, found.name) == (SchemaType.MAP, "my_map")
+    schema = field("message M { map<string, int32> my_map = 1; }", "my_map")
+    assert (schema.type, schema.name) == (SchemaType.MAP, "my_map")
 
 
 def test_repeated_entries_of_key_and_value_are_a_map() -> None:
@@ -173,8 +173,8 @@ def test_message_indexes_select_the_type() -> None:
 
 
 def test_the_version_of_the_registry_is_that_of_the_shape() -> None:
-    found = ProtobufFormat({}).shape_of(registered("message M {}", version=3), FIRST).schema
-    assert found is not None and found.version == 3
+    schema = ProtobufFormat({}).shape_of(registered("message M {}", version=3), FIRST).schema
+    assert schema is not None and schema.version == 3
 
 
 @pytest.mark.parametrize(

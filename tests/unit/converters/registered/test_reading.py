@@ -18,8 +18,8 @@ PARSER = ShapeParser(Shape(INT64_SCHEMA), {prefix(1): LONG, prefix(2): LONG})
 
 
 def _parsed(*messages: bytes | None) -> list[int | None]:
-    found: list[int | None] = PARSER.parse(pa.array(messages, pa.binary())).to_pylist()
-    return found
+    values: list[int | None] = PARSER.parse(pa.array(messages, pa.binary())).to_pylist()
+    return values
 
 
 def test_a_batch_of_one_schema() -> None:

@@ -54,8 +54,8 @@ def _writer(desk: Desk, schema: ConnectSchema = RECORD) -> MessageWriter:
     shape = Shape(schema)
     own = FORM.schema_of(shape)
     writer = MessageWriter(desk.address, 0, shape, FORM, (own, FORM.encoder(own, shape)))
-    found: MessageWriter = pickle.loads(pickle.dumps(writer))  # noqa: S301
-    return found
+    unpickled: MessageWriter = pickle.loads(pickle.dumps(writer))  # noqa: S301
+    return unpickled
 
 
 def _data(*ids: int | None) -> pa.Array:

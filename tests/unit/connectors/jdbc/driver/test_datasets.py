@@ -38,7 +38,7 @@ class TestSource:
     PROPS = {"name": "s", "connection.url": PG, "mode": "bulk", "table.whitelist": "orders, sales.returns"}
 
     def _names(self, props: dict[str, str], report: dict[str, Any] | None = None) -> list[str]:
-        return [found.name for found in ConfluentJdbcSource.datasets(props, report)]
+        return [dataset.name for dataset in ConfluentJdbcSource.datasets(props, report)]
 
     def test_before_a_run_has_the_tables_that_are_named(self) -> None:
         assert self._names(self.PROPS) == ["shop.public.orders", "shop.sales.returns"]
@@ -60,14 +60,14 @@ class TestSource:
 
 class TestSink:
     def test_before_a_run_has_the_tables_of_its_topics(self) -> None:
-        found = ConfluentJdbcSink.datasets({**SINK, "table.name.format": "sales.${topic}"})
+        datasets = ConfluentJdbcSink.datasets({**SINK, "table.name.format": "sales.${topic}"})
 
-        assert [dataset.name for dataset in found] == ["shop.sales.orders", "shop.sales.returns"]
+        assert [dataset.name for dataset in datasets] == ["shop.sales.orders", "shop.sales.returns"]
 
     def test_after_a_run_has_the_tables_of_its_report(self) -> None:
-        found = AivenJdbcSink.datasets(SINK, {"notes": {"tables": ["orders_2026"]}})
+        datasets = AivenJdbcSink.datasets(SINK, {"notes": {"tables": ["orders_2026"]}})
 
-        assert [dataset.name for dataset in found] == ["shop.public.orders_2026"]
+        assert [dataset.name for dataset in datasets] == ["shop.public.orders_2026"]
 
     def test_a_name_that_is_none_has_none(self) -> None:
         assert ConfluentJdbcSink.datasets({**SINK, "topics": "a.b.c.d.e"}) == []

@@ -33,7 +33,7 @@ def errors(**keys: str) -> dict[str, list[str]]:
 class TestDefaults:
     def test_are_confluents(self) -> None:
         inspection = inspect_connector(CONFIG)
-        found = inspection.parsed(inspection.own)
+        values = inspection.parsed(inspection.own)
         expected = {
             "insert.mode": "insert",
             "pk.mode": "none",
@@ -56,7 +56,7 @@ class TestDefaults:
             "connection.backoff.ms": 10000,
             "offsets.table": "kconnect_offsets",
         }
-        assert {key: found[key] for key in expected} == expected
+        assert {key: values[key] for key in expected} == expected
 
     @pytest.mark.parametrize("name", ["JdbcSink", "JdbcSinkConnector", "io.aiven.connect.jdbc.JdbcSinkConnector"])
     def test_names_of_the_class(self, name: str) -> None:
@@ -65,10 +65,10 @@ class TestDefaults:
 
 class TestErrors:
     def test_all_at_once(self) -> None:
-        found = errors(insert_mode="merge", delete_enabled="true", db_timezone="Mars", pk_mode="record_value")
-        assert set(found) == {"insert.mode", "delete.enabled", "db.timezone"}
-        assert "needs `pk.mode` record_key (it is record_value)" in found["delete.enabled"][0]
-        assert "is not the name of a time zone" in found["db.timezone"][0]
+        by_key = errors(insert_mode="merge", delete_enabled="true", db_timezone="Mars", pk_mode="record_value")
+        assert set(by_key) == {"insert.mode", "delete.enabled", "db.timezone"}
+        assert "needs `pk.mode` record_key (it is record_value)" in by_key["delete.enabled"][0]
+        assert "is not the name of a time zone" in by_key["db.timezone"][0]
 
     @pytest.mark.parametrize("mode", ["upsert", "update", "UPSERT"])
     def test_modes_that_need_a_primary_key(self, mode: str) -> None:
@@ -82,9 +82,9 @@ class TestErrors:
         "url", ["jdbc:oracle:thin:@h:1521/x", "jdbc:sqlserver://h:1433;databaseName=x", "jdbc:other:x"]
     )
     def test_databases_whose_driver_is_not_known(self, url: str) -> None:
-        found = errors(connection_url=url)
-        assert list(found) == [CLASS]
-        assert f"name its class, and where to get it from in {COORDINATES} or {PATH}" in found[CLASS][0]
+        by_key = errors(connection_url=url)
+        assert list(by_key) == [CLASS]
+        assert f"name its class, and where to get it from in {COORDINATES} or {PATH}" in by_key[CLASS][0]
         keys = {"connection.url": url, CLASS: "a.B", COORDINATES: "a:b:1"}
         assert ConfluentJdbcSink.validate({**CONFIG, **keys}) == {}
 

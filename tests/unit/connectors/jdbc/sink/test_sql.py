@@ -28,29 +28,29 @@ def target(database: str, **keys: str) -> Target:
     return ConfluentJdbcSink({"name": "sink", "connection.url": URLS[database], **props})._target
 
 
-def layout(found: Target, key: Shape | None = KEY, value: Shape | None = VALUE) -> RowLayout:
-    return layout_of(found.settings, key, value)
+def layout(sql_target: Target, key: Shape | None = KEY, value: Shape | None = VALUE) -> RowLayout:
+    return layout_of(sql_target.settings, key, value)
 
 
 class TestLayouts:
     def test_columns_are_the_values_then_the_rest_of_the_key(self) -> None:
         key = Shape(struct(("z", INT32_SCHEMA), ("id", INT32_SCHEMA), ("y", INT32_SCHEMA)))
-        found = layout(target("postgresql", pk_mode="record_key"), key)
-        assert found.names == ("id", "b", "a", "y", "z")
-        assert found.keys == ("id", "y", "z")
-        assert [column.source for column in found.columns] == ["key", "value", "value", "key", "key"]
+        row_layout = layout(target("postgresql", pk_mode="record_key"), key)
+        assert row_layout.names == ("id", "b", "a", "y", "z")
+        assert row_layout.keys == ("id", "y", "z")
+        assert [column.source for column in row_layout.columns] == ["key", "value", "value", "key", "key"]
 
     def test_all_fields_of_the_value_are_the_key(self) -> None:
         assert layout(target("postgresql", pk_mode="record_value"), None).keys == ("id", "b", "a")
 
     def test_deletions_have_the_key_alone(self) -> None:
-        found = layout(target("postgresql", pk_mode="record_key", delete_enabled="true"), KEY, None)
-        assert (found.names, found.delete) == (("id",), True)
+        row_layout = layout(target("postgresql", pk_mode="record_key", delete_enabled="true"), KEY, None)
+        assert (row_layout.names, row_layout.delete) == (("id",), True)
 
     def test_names_that_fold_to_one(self) -> None:
         value = Shape(struct(("Id", INT32_SCHEMA), ("id", INT32_SCHEMA)))
-        found = layout(target("postgresql", quote_sql_identifiers="never"), None, value)
-        assert found.problem == "fields `Id` and `id` would be one column, `id`"
+        row_layout = layout(target("postgresql", quote_sql_identifiers="never"), None, value)
+        assert row_layout.problem == "fields `Id` and `id` would be one column, `id`"
 
 
 class TestDefinitions:
@@ -63,8 +63,8 @@ class TestDefinitions:
         ],
     )
     def test_tables(self, database: str, statement: str) -> None:
-        found = target(database, pk_mode="record_key")
-        assert found.create_statement(("s", "t"), layout(found)) == statement
+        sql_target = target(database, pk_mode="record_key")
+        assert sql_target.create_statement(("s", "t"), layout(sql_target)) == statement
 
     @pytest.mark.parametrize(
         ("default", "type_", "sql"),
@@ -81,24 +81,24 @@ class TestDefinitions:
     def test_defaults(self, default: Any, type_: SchemaType, sql: dict[str, str]) -> None:
         value = Shape(struct(("c", ConnectSchema(type_, default=default))))
         for database, expected in sql.items():
-            found = target(database)
-            (column,) = layout(found, None, value).columns
-            assert found.column_definition(column).endswith(f" DEFAULT {expected}")
+            sql_target = target(database)
+            (column,) = layout(sql_target, None, value).columns
+            assert sql_target.column_definition(column).endswith(f" DEFAULT {expected}")
 
     def test_decimals_of_mysql_have_their_scale(self) -> None:
         value = Shape(struct(("c", ConnectSchema(SchemaType.BYTES, name=DECIMAL, parameters={"scale": "4"}))))
-        found = target("mysql")
-        assert found.type_of(layout(found, None, value).columns[0]) == "DECIMAL(65,4)"
+        sql_target = target("mysql")
+        assert sql_target.type_of(layout(sql_target, None, value).columns[0]) == "DECIMAL(65,4)"
 
 
 class TestNames:
     def test_too_long_for_postgresql(self) -> None:
-        found = target("postgresql")
-        found.check_names(("ü" * 31,), layout(found, None))
+        sql_target = target("postgresql")
+        sql_target.check_names(("ü" * 31,), layout(sql_target, None))
         with pytest.raises(
             DataError, match=r"the name of table üü.* has 64 bytes, and this database has names of at most 63"
         ):
-            found.check_names(("ü" * 32,), layout(found, None))
+            sql_target.check_names(("ü" * 32,), layout(sql_target, None))
 
     def test_too_many_parts(self) -> None:
         with pytest.raises(DataError, match=r"a\.b\.c names a table with 3 parts, and this database allows 2"):
@@ -107,32 +107,32 @@ class TestNames:
 
 class TestMerges:
     def test_upserts(self) -> None:
-        found = target("postgresql", insert_mode="upsert", pk_mode="record_key")
-        (statement,) = merge_statements(found, ("t",), "stage", layout(found))
+        sql_target = target("postgresql", insert_mode="upsert", pk_mode="record_key")
+        (statement,) = merge_statements(sql_target, ("t",), "stage", layout(sql_target))
         assert statement.startswith(
             'INSERT INTO "t" ("id", "b", "a") SELECT "id", "b", "a" FROM (SELECT * FROM (SELECT DI'
         )
         assert statement.endswith('ON CONFLICT ("id") DO UPDATE SET "b" = EXCLUDED."b", "a" = EXCLUDED."a"')
 
     def test_deletions_go_first(self) -> None:
-        found = target("postgresql", insert_mode="upsert", pk_mode="record_key", delete_enabled="true")
-        first, second = merge_statements(found, ("t",), "stage", layout(found))
+        sql_target = target("postgresql", insert_mode="upsert", pk_mode="record_key", delete_enabled="true")
+        first, second = merge_statements(sql_target, ("t",), "stage", layout(sql_target))
         assert first.startswith('DELETE FROM "t" AS t USING (SELECT DISTINCT "id" FROM "stage"')
         assert second.startswith("INSERT")
 
     def test_statements_for_rows(self) -> None:
-        found = target("mysql", insert_mode="upsert", pk_mode="record_key")
-        assert isinstance(found, RowsTarget)
-        assert found.statement(("t%",), layout(found)) == (
+        sql_target = target("mysql", insert_mode="upsert", pk_mode="record_key")
+        assert isinstance(sql_target, RowsTarget)
+        assert sql_target.statement(("t%",), layout(sql_target)) == (
             "INSERT INTO `t%%` (`id`, `b`, `a`) VALUES (%s, %s, %s) "
             "ON DUPLICATE KEY UPDATE `b` = VALUES(`b`), `a` = VALUES(`a`)",
             ("id", "b", "a"),
         )
 
     def test_update_of_rows(self) -> None:
-        found = target("sqlite", insert_mode="update", pk_mode="record_key")
-        assert isinstance(found, RowsTarget)
-        assert found.statement(("t",), layout(found)) == (
+        sql_target = target("sqlite", insert_mode="update", pk_mode="record_key")
+        assert isinstance(sql_target, RowsTarget)
+        assert sql_target.statement(("t",), layout(sql_target)) == (
             'UPDATE "t" SET "b" = ?, "a" = ? WHERE "id" = ?',
             ["b", "a", "id"],
         )
@@ -140,12 +140,12 @@ class TestMerges:
 
 class TestTables:
     def test_remembers_what_it_has_seen(self) -> None:
-        found = target("sqlite", auto_create="true")
-        tables = KnownTables(found)
+        sql_target = target("sqlite", auto_create="true")
+        tables = KnownTables(sql_target)
         with closing(sqlite3.connect(":memory:")) as connection:
-            assert not tables.knows(("t",), layout(found, None))
-            assert len(tables.changes(connection, ("t",), layout(found, None))) == 1
-        assert tables.knows(("t",), layout(found, None))
+            assert not tables.knows(("t",), layout(sql_target, None))
+            assert len(tables.changes(connection, ("t",), layout(sql_target, None))) == 1
+        assert tables.knows(("t",), layout(sql_target, None))
 
 
 class TestNested:
@@ -181,6 +181,6 @@ class TestNested:
     )
     def test_types_of_columns(self, url: str, nested: str, columns: str) -> None:
         props = {"name": "sink", "connection.url": url, "kconnect.jdbc.nested.fields": nested}
-        found = ConfluentJdbcSink(props)._target
-        made = found.create_statement(("t",), layout(found, None, self.VALUE))
+        sql_target = ConfluentJdbcSink(props)._target
+        made = sql_target.create_statement(("t",), layout(sql_target, None, self.VALUE))
         assert made.partition("(")[2] == f"{columns})"

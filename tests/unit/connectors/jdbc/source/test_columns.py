@@ -91,8 +91,8 @@ def test_changes_of_a_table_are_told_by_column() -> None:
 
 def test_column_is_found_by_case_only_if_that_is_unambiguous() -> None:
     table = Table(None, (Column("Id", "int", 4), Column("a", "int", 4), Column("A", "int", 4)))
-    found = [column and column.name for column in map(table.column, ("id", "a", "A", "b"))]
-    assert found == ["Id", "a", "A", None]
+    names = [column and column.name for column in map(table.column, ("id", "a", "A", "b"))]
+    assert names == ["Id", "a", "A", None]
 
 
 @pytest.mark.parametrize(
@@ -107,5 +107,5 @@ def test_column_is_found_by_case_only_if_that_is_unambiguous() -> None:
     ],
 )
 def test_only_failures_that_would_come_again_are_for_good(failure: str, told: str | None) -> None:
-    found = unreadable(failure)
-    assert found is None if told is None else told in (found or "")
+    problem = unreadable(failure)
+    assert problem is None if told is None else told in (problem or "")

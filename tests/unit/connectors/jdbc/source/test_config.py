@@ -47,8 +47,8 @@ def test_what_cannot_work_is_an_error_of_its_key(more: dict[str, str], key: str,
 
 
 def test_all_errors_are_told_at_once() -> None:
-    found = _messages(mode="timestamp", query_suffix="x", topic_prefix="a b", split_rows="-1")
-    assert set(found) == {"timestamp.column.name", "query.suffix", "topic.prefix", "split.rows"}
+    messages = _messages(mode="timestamp", query_suffix="x", topic_prefix="a b", split_rows="-1")
+    assert set(messages) == {"timestamp.column.name", "query.suffix", "topic.prefix", "split.rows"}
 
 
 def test_keys_that_mean_nothing_here_are_warned_of_with_the_reason() -> None:

@@ -44,11 +44,11 @@ def test_neighbouring_ranges_hold_every_row_once_and_in_order(
     with sqlite3.connect(":memory:") as db:
         db.execute("create table t (ts int, id int)")
         db.executemany("insert into t values (?, ?)", rows)
-        found = []
+        held = []
         for start, end in pairwise(bounds):
             where = f"{_BOTH.after(start)} and {_BOTH.until(end)}{_BOTH.order}"
-            found += db.execute(f"select ts, id from t where {where}").fetchall()
-    assert found == sorted(rows)
+            held += db.execute(f"select ts, id from t where {where}").fetchall()
+    assert held == sorted(rows)
 
 
 @pytest.mark.parametrize("progress", ["", "x:1", "1:y", "1"])

@@ -38,8 +38,8 @@ class _Rows:
         self._connection.executemany("insert into t values (?, ?)", rows)
 
     def rows(self, sql: str) -> list[tuple[str | None, ...]]:
-        found = self._connection.execute(sql).fetchall()
-        return [tuple(None if value is None else str(value) for value in row) for row in found]
+        fetched = self._connection.execute(sql).fetchall()
+        return [tuple(None if value is None else str(value) for value in row) for row in fetched]
 
     def row(self, sql: str) -> tuple[str | None, ...]:
         (row,) = self.rows(sql)
@@ -86,16 +86,16 @@ class TestSplits:
     @given(rows=_tables(), most=st.integers(1, 30))
     def test_keep_the_bound_and_never_part_what_an_offset_cannot(self, cursor: str, rows: list[Row], most: int) -> None:
         parts, splits, more = _plan(rows, cursor, most=most)
-        found = [row for part in parts for row in part]
-        expected = _sorted(rows, cursor)[: len(found)]
-        assert (found, more) == (expected, len(found) < len(rows))
-        groups = {row[0] for row in found}
+        planned = [row for part in parts for row in part]
+        expected = _sorted(rows, cursor)[: len(planned)]
+        assert (planned, more) == (expected, len(planned) < len(rows))
+        groups = {row[0] for row in planned}
         if cursor != "timestamp":
-            assert len(found) == min(most, len(rows))
+            assert len(planned) == min(most, len(rows))
         elif len(groups) > 1:
-            assert len(found) <= most
+            assert len(planned) <= most
         if cursor == "timestamp":
-            assert not groups & {row[0] for row in rows if row not in found}
+            assert not groups & {row[0] for row in rows if row not in planned}
             assert all(Position.of(split.end).id is None for split in splits[-1:])
 
     def test_are_balanced(self, cursor: str) -> None:

@@ -49,7 +49,7 @@ def test_of_numbers_and_texts(database: str, number: int, message: str, conditio
     ],
 )
 def test_texts_of_refused_rows_do_not_quote_values(state: str, text: str, said: str) -> None:
-    found = without_values(state, 7, text)
-    assert found.startswith(said)
-    assert f"(SQL state {state}, error 7)" in found
-    assert "canary" not in found
+    shortened = without_values(state, 7, text)
+    assert shortened.startswith(said)
+    assert f"(SQL state {state}, error 7)" in shortened
+    assert "canary" not in shortened

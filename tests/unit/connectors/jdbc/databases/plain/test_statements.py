@@ -41,13 +41,13 @@ VALUE = Shape(
 
 def target(database: str) -> PlainTarget:
     keys = {"insert.mode": "upsert", "pk.mode": "record_key", CLASS: "a.B"}
-    found = ConfluentJdbcSink({"name": "sink", "connection.url": URLS[database], **keys})._target
-    assert isinstance(found, PlainTarget)
-    return found
+    plain_target = ConfluentJdbcSink({"name": "sink", "connection.url": URLS[database], **keys})._target
+    assert isinstance(plain_target, PlainTarget)
+    return plain_target
 
 
-def layout(found: PlainTarget) -> RowLayout:
-    return layout_of(found.settings, KEY, VALUE)
+def layout(plain_target: PlainTarget) -> RowLayout:
+    return layout_of(plain_target.settings, KEY, VALUE)
 
 
 @pytest.mark.parametrize(
@@ -66,35 +66,35 @@ def layout(found: PlainTarget) -> RowLayout:
     ],
 )  # fmt: skip
 def test_tables(database: str, columns: str) -> None:
-    found = target(database)
+    plain_target = target(database)
     expected = f'CREATE TABLE "s"."t" ({columns}, PRIMARY KEY ("id"))'
-    assert found.create_statement(("s", "t"), layout(found)) == expected
+    assert plain_target.create_statement(("s", "t"), layout(plain_target)) == expected
 
 
 @pytest.mark.parametrize(("database", "words"), [("h2", "ADD COLUMN"), ("sqlserver", "ADD"), ("oracle", "ADD")])
 def test_further_columns(database: str, words: str) -> None:
-    found = target(database)
-    (added,) = [column for column in layout(found).columns if column.name == "price"]
-    assert found.add_statement(("t",), added).startswith(f'ALTER TABLE "t" {words} "price" ')
+    plain_target = target(database)
+    (added,) = [column for column in layout(plain_target).columns if column.name == "price"]
+    assert plain_target.add_statement(("t",), added).startswith(f'ALTER TABLE "t" {words} "price" ')
 
 
 def test_upserts_are_updates_and_inserts() -> None:
-    found = target("other")
+    plain_target = target("other")
     names = ("id", "n", "new", "price", "text")
-    assert found.merge(("t",), layout(found)) is None
-    assert found.insert(("t",), layout(found)) == (
+    assert plain_target.merge(("t",), layout(plain_target)) is None
+    assert plain_target.insert(("t",), layout(plain_target)) == (
         'INSERT INTO "t" ("id", "n", "new", "price", "text") VALUES (?, ?, ?, ?, ?)',
         names,
     )
-    sql, taken = found.update(("t",), layout(found))
+    sql, taken = plain_target.update(("t",), layout(plain_target))
     assert sql == 'UPDATE "t" SET "n" = ?, "new" = ?, "price" = ?, "text" = ? WHERE "id" = ?'
     assert tuple(taken) == ("n", "new", "price", "text", "id")
-    assert found.delete(("t",), layout(found)) == ('DELETE FROM "t" WHERE "id" = ?', ("id",))
+    assert plain_target.delete(("t",), layout(plain_target)) == ('DELETE FROM "t" WHERE "id" = ?', ("id",))
 
 
 def test_h2_merges() -> None:
-    found = target("h2")
-    assert found.merge(("t",), layout(found)) == (
+    plain_target = target("h2")
+    assert plain_target.merge(("t",), layout(plain_target)) == (
         'MERGE INTO "t" ("id", "n", "new", "price", "text") KEY ("id") VALUES (?, ?, ?, ?, ?)',
         ("id", "n", "new", "price", "text"),
     )

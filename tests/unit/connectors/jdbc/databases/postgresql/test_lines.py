@@ -40,10 +40,10 @@ def _unescaped(cell: str) -> str | None:
     assert not {"\n", "\r", "\t"} & set(cell)
     if cell == "\\N":
         return None
-    chars, found = iter(cell), ""
+    chars, text = iter(cell), ""
     for char in chars:
-        found += _ESCAPED[next(chars)] if char == "\\" else char
-    return found
+        text += _ESCAPED[next(chars)] if char == "\\" else char
+    return text
 
 
 def moment_text(year: int, rest: str, after: str = "") -> str:
@@ -78,21 +78,21 @@ def test_texts_that_are_parts_of_a_larger_column(type_: pa.DataType) -> None:
     ids=["byte", "long", "boolean", "decimal"],
 )
 def test_numbers(type_: pa.DataType, values: list[Any], read: Callable[[str], Any]) -> None:
-    found = [None if text is None else read(text) for text in texts(pa.array(values, type_))]
-    assert found == values
+    written = [None if text is None else read(text) for text in texts(pa.array(values, type_))]
+    assert written == values
 
 
 @given(st.lists(st.none() | st.floats(), min_size=1))
 def test_doubles(values: list[float | None]) -> None:
-    found = [None if text is None else float(text) for text in texts(pa.array(values, pa.float64()))]
-    assert str([_bits(value) for value in found]) == str([_bits(value) for value in values])
+    written = [None if text is None else float(text) for text in texts(pa.array(values, pa.float64()))]
+    assert str([_bits(value) for value in written]) == str([_bits(value) for value in values])
 
 
 @given(st.lists(st.none() | st.floats(width=32), min_size=1))
 def test_floats(values: list[float | None]) -> None:
     shortest = [None if text is None else float(text) for text in texts(pa.array(values, pa.float32()))]
-    found = pa.array(shortest, pa.float32()).to_pylist()
-    assert str([_bits(value) for value in found]) == str([_bits(value) for value in values])
+    written = pa.array(shortest, pa.float32()).to_pylist()
+    assert str([_bits(value) for value in written]) == str([_bits(value) for value in values])
 
 
 def _bits(value: float | None) -> Any:

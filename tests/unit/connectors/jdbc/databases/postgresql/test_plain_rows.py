@@ -25,9 +25,9 @@ DAYS = (date(2024, 2, 29) - date(1970, 1, 1)).days
 
 def _rendered(payloads: pa.StructArray) -> pa.RecordBatch | None:
     config = {"connection.url": "jdbc:postgresql://host/db", "name": "s", "topics": "t", "table.name.format": "t"}
-    found = plain_rows(settings_of("s", confluent_keys().parse(config)), (), (Shape(SCHEMA),))
-    assert found is not None
-    return found[0].render(pa.array(range(len(payloads))), None, (0, payloads))
+    renderer = plain_rows(settings_of("s", confluent_keys().parse(config)), (), (Shape(SCHEMA),))
+    assert renderer is not None
+    return renderer[0].render(pa.array(range(len(payloads))), None, (0, payloads))
 
 
 @pytest.mark.parametrize(

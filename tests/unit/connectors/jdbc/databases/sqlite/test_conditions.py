@@ -57,11 +57,11 @@ class TestTarget:
     def test_what_is_no_database_is_the_users(self, target: Target, path: Path) -> None:
         path.write_bytes(b"no database" * 100)
         with (
-            closing(sqlite3.connect(path)) as found,
+            closing(sqlite3.connect(path)) as connection,
             pytest.raises(ConfigError, match="not a database"),
             target.errors("writing"),
         ):
-            found.execute("select * from t")
+            connection.execute("select * from t")
 
     @pytest.mark.parametrize("row", [(2**70, "a"), (1, "\ud800"), (1, "too long"), ("text", "a")])
     def test_a_row_that_cannot_be_written_is_refused(
