@@ -42,8 +42,8 @@ class TestContextHeaders:
         ]
 
     def test_what_is_not_known_is_null(self) -> None:
-        found = dict(context_headers("c", 0, FailedRecord(None, "{}", None), ERROR))
-        assert (found["__connect.errors.topic"], found["__connect.errors.offset"]) == (None, None)
+        headers = dict(context_headers("c", 0, FailedRecord(None, "{}", None), ERROR))
+        assert (headers["__connect.errors.topic"], headers["__connect.errors.offset"]) == (None, None)
 
 
 class TestReporter:

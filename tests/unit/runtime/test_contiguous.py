@@ -14,19 +14,22 @@ Outcome = tuple[TopicPartition, int, int, int | None]
 """Partition, start and end of a split, and the offset that its writer reached (None: it failed)."""
 
 
-def outcome(found: list[Outcome]) -> tuple[list[int], dict[TopicPartition, int]]:
+def outcome(outcomes: list[Outcome]) -> tuple[list[int], dict[TopicPartition, int]]:
     """Indices of the accepted splits, and the offset that each partition reached."""
-    splits = [SinkSplit(place.topic, place.partition, start, end) for place, start, end, _ in found]
+    splits = [
+        SinkSplit(topic_partition.topic, topic_partition.partition, start, end)
+        for topic_partition, start, end, _ in outcomes
+    ]
     reports = [
         SinkReport(n, end if reached is None else reached, result=None if reached is None else {})
-        for n, (_, _, end, reached) in enumerate(found)
+        for n, (_, _, end, reached) in enumerate(outcomes)
     ]
     accepted, offsets = contiguous(splits, reports)
     return [report.index for _, report in accepted], offsets
 
 
 @pytest.mark.parametrize(
-    ("found", "accepted", "offsets"),
+    ("outcomes", "accepted", "offsets"),
     [
         pytest.param([], [], {}, id="nothing"),
         pytest.param([(P, 5, 10, 10)], [0], {P: 10}, id="one split"),
@@ -49,5 +52,5 @@ def outcome(found: list[Outcome]) -> tuple[list[int], dict[TopicPartition, int]]
         pytest.param([(P, 0, 10, None), (Q, 0, 10, 10)], [1], {P: 0, Q: 10}, id="a failed split elsewhere"),
     ],
 )
-def test_table(found: list[Outcome], accepted: list[int], offsets: dict[TopicPartition, int]) -> None:
-    assert outcome(found) == (accepted, offsets)
+def test_table(outcomes: list[Outcome], accepted: list[int], offsets: dict[TopicPartition, int]) -> None:
+    assert outcome(outcomes) == (accepted, offsets)

@@ -58,5 +58,5 @@ def test_a_replay_believes_topics_of_the_connector(
     headers: list[tuple[str, bytes | None]], expected: tuple[str | None, int | None]
 ) -> None:
     message: Any = _Message([(f"__connect.errors.{name}", value) for name, value in headers])
-    found = before_it_failed(message, frozenset({"mine"}))
-    assert (found.get("topic"), found.get("partition")) == expected
+    record = before_it_failed(message, frozenset({"mine"}))
+    assert (record.get("topic"), record.get("partition")) == expected

@@ -31,12 +31,12 @@ def receiver() -> Iterator[tuple[socket.socket, ProgressAddress]]:
 def received(sock: socket.socket) -> list[Any]:
     """Everything that has been sent to it."""
     sock.setblocking(False)
-    found = []
+    messages = []
     while True:
         try:
-            found.append(json.loads(sock.recv(512)))
+            messages.append(json.loads(sock.recv(512)))
         except BlockingIOError:
-            return found
+            return messages
 
 
 class TestSender:

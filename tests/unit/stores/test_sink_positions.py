@@ -19,9 +19,9 @@ def record(value: bytes | None, *, key: bytes | None = None, partition: int = 0,
     return LogRecord("connect-offsets", partition, ms, ms, key or sink_key("connect-s", "t"), value)
 
 
-def read(*found: LogRecord) -> dict[str, TopicRead]:
+def read(*written: LogRecord) -> dict[str, TopicRead]:
     records = SinkRecords("connect-s")
-    for each in found:
+    for each in written:
         records.add(each)
     return records.read()
 
@@ -60,8 +60,8 @@ class TestRecords:
 
     def test_the_newer_one_counts_if_two_partitions_have_one(self) -> None:
         older, newer = TopicRead("a", (1,)), TopicRead("a", (2,))
-        found = read(record(newer.encode(), partition=7, ms=2), record(older.encode(), partition=3, ms=1))
-        assert found == {"t": newer}
+        by_topic = read(record(newer.encode(), partition=7, ms=2), record(older.encode(), partition=3, ms=1))
+        assert by_topic == {"t": newer}
 
     def test_null_removes_it(self) -> None:
         assert read(record(TopicRead("a", (1,)).encode(), ms=1), record(None, ms=2)) == {}

@@ -31,4 +31,4 @@ def test_ids_are_unique_and_airflow_allows_them(names: set[str]) -> None:
     ids = [dag_id_of(name) for name in names]
 
     assert len(set(ids)) == len(names)
-    assert all(re.fullmatch(r"[A-Za-z0-9_.-]{1,250}", found) for found in ids)
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]{1,250}", dag_id) for dag_id in ids)

@@ -36,9 +36,9 @@ def test_connectors_are_found_by_name_and_errors_by_file(tmp_path: Path) -> None
     nameless = put(tmp_path, "nameless.json", {"topic": "t"})
     broken = put(tmp_path, "broken.json", "{")
 
-    found, errors = read_files([broken, good, nameless, twice])
+    connectors, errors = read_files([broken, good, nameless, twice])
 
-    assert {name: (connector.file, connector.config) for name, connector in found.items()} == {
+    assert {name: (connector.file, connector.config) for name, connector in connectors.items()} == {
         "x": (good, {"name": "x", "topic": "t"})
     }
     assert errors[str(nameless)] == ["`name`: is missing"]
@@ -47,6 +47,6 @@ def test_connectors_are_found_by_name_and_errors_by_file(tmp_path: Path) -> None
 
 
 def test_values_are_not_shown_by_accident(tmp_path: Path) -> None:
-    found, _ = read_files([put(tmp_path, "a.json", {"name": "a", "connection.password": "very-secret-1"})])
+    connectors, _ = read_files([put(tmp_path, "a.json", {"name": "a", "connection.password": "very-secret-1"})])
 
-    assert "very-secret-1" not in repr(found)
+    assert "very-secret-1" not in repr(connectors)

@@ -11,9 +11,9 @@ FENCING = {"event": "phase", "name": "fencing", "text": "fencing older runs of w
 PROGRESS = {"event": "progress", "records": 5, "rate": 2.5, "tasks_done": 1, "tasks": 2, "elapsed_s": 2.0}
 
 
-def until(found: Callable[[], bool]) -> None:
+def until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 30
-    while not found():
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
 

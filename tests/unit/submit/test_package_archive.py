@@ -24,9 +24,9 @@ def test_a_python_without_this_package_runs_it_from_there(tmp_path: Path) -> Non
     # As on an executor: the archive is in the working folder. Without `site` nothing else is installed.
     environment = {**os.environ, "PYTHONPATH": with_archive({})["spark.executorEnv.PYTHONPATH"]}
     command = [sys.executable, "-S", "-c", _LOOK]
-    found = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    result = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
 
-    where, connectors = found.stdout.splitlines()
+    where, connectors = result.stdout.splitlines()
     assert NAME in where
     assert "org.apache.kafka.connect.file.FileStreamSourceConnector" in connectors.split()
 

@@ -104,8 +104,8 @@ class TestCheckConfiguration:
         assert check_configuration({**FLAT, "tasks.max": "${env:TASKS}"}, self.WORKER, "source") == []
 
     def test_variables_of_airflow_are_left_to_the_job_where_a_task_has_looked_them_up(self) -> None:
-        found = {"airflow-var::t": "3"}
-        assert check_configuration({**FLAT, "tasks.max": "${airflow-var:t}"}, self.WORKER, "source", found) == []
+        variables = {"airflow-var::t": "3"}
+        assert check_configuration({**FLAT, "tasks.max": "${airflow-var:t}"}, self.WORKER, "source", variables) == []
 
     def test_variables_of_airflow_are_errors_without_airflow(self) -> None:
         config = {**FLAT, "file": "${airflow-var:a}${airflow-var:b}"}

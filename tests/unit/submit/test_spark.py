@@ -34,10 +34,10 @@ def _archive(home: Path, version: str) -> None:
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A PATH of one folder, which has nothing but a link to Java."""
-    found = find_java().path
+    java = find_java().path
     folder = tmp_path / "path"
     folder.mkdir()
-    (folder / "java").symlink_to(found)
+    (folder / "java").symlink_to(java)
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.delenv("SPARK_HOME", raising=False)
     return folder
@@ -47,17 +47,17 @@ class TestFindSparkSubmit:
     def test_a_distribution_on_path_comes_first(self, path: Path) -> None:
         program = _program(path)
 
-        found = find_spark_submit()
+        submit = find_spark_submit()
 
-        assert found.program == program
-        assert found.pyspark is None
-        assert found.java.version >= 17
+        assert submit.program == program
+        assert submit.pyspark is None
+        assert submit.java.version >= 17
 
     def test_without_one_it_is_that_of_pyspark(self, path: Path) -> None:
-        found = find_spark_submit()
+        submit = find_spark_submit()
 
-        assert found.pyspark is not None
-        assert found.program == found.pyspark / "bin" / "spark-submit"
+        assert submit.pyspark is not None
+        assert submit.program == submit.pyspark / "bin" / "spark-submit"
 
     def test_the_folder_that_the_environment_names_comes_before_pyspark(
         self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -67,10 +67,10 @@ class TestFindSparkSubmit:
         _archive(tmp_path / "spark", f"{SUPPORTED[-1]}.0")
         monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
 
-        found = find_spark_submit()
+        submit = find_spark_submit()
 
-        assert found.program == program
-        assert found.pyspark is None
+        assert submit.program == program
+        assert submit.pyspark is None
 
     def test_a_folder_without_one_is_named(self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SPARK_HOME", str(tmp_path))

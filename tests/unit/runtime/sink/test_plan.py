@@ -85,13 +85,13 @@ class TestBounded:
 
     @given(RANGES, st.integers(0, 10**7))
     def test_it_never_exceeds_and_never_wastes(self, ranges: list[OffsetRange], most: int) -> None:
-        available = sum(found.end - found.start for found in ranges)
-        assert sum(found.end - found.start for found in bounded(ranges, most)) == min(most, available)
+        available = sum(range_.end - range_.start for range_ in ranges)
+        assert sum(range_.end - range_.start for range_ in bounded(ranges, most)) == min(most, available)
 
     @given(RANGES, st.integers(0, 10**7))
     def test_each_range_begins_where_it_began(self, ranges: list[OffsetRange], most: int) -> None:
-        starts = {found.topic_partition: found.start for found in ranges}
-        assert all(starts[found.topic_partition] == found.start for found in bounded(ranges, most))
+        starts = {range_.topic_partition: range_.start for range_ in ranges}
+        assert all(starts[range_.topic_partition] == range_.start for range_ in bounded(ranges, most))
 
 
 def cover(splits: list[SinkSplit]) -> dict[TopicPartition, tuple[int, int]]:
@@ -133,7 +133,7 @@ class TestCut:
     def test_splits_cover_the_ranges_exactly(
         self, ranges: list[OffsetRange], ordered: bool, splits_max: int | None
     ) -> None:
-        expected = {found.topic_partition: (found.start, found.end) for found in ranges}
+        expected = {range_.topic_partition: (range_.start, range_.end) for range_ in ranges}
         assert cover(cut(ranges, ordered=ordered, splits_max=splits_max)) == expected
 
     @given(RANGES, st.booleans(), st.none() | st.integers(1, 20))

@@ -44,10 +44,12 @@ _SCHEMA = pa.schema(
 )
 
 
-def rows(*found: dict[str, Any]) -> pa.RecordBatch:
+def rows(*records: dict[str, Any]) -> pa.RecordBatch:
     """Records of the split; what is not given is null, offsets count from 5."""
     empty = dict.fromkeys(_SCHEMA.names)
-    return pa.RecordBatch.from_pylist([{**empty, "kafka_offset": 5 + n, **row} for n, row in enumerate(found)], _SCHEMA)
+    return pa.RecordBatch.from_pylist(
+        [{**empty, "kafka_offset": 5 + n, **row} for n, row in enumerate(records)], _SCHEMA
+    )
 
 
 class WritingTask(SinkTask):

@@ -19,8 +19,8 @@ EXTREME = "Decimal has 999999999 digits after the point, but its schema has scal
 @pytest.mark.parametrize("text", ["0e-999999999", "1e-999999999", "-5e-999999999"])
 def test_a_decimal_with_an_extreme_exponent_is_an_error(text: str) -> None:
     """pyarrow ends the process."""
-    found, errors = column([Decimal("1.25"), Decimal(text)], MONEY)
-    assert (found.to_pylist(), errors) == ([Decimal("1.25"), None], {1: EXTREME})
+    cells, errors = column([Decimal("1.25"), Decimal(text)], MONEY)
+    assert (cells.to_pylist(), errors) == ([Decimal("1.25"), None], {1: EXTREME})
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_it_is_found_within_other_values(type_: pa.DataType, value: Any) -> None
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "1e999999999", "0e999999999", "1e40", "0.001"])
 def test_a_decimal_that_does_not_fit_is_an_error(text: str) -> None:
-    found, errors = column([Decimal(text), Decimal(1)], MONEY)
-    assert (found.to_pylist(), list(errors)) == ([None, Decimal("1.00")], [0])
+    cells, errors = column([Decimal(text), Decimal(1)], MONEY)
+    assert (cells.to_pylist(), list(errors)) == ([None, Decimal("1.00")], [0])
 
 
 @pytest.mark.parametrize(
@@ -60,19 +60,19 @@ def test_a_decimal_that_does_not_fit_is_an_error(text: str) -> None:
     ],
 )
 def test_a_value_of_another_type_is_an_error(type_: pa.DataType, value: Any) -> None:
-    found, errors = column([None, value], type_)
-    assert (found.null_count, list(errors)) == (2, [1])
+    cells, errors = column([None, value], type_)
+    assert (cells.null_count, list(errors)) == (2, [1])
 
 
 def test_values_that_fit_have_no_errors() -> None:
     rows = [{"price": Decimal("1.5"), "tags": ["a"]}, None, {"price": None}]
-    found, errors = column(rows, pa.struct([("price", MONEY), ("tags", pa.list_(pa.string()))]))
-    assert found.to_pylist() == [{"price": Decimal("1.50"), "tags": ["a"]}, None, {"price": None, "tags": None}]
+    cells, errors = column(rows, pa.struct([("price", MONEY), ("tags", pa.list_(pa.string()))]))
+    assert cells.to_pylist() == [{"price": Decimal("1.50"), "tags": ["a"]}, None, {"price": None, "tags": None}]
     assert errors == {}
 
 
 @given(st.lists(st.decimals(allow_nan=None, allow_infinity=None)), st.integers(0, 38))
 def test_any_decimal_is_its_value_or_an_error(values: list[Decimal], scale: int) -> None:
-    found, errors = column(values, pa.decimal128(38, scale))
-    for row, (value, held) in enumerate(zip(values, found.to_pylist(), strict=True)):
+    cells, errors = column(values, pa.decimal128(38, scale))
+    for row, (value, held) in enumerate(zip(values, cells.to_pylist(), strict=True)):
         assert held is None if row in errors else held == value

@@ -90,11 +90,11 @@ class TestNeedsPlan:
     """A run was stopped: can offsets say what is done?"""
 
     @staticmethod
-    def reports(*found: tuple[int, ResumePoint | None, bool]) -> list[SplitReport]:
-        return [SplitReport(split, resume_point=resume_point, done=done) for split, resume_point, done in found]
+    def reports(*progress: tuple[int, ResumePoint | None, bool]) -> list[SplitReport]:
+        return [SplitReport(split, resume_point=resume_point, done=done) for split, resume_point, done in progress]
 
     @pytest.mark.parametrize(
-        ("found", "expected"),
+        ("progress", "expected"),
         [
             ([(0, 10, True), (1, 20, True), (2, 30, True)], False),
             ([(0, 10, True), (1, 15, False), (2, None, False)], False),
@@ -105,9 +105,9 @@ class TestNeedsPlan:
         ids=["all done", "the others not begun", "a further one done", "a further one begun", "only the last begun"],
     )
     def test_splits_of_one_source_partition(
-        self, found: list[tuple[int, ResumePoint | None, bool]], expected: bool
+        self, progress: list[tuple[int, ResumePoint | None, bool]], expected: bool
     ) -> None:
-        assert work().needs_plan(self.reports(*found)) is expected
+        assert work().needs_plan(self.reports(*progress)) is expected
 
     def test_one_that_an_earlier_run_has_done_counts(self) -> None:
         assert work({1: DONE}).needs_plan(self.reports((0, 5, False), (2, None, False)))

@@ -38,31 +38,31 @@ class TestTasks:
         assert fold(CONNECTOR, task(0)).connectors["c"].tasks == ()
 
     def test_a_commit_puts_them_into_force(self) -> None:
-        found = fold(CONNECTOR, task(0), task(1), commit(2)).connectors["c"]
-        assert found.tasks == ({"task": "v0"}, {"task": "v1"})
+        state = fold(CONNECTOR, task(0), task(1), commit(2)).connectors["c"]
+        assert state.tasks == ({"task": "v0"}, {"task": "v1"})
 
     def test_tasks_after_the_commit_wait_for_the_next(self) -> None:
-        found = fold(CONNECTOR, task(0), commit(1), task(0, "w")).connectors["c"]
-        assert (found.tasks, found.generation) == (({"task": "v0"},), 0)
+        state = fold(CONNECTOR, task(0), commit(1), task(0, "w")).connectors["c"]
+        assert (state.tasks, state.generation) == (({"task": "v0"},), 0)
 
     def test_each_set_is_a_generation(self) -> None:
         assert fold(CONNECTOR, task(0), commit(1), task(0), commit(1)).connectors["c"].generation == 1
 
     def test_a_commit_without_its_tasks_makes_the_connector_inconsistent(self) -> None:
-        found = fold(CONNECTOR, task(1), commit(2)).connectors["c"]
-        assert (found.inconsistent, found.tasks) == (True, ())
+        state = fold(CONNECTOR, task(1), commit(2)).connectors["c"]
+        assert (state.inconsistent, state.tasks) == (True, ())
 
     def test_a_complete_set_ends_the_inconsistency(self) -> None:
-        found = fold(CONNECTOR, task(1), commit(2), task(0), commit(1)).connectors["c"]
-        assert (found.inconsistent, len(found.tasks)) == (False, 1)
+        state = fold(CONNECTOR, task(1), commit(2), task(0), commit(1)).connectors["c"]
+        assert (state.inconsistent, len(state.tasks)) == (False, 1)
 
     def test_a_commit_of_no_tasks(self) -> None:
-        found = fold(CONNECTOR, task(0), commit(1), commit(0)).connectors["c"]
-        assert (found.inconsistent, found.tasks) == (False, ())
+        state = fold(CONNECTOR, task(0), commit(1), commit(0)).connectors["c"]
+        assert (state.inconsistent, state.tasks) == (False, ())
 
     def test_the_configuration_that_the_tasks_were_made_for_is_kept(self) -> None:
-        found = fold(CONNECTOR, task(0), commit(1), ("connector-c", '{"properties":{"name":"c","a":"1"}}'))
-        assert found.connectors["c"].applied_config == {"name": "c"}
+        state = fold(CONNECTOR, task(0), commit(1), ("connector-c", '{"properties":{"name":"c","a":"1"}}'))
+        assert state.connectors["c"].applied_config == {"name": "c"}
 
 
 class TestFencing:
@@ -71,8 +71,8 @@ class TestFencing:
 
     def test_a_count_says_that_they_were(self) -> None:
         counted = ("tasks-fencing-c", '{"task-count":1}')
-        found = fold(CONNECTOR, task(0), commit(1), counted).connectors["c"]
-        assert (found.pending_fencing, found.task_count) == (False, 1)
+        state = fold(CONNECTOR, task(0), commit(1), counted).connectors["c"]
+        assert (state.pending_fencing, state.task_count) == (False, 1)
 
 
 class TestDeletion:
@@ -80,12 +80,12 @@ class TestDeletion:
         assert not fold(CONNECTOR, task(0), commit(1), ("connector-c", None)).connectors
 
     def test_a_connector_of_the_same_name_does_not_inherit_tasks(self) -> None:
-        found = fold(CONNECTOR, task(0), commit(1), ("connector-c", None), CONNECTOR).connectors["c"]
-        assert found.tasks == ()
+        state = fold(CONNECTOR, task(0), commit(1), ("connector-c", None), CONNECTOR).connectors["c"]
+        assert state.tasks == ()
 
     def test_tasks_that_compaction_left_are_ignored(self) -> None:
-        found = fold(task(0), commit(1), CONNECTOR, commit(1)).connectors["c"]
-        assert found.inconsistent
+        state = fold(task(0), commit(1), CONNECTOR, commit(1)).connectors["c"]
+        assert state.inconsistent
 
     def test_the_target_state_of_a_connector_without_configuration_is_left_out(self) -> None:
         assert not fold(("target-state-c", '{"state":"PAUSED","state.v2":"PAUSED"}')).connectors
@@ -96,12 +96,12 @@ class TestTargetStates:
         assert fold(CONNECTOR).connectors["c"].target_state is TargetState.STARTED
 
     def test_the_initial_state_precedes_the_configuration(self) -> None:
-        found = fold(("target-state-c", '{"state":"PAUSED","state.v2":"STOPPED"}'), CONNECTOR)
-        assert found.connectors["c"].target_state is TargetState.STOPPED
+        state = fold(("target-state-c", '{"state":"PAUSED","state.v2":"STOPPED"}'), CONNECTOR)
+        assert state.connectors["c"].target_state is TargetState.STOPPED
 
     def test_a_tombstone_means_started(self) -> None:
-        found = fold(CONNECTOR, ("target-state-c", '{"state":"PAUSED"}'), ("target-state-c", None))
-        assert found.connectors["c"].target_state is TargetState.STARTED
+        state = fold(CONNECTOR, ("target-state-c", '{"state":"PAUSED"}'), ("target-state-c", None))
+        assert state.connectors["c"].target_state is TargetState.STARTED
 
 
 class TestOtherRecords:
@@ -140,8 +140,8 @@ class TestGarbage:
     def test_it_is_skipped_and_what_was_known_stays(self, entry: Entry, caplog: pytest.LogCaptureFixture) -> None:
         state = ConfigTopicState(lambda request: None)
         with caplog.at_level(logging.WARNING):
-            found = fold(CONNECTOR, task(0), commit(1), entry, into=state)
-        assert found.connectors["c"].tasks == ({"task": "v0"},)
+            folded = fold(CONNECTOR, task(0), commit(1), entry, into=state)
+        assert folded.connectors["c"].tasks == ({"task": "v0"},)
         assert "configs-0@3" in caplog.text
 
     def test_values_do_not_get_into_the_log(self, caplog: pytest.LogCaptureFixture) -> None:
@@ -153,9 +153,9 @@ class TestGarbage:
         assert caplog.text == ""
 
     def test_asking_for_a_connector_that_cannot_be_read_fails_and_says_where(self) -> None:
-        found = fold(("connector-c", "no JSON"))
+        state = fold(("connector-c", "no JSON"))
         with pytest.raises(DataError, match=r"connector c: its configuration at configs-0@0 .* write the config"):
-            found.connector("c")
+            state.connector("c")
 
     def test_an_unknown_connector(self) -> None:
         assert fold(CONNECTOR).connector("d") is None

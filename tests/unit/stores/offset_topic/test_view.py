@@ -37,8 +37,8 @@ def view_of(records: Iterable[LogRecord], connector: str = "fs") -> OffsetView:
     return view
 
 
-def values(key: bytes, *found: bytes | None) -> list[LogRecord]:
-    return [record(key, value, at=at) for at, value in enumerate(found)]
+def values(key: bytes, *written: bytes | None) -> list[LogRecord]:
+    return [record(key, value, at=at) for at, value in enumerate(written)]
 
 
 class TestOffsets:
@@ -310,18 +310,18 @@ class TestOtherPartitioners:
 
 class TestOurOwnRecords:
     @pytest.mark.parametrize(
-        ("found", "expected"),
+        ("written", "expected"),
         [
             pytest.param([PLAN.encode()], PLAN, id="a plan"),
             pytest.param([PlanRecord("o", "o", 0).encode(), PLAN.encode()], PLAN, id="last wins"),
             pytest.param([PLAN.encode(), None], None, id="a finished plan"),
         ],
     )
-    def test_plan(self, found: list[bytes | None], expected: PlanRecord | None) -> None:
-        assert view_of(values(plan_key("fs"), *found)).plan == expected
+    def test_plan(self, written: list[bytes | None], expected: PlanRecord | None) -> None:
+        assert view_of(values(plan_key("fs"), *written)).plan == expected
 
     @pytest.mark.parametrize(
-        ("found", "expected"),
+        ("written", "expected"),
         [
             pytest.param([MARKER.encode()], {7: MARKER}, id="a marker"),
             pytest.param(
@@ -331,19 +331,19 @@ class TestOurOwnRecords:
             pytest.param([None], {}, id="a tombstone of nothing"),
         ],
     )
-    def test_markers(self, found: list[bytes | None], expected: dict[int, Marker]) -> None:
-        assert view_of(values(marker_key("fs", 7), *found)).markers == expected
+    def test_markers(self, written: list[bytes | None], expected: dict[int, Marker]) -> None:
+        assert view_of(values(marker_key("fs", 7), *written)).markers == expected
 
     @pytest.mark.parametrize(
-        ("found", "expected"),
+        ("written", "expected"),
         [
             pytest.param([b'{"size":1}'], {A_ID: {"size": 1}}, id="facts"),
             pytest.param([b'{"size":1}', b'{"size":2}'], {A_ID: {"size": 2}}, id="last wins"),
             pytest.param([b'{"size":1}', None], {}, id="deleted facts"),
         ],
     )
-    def test_facts(self, found: list[bytes | None], expected: dict[str, Any]) -> None:
-        assert view_of(values(facts_key("fs", A_ID), *found)).facts == expected
+    def test_facts(self, written: list[bytes | None], expected: dict[str, Any]) -> None:
+        assert view_of(values(facts_key("fs", A_ID), *written)).facts == expected
 
     def test_records_of_our_own_are_no_offsets(self) -> None:
         records = [record(plan_key("fs"), PLAN.encode()), record(marker_key("fs", 0), MARKER.encode())]
@@ -383,7 +383,10 @@ class TestMorePartitions:
         ]
         last = written[-1][1] if written else None
         expected = {} if last is None else {0: Marker("p", last, False, last)}
-        assert view_of(sorted(records, key=lambda found: turn.index(found.partition))).markers == expected
+        assert (
+            view_of(sorted(records, key=lambda written_record: turn.index(written_record.partition))).markers
+            == expected
+        )
 
     def test_the_old_places_are_known_to_whoever_ends_the_plan(self) -> None:
         assert view_of(self.FINISHED).of_runs() == [(plan_key("fs"), 0)]

@@ -42,9 +42,9 @@ TOPIC_STATUSES = st.builds(TopicStatus, TOPICS, NAMES, st.integers(0, 9999), st.
 def _again(entry: dict[str, Any]) -> bytes | None:
     """The value, decoded and encoded."""
     value = entry["value"].encode()
-    found = TopicStatus.decode(value) if entry["key"].startswith("status-topic-") else Status.decode(value)
-    assert found is not None
-    return found.encode()
+    status = TopicStatus.decode(value) if entry["key"].startswith("status-topic-") else Status.decode(value)
+    assert status is not None
+    return status.encode()
 
 
 class TestConnectsBytes:

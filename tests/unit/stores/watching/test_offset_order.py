@@ -11,7 +11,7 @@ from airflow_kconnect.stores.watching.offset_order import reached
 
 
 @pytest.mark.parametrize(
-    ("found", "wanted", "expected"),
+    ("committed", "wanted", "expected"),
     [
         pytest.param({"position": 7}, {"position": 7}, True, id="equal"),
         pytest.param({"position": 8}, {"position": 7}, True, id="beyond"),
@@ -26,11 +26,11 @@ from airflow_kconnect.stores.watching.offset_order import reached
         pytest.param({"at": "2026-01-02"}, {"at": "2026-01-01"}, True, id="texts"),
     ],
 )
-def test_reached(found: dict[str, Any], wanted: dict[str, Any], expected: bool) -> None:
-    assert reached(found, wanted) is expected
+def test_reached(committed: dict[str, Any], wanted: dict[str, Any], expected: bool) -> None:
+    assert reached(committed, wanted) is expected
 
 
-@pytest.mark.parametrize(("found", "wanted"), [("abc", 5), (5, "abc")], ids=["text and number", "number and text"])
-def test_what_has_no_order_names_the_field(found: Any, wanted: Any) -> None:
+@pytest.mark.parametrize(("committed", "wanted"), [("abc", 5), (5, "abc")], ids=["text and number", "number and text"])
+def test_what_has_no_order_names_the_field(committed: Any, wanted: Any) -> None:
     with pytest.raises(ConfigError, match="`position` is"):
-        reached({"position": found}, {"position": wanted})
+        reached({"position": committed}, {"position": wanted})

@@ -30,9 +30,9 @@ def test_is_the_inverse_of_spark_type(schema: ConnectSchema) -> None:
 
 def test_what_is_not_nullable_is_required() -> None:
     items = spark.ArrayType(spark.IntegerType(), containsNull=False)
-    found = connect_schema(spark.StructType([spark.StructField("a", items, nullable=False)]), optional=False)
+    schema = connect_schema(spark.StructType([spark.StructField("a", items, nullable=False)]), optional=False)
     integer = ConnectSchema(SchemaType.INT32)
-    assert found == struct(("a", ConnectSchema(SchemaType.ARRAY, value_schema=integer)))
+    assert schema == struct(("a", ConnectSchema(SchemaType.ARRAY, value_schema=integer)))
 
 
 def test_null_is_an_optional_string() -> None:

@@ -48,12 +48,12 @@ def test_spec(entries: list[str], spec: CastSpec) -> None:
     ],
 )
 def test_wrong_spec(spec: str, errors: list[str]) -> None:
-    [found, _] = CastValue.config().validate({"spec": spec})
-    assert (found.name, found.errors) == ("spec", errors)
+    [value, _] = CastValue.config().validate({"spec": spec})
+    assert (value.name, value.errors) == ("spec", errors)
 
 
 def test_spec_is_required() -> None:
-    [found, nulls] = CastValue.config().validate({})
+    [value, nulls] = CastValue.config().validate({})
     missing = 'Missing required configuration "spec" which has no default value.'
-    assert found.errors == [missing, "Must specify at least one field to cast."]
+    assert value.errors == [missing, "Must specify at least one field to cast."]
     assert nulls.value is True

@@ -41,8 +41,8 @@ def decimal(scale: int) -> ConnectSchema:
     ],
 )
 def test_configuration(config: dict[str, str], errors: dict[str, str]) -> None:
-    found = {value.name: value.errors for value in MaskFieldValue.config().validate(config) if value.errors}
-    assert found == {key: [message] for key, message in errors.items()}
+    messages = {value.name: value.errors for value in MaskFieldValue.config().validate(config) if value.errors}
+    assert messages == {key: [message] for key, message in errors.items()}
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_configuration(config: dict[str, str], errors: dict[str, str]) -> None:
     ],
 )
 def test_empty_values(schema: ConnectSchema, value: Any) -> None:
-    found = mask_value(schema, None)
-    assert (type(found), found) == (type(value), value)
+    masked = mask_value(schema, None)
+    assert (type(masked), masked) == (type(value), value)
 
 
 @pytest.mark.parametrize(
@@ -79,8 +79,8 @@ def test_empty_values(schema: ConnectSchema, value: Any) -> None:
     ],
 )
 def test_replacements(schema: ConnectSchema, replacement: str, value: Any) -> None:
-    found = mask_value(schema, replacement)
-    assert (type(found), found) == (type(value), value)
+    masked = mask_value(schema, replacement)
+    assert (type(masked), masked) == (type(value), value)
 
 
 @pytest.mark.parametrize(
