@@ -106,11 +106,11 @@ class TestWorkerConfig:
     def test_other_keys_of_the_extra_are_worker_keys(self, worker_config: Any) -> None:
         extra = {"offset.storage.replication.factor": 1, "topic.creation.enable": False, "producer.linger.ms": "5"}
 
-        found = worker_config(extra)
+        config = worker_config(extra)
 
-        assert found["offset.storage.replication.factor"] == "1"
-        assert found["topic.creation.enable"] == "false"
-        assert found["producer.linger.ms"] == "5"
+        assert config["offset.storage.replication.factor"] == "1"
+        assert config["topic.creation.enable"] == "false"
+        assert config["producer.linger.ms"] == "5"
 
     def test_worker_keys_win_over_fields(self, worker_config: Any) -> None:
         extra = {"group_id": "field", "group.id": "key", "bootstrap.servers": "b:9092"}
@@ -149,12 +149,12 @@ class TestPem:
             "ssl_private_key": written(key),
         }
 
-        found = worker_config(extra)
+        config = worker_config(extra)
 
-        assert found["ssl.truststore.certificates"] == certificate + certificate
-        assert found["ssl.keystore.certificate.chain"] == certificate
-        assert found["ssl.keystore.key"] == key
-        AdminClient(ClientConfigs(found).admin())
+        assert config["ssl.truststore.certificates"] == certificate + certificate
+        assert config["ssl.keystore.certificate.chain"] == certificate
+        assert config["ssl.keystore.key"] == key
+        AdminClient(ClientConfigs(config).admin())
 
     def test_an_old_encrypted_key_keeps_its_headers(self, worker_config: Any) -> None:
         key = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END RSA PRIVATE KEY-----\n"

@@ -19,10 +19,10 @@ def url(conn_type: str = "postgres", **fields: Any) -> str:
     connection = Connection(conn_id="warehouse", conn_type=conn_type, **given)
     if extra is not None:
         connection.set_extra(extra) if hasattr(connection, "set_extra") else setattr(connection, "extra", extra)
-    found = jdbc_url(connection)
-    JdbcUrl.parse(found)  # what the connectors would refuse
-    assert "51" not in found
-    return found
+    text = jdbc_url(connection)
+    JdbcUrl.parse(text)  # what the connectors would refuse
+    assert "51" not in text
+    return text
 
 
 def problem(conn_type: str = "postgres", **fields: Any) -> str:

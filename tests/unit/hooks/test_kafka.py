@@ -35,9 +35,9 @@ class TestWorkerConfig:
             "enable.ssl.certificate.verification": True,
         }
 
-        found = worker_config(extra=extra)
+        config = worker_config(extra=extra)
 
-        assert found == {key: value for key, value in extra.items() if not key.startswith("enable")}
+        assert config == {key: value for key, value in extra.items() if not key.startswith("enable")}
 
     def test_leaves_out_what_is_about_one_consumer(self, worker_config: Any) -> None:
         extra = {"bootstrap.servers": "a:9092", "group.id": "mine", "auto.offset.reset": "earliest"}
@@ -59,10 +59,10 @@ class TestWorkerConfig:
         assert worker_config(**fields)["bootstrap.servers"] == servers
 
     def test_login_and_password_become_sasl_keys(self, worker_config: Any) -> None:
-        found = worker_config(host="a:9092", login="user", password="login-pass-2")
+        config = worker_config(host="a:9092", login="user", password="login-pass-2")
 
-        assert found["sasl.username"] == "user"
-        assert found["sasl.password"] == "login-pass-2"
+        assert config["sasl.username"] == "user"
+        assert config["sasl.password"] == "login-pass-2"
 
     def test_booleans_are_written_as_kafka_reads_them(self, worker_config: Any) -> None:
         extra = {"bootstrap.servers": "a:9092", "ssl.allow.dn.changes": True}
@@ -82,9 +82,9 @@ class TestGeneric:
     def test_is_read_as_type_kafka(self, connection: Any) -> None:
         connection("plain", conn_type="generic", extra={"bootstrap.servers": "a:9092", "sasl.password": "pass-31"})
 
-        found = KafkaConnectHook("plain").worker_config()
+        config = KafkaConnectHook("plain").worker_config()
 
-        assert found == {"bootstrap.servers": "a:9092", "sasl.password": "pass-31"}
+        assert config == {"bootstrap.servers": "a:9092", "sasl.password": "pass-31"}
 
     def test_has_brokers_by_its_host_too(self, connection: Any) -> None:
         connection("plain", conn_type="generic", host="a", port=9092)

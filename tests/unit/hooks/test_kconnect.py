@@ -27,9 +27,9 @@ class TestWorkerConfig:
     def test_given_keys_win_over_those_of_the_connection(self, connection: Any) -> None:
         connection("team", conn_type="kconnect", host="a:9092", extra={"group_id": "connection"})
 
-        found = KafkaConnectHook("team", {"group.id": "given"}).worker_config()
+        config = KafkaConnectHook("team", {"group.id": "given"}).worker_config()
 
-        assert found == {"bootstrap.servers": "a:9092", "group.id": "given"}
+        assert config == {"bootstrap.servers": "a:9092", "group.id": "given"}
 
     def test_no_connection_is_needed(self, hook: KafkaConnectHook) -> None:
         assert hook.worker_config() == WORKER

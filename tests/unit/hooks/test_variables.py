@@ -116,9 +116,9 @@ class TestMasking:
 
 class TestErrors:
     def test_all_are_told_at_once_by_key(self) -> None:
-        found = errors_of(a="${airflow:nope:host}", b="x${airflow-var:nope}${airflow:warehouse:nope}", c="fine")
+        errors = errors_of(a="${airflow:nope:host}", b="x${airflow-var:nope}${airflow:warehouse:nope}", c="fine")
 
-        assert {key: len(messages) for key, messages in found.items()} == {"a": 1, "b": 2}
+        assert {key: len(messages) for key, messages in errors.items()} == {"a": 1, "b": 2}
 
     def test_a_missing_connection(self) -> None:
         assert errors_of(a="${airflow:nope:host}") == {

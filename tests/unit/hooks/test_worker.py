@@ -31,10 +31,10 @@ class TestConfigurations:
         monkeypatch.setenv("AIRFLOW_VAR_TEAM", "sales")
         config = {"file": "/${airflow-var:team}", "topic": "${env:HOME}"}
 
-        found = configurations(config, KAFKA, None)
+        written = configurations(config, KAFKA, None)
 
-        assert found.config == config
-        assert found.variables == {"airflow-var::team": "sales"}
+        assert written.config == config
+        assert written.variables == {"airflow-var::team": "sales"}
 
     def test_its_repr_shows_no_values(self) -> None:
         assert "a:9092" not in repr(configurations({}, KAFKA, None))
@@ -44,9 +44,9 @@ class TestResolved:
     def test_has_the_values_of_all_variables(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("AIRFLOW_VAR_TEAM", "sales")
         monkeypatch.setenv("KC_GROUP", "connect-cluster")
-        found = configurations({"file": "/${airflow-var:team}"}, {**KAFKA, "group.id": "${env:KC_GROUP}"}, None)
+        written = configurations({"file": "/${airflow-var:team}"}, {**KAFKA, "group.id": "${env:KC_GROUP}"}, None)
 
-        assert found.resolved() == ({"file": "/sales"}, {**KAFKA, "group.id": "connect-cluster"})
+        assert written.resolved() == ({"file": "/sales"}, {**KAFKA, "group.id": "connect-cluster"})
 
     def test_the_values_are_masked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KC_TOKEN", "from-environment-53")

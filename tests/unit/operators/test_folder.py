@@ -41,14 +41,14 @@ class TestFiles:
         put(tmp_path, "3.yaml", "name: a-source\nconfig: {connector.class: FileStreamSource, file: /in, topic: on}\n")
 
         with DAG("d") as dag:
-            found = connectors_from_folder(tmp_path)
+            operators = connectors_from_folder(tmp_path)
 
-        assert {name: type(operator) for name, operator in found.items()} == {
+        assert {name: type(operator) for name, operator in operators.items()} == {
             "a-source": KafkaSourceOperator,
             "m-source": KafkaSourceOperator,
             "z-sink": KafkaSinkOperator,
         }
-        assert list(found) == sorted(found) == sorted(dag.task_ids)
+        assert list(operators) == sorted(operators) == sorted(dag.task_ids)
 
     def test_of_yaml_have_text_as_it_is_written(self, tmp_path: Path) -> None:
         put(
@@ -88,10 +88,10 @@ class TestTasks:
         put(tmp_path, "b.json", {"name": "b", "config": SINK})
 
         with DAG("d"):
-            found = connectors_from_folder(tmp_path)
+            operators = connectors_from_folder(tmp_path)
 
-        assert found["a"].outlets == [connector_alias("a")]
-        assert found["b"].inlets == [topic_asset("lines")]
+        assert operators["a"].outlets == [connector_alias("a")]
+        assert operators["b"].inlets == [topic_asset("lines")]
 
     def test_have_ids_that_airflow_takes(self, tmp_path: Path) -> None:
         put(tmp_path, "a.json", {"name": "orders / new: é", "config": SOURCE})
@@ -114,9 +114,9 @@ class TestTasks:
         put(tmp_path, "b.json", {"name": "b", "config": SINK})
 
         with DAG("d"):
-            found = connectors_from_folder(tmp_path, each={"b": {"retries": 7}}, retries=2, pool="kafka")
+            operators = connectors_from_folder(tmp_path, each={"b": {"retries": 7}}, retries=2, pool="kafka")
 
-        assert [(found[name].retries, found[name].pool) for name in "ab"] == [(2, "kafka"), (7, "kafka")]
+        assert [(operators[name].retries, operators[name].pool) for name in "ab"] == [(2, "kafka"), (7, "kafka")]
 
     @pytest.mark.parametrize(
         "secret",
@@ -154,14 +154,14 @@ class TestErrors:
         put(tmp_path, "e.yaml", "name: e\nname: f\n")
         put(tmp_path, "good.json", {"name": "good", "config": SOURCE})
 
-        found = errors_of(tmp_path)
+        errors = errors_of(tmp_path)
 
-        assert list(found) == ["a.json", "b.yaml", "c.json", "d.json", "e.yaml"]
-        assert found["a.json"][0].startswith("the file is not JSON")
-        assert found["b.yaml"][0].startswith("the file is not YAML")
-        assert found["c.json"] == ["`connector.class`: is missing"]
-        assert found["d.json"] == ["`name`: is missing"]
-        assert "has the key `name` twice" in found["e.yaml"][0]
+        assert list(errors) == ["a.json", "b.yaml", "c.json", "d.json", "e.yaml"]
+        assert errors["a.json"][0].startswith("the file is not JSON")
+        assert errors["b.yaml"][0].startswith("the file is not YAML")
+        assert errors["c.json"] == ["`connector.class`: is missing"]
+        assert errors["d.json"] == ["`name`: is missing"]
+        assert "has the key `name` twice" in errors["e.yaml"][0]
 
     def test_of_an_unknown_class_name_the_file(self, tmp_path: Path) -> None:
         put(tmp_path, "a.json", {"name": "a", "config": {"connector.class": "NoSuchConnector"}})

@@ -67,9 +67,9 @@ class TestBackfillOverAManualRun:
 
     @staticmethod
     def taken_over(**params: Any) -> Any:
-        found = context(start=START - HOUR, end=START, **params)
-        found["dag_run"].logical_date = START
-        return found
+        of_run = context(start=START - HOUR, end=START, **params)
+        of_run["dag_run"].logical_date = START
+        return of_run
 
     def test_the_interval_before_is_not_moved(self) -> None:
         with pytest.raises(ConfigError, match=r"begins at 2026-01-01 00:00.*Delete the DAG run"):
@@ -80,9 +80,9 @@ class TestBackfillOverAManualRun:
         assert str(run_mode(self.taken_over(**given)).replay) == "2026-01-01T00:00:00Z/2026-01-01T01:00:00Z"
 
     def test_a_run_of_the_schedule_is_moved(self) -> None:
-        found = context()
-        found["dag_run"].logical_date = START
-        assert str(run_mode(found).replay) == "2026-01-01T00:00:00Z/2026-01-01T01:00:00Z"
+        of_run = context()
+        of_run["dag_run"].logical_date = START
+        assert str(run_mode(of_run).replay) == "2026-01-01T00:00:00Z/2026-01-01T01:00:00Z"
 
 
 def test_params_give_a_manual_run_an_interval() -> None:

@@ -89,9 +89,9 @@ def _defer(operator: KafkaSourceOperator, context: Any) -> TaskDeferred:
 def _submissions(spark: FakeSpark) -> int:
     """How often spark-submit was run since it was last asked; it leaves its command line behind."""
     command = spark.folder / "command.json"
-    found = command.exists()
+    submitted = command.exists()
     command.unlink(missing_ok=True)
-    return int(found)
+    return int(submitted)
 
 
 class TestDeferral:

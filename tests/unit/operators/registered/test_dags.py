@@ -50,9 +50,9 @@ class TestDags:
         put(folder, "a", SOURCE)
         put(folder, "b", SINK)
 
-        found = dags(folder)
+        by_name = dags(folder)
 
-        assert {name: (dag.dag_id, type(dag.task_dict["run"])) for name, dag in found.items()} == {
+        assert {name: (dag.dag_id, type(dag.task_dict["run"])) for name, dag in by_name.items()} == {
             "a": ("kconnect.a", KafkaSourceOperator),
             "b": ("kconnect.b", KafkaSinkOperator),
         }
@@ -101,10 +101,10 @@ class TestDags:
         put(folder, "a", SOURCE)
         put(folder, "b", SINK)
 
-        found = dags(folder)
+        by_name = dags(folder)
 
-        assert found["a"].task_dict["run"].outlets == [connector_alias("a")]
-        assert found["b"].task_dict["run"].inlets == [topic_asset("lines")]
+        assert by_name["a"].task_dict["run"].outlets == [connector_alias("a")]
+        assert by_name["b"].task_dict["run"].inlets == [topic_asset("lines")]
 
     def test_leave_the_file_to_their_task(self, folder: Path) -> None:
         put(folder, "a", SOURCE)
@@ -137,10 +137,10 @@ class TestDags:
         put(folder, "a", {**SOURCE, "kconnect.schedule": "@daily"})
         put(folder, "b", SINK)
 
-        found = dags(folder)
+        by_name = dags(folder)
 
-        assert list(found) == ["a", "b"]
-        assert found["a"].schedule is not None
+        assert list(by_name) == ["a", "b"]
+        assert by_name["a"].schedule is not None
 
     def test_of_names_with_templates_do_not_render_them(self, folder: Path) -> None:
         put(folder, "x", {**SOURCE, "name": "{{ 7 * 7 }}", "topic": "{{ 7 * 7 }}"})
@@ -184,11 +184,11 @@ class TestInvalid:
         put(folder, "a", SOURCE)
         put(folder, "b", {**SINK, "kconnect.schedule": "whenever", "kconnect.spark.conf.spark.jars": "x.jar"})
 
-        found = dags(folder, schedule="@hourly")
+        by_name = dags(folder, schedule="@hourly")
 
-        assert ("kconnect-invalid" in found["a"].tags, "kconnect-invalid" in found["b"].tags) == (False, True)
-        assert found["b"].schedule is None
-        assert "kconnect.spark.conf.spark.jars: the worker does not allow" in (found["b"].doc_md or "")
+        assert ("kconnect-invalid" in by_name["a"].tags, "kconnect-invalid" in by_name["b"].tags) == (False, True)
+        assert by_name["b"].schedule is None
+        assert "kconnect.spark.conf.spark.jars: the worker does not allow" in (by_name["b"].doc_md or "")
 
     @pytest.mark.parametrize(
         ("content", "problem"),
@@ -219,10 +219,10 @@ class TestInvalid:
         put(folder, "a", {**SOURCE, "kconnect.schedule": "@continuous"})
         put(folder, "b", SINK)
 
-        found = dags(folder, dag={"max_active_runs": 2})
+        by_name = dags(folder, dag={"max_active_runs": 2})
 
-        assert "Airflow refuses" in (found["a"].doc_md or "")
-        assert isinstance(found["b"].task_dict["run"], KafkaSinkOperator)
+        assert "Airflow refuses" in (by_name["a"].doc_md or "")
+        assert isinstance(by_name["b"].task_dict["run"], KafkaSinkOperator)
 
     def test_folder_is_an_import_error(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="is not a folder"):

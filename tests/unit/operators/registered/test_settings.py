@@ -43,9 +43,9 @@ class TestSchedules:
 def test_values_become_parameters() -> None:
     keys = {"retries": "5", "retry.delay.ms": "1500", "pool": "big", "pool.slots": "2", "owner": "shop"}
 
-    found = task_parameters(values_of({f"kconnect.{key}": text for key, text in keys.items()}))
+    parameters = task_parameters(values_of({f"kconnect.{key}": text for key, text in keys.items()}))
 
-    assert found == {
+    assert parameters == {
         "retries": 5,
         "retry_delay": timedelta(milliseconds=1500),
         "pool": "big",

@@ -74,9 +74,9 @@ def test_stays_in_use_while_reading_fails(topic: Topic, cache: Path) -> None:
     topic.names = None
     age(cache, 61)
 
-    found = SnapshotFile(["x"], 60).get(topic.read)
+    snapshot = SnapshotFile(["x"], 60).get(topic.read)
 
-    assert ([entry.name for entry in found.entries], found.problem) == (["a"], "no Kafka broker answers")
+    assert ([entry.name for entry in snapshot.entries], snapshot.problem) == (["a"], "no Kafka broker answers")
 
 
 def test_a_failure_is_not_tried_again_at_once(topic: Topic) -> None:

@@ -86,23 +86,23 @@ class TestDeclared:
 
 
 class TestEvents:
-    def _events(self, spark: FakeSpark, found: dict[str, Any], **parameters: Any) -> list[Any]:
-        spark.behave(ending_with(found))
+    def _events(self, spark: FakeSpark, content: dict[str, Any], **parameters: Any) -> list[Any]:
+        spark.behave(ending_with(content))
         given = context()
         KafkaSourceOperator(task_id="t", connector=SOURCE, **parameters).execute(given)
         return list(given["outlet_events"][connector_alias("lines")].asset_alias_events)
 
     def test_each_topic_gets_one_with_the_facts_of_the_run(self, spark: FakeSpark) -> None:
-        found = report(topics=["a", "b"])
+        content = report(topics=["a", "b"])
 
-        events = self._events(spark, found)
+        events = self._events(spark, content)
 
         assert [event.dest_asset_key.uri for event in events] == [topic_asset("a").uri, topic_asset("b").uri]
         assert events[0].extra == {
             "connector": "lines",
             "run": "d/r/t#1",
-            "records": found["records"],
-            "offsets": found["offsets"],
+            "records": content["records"],
+            "offsets": content["offsets"],
             "guarantee": "exactly_once",
         }
 

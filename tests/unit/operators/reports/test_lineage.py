@@ -45,7 +45,7 @@ def _sent(lineage: Any) -> dict[str, Any]:
 
 
 def _names(datasets: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    return [(found["namespace"], found["name"]) for found in datasets]
+    return [(dataset["namespace"], dataset["name"]) for dataset in datasets]
 
 
 def _named(name: Any) -> tuple[str, str]:
@@ -53,8 +53,8 @@ def _named(name: Any) -> tuple[str, str]:
     return name.get_namespace(), name.get_name()
 
 
-def _after_run(spark: FakeSpark, operator: Any, found: dict[str, Any]) -> dict[str, Any]:
-    spark.behave(ending_with(found))
+def _after_run(spark: FakeSpark, operator: Any, content: dict[str, Any]) -> dict[str, Any]:
+    spark.behave(ending_with(content))
     operator.execute(context())
     return _sent(DefaultExtractor(operator).extract_on_complete(None))
 
@@ -77,9 +77,9 @@ class TestDatasets:
 
     def test_of_a_run_that_has_ended_are_those_of_its_report(self, spark: FakeSpark) -> None:
         partition = {"protocol": "1", "table": "sales.orders"}
-        found = report(topics=["shop-orders"], offsets=[{"partition": partition, "offset": {"incrementing": 7}}])
+        content = report(topics=["shop-orders"], offsets=[{"partition": partition, "offset": {"incrementing": 7}}])
 
-        sent = _after_run(spark, KafkaSourceOperator(task_id="t", connector=TABLES), found)
+        sent = _after_run(spark, KafkaSourceOperator(task_id="t", connector=TABLES), content)
 
         assert _names(sent["inputs"]) == [_named(naming.Postgres("db", "5432", "shop", "sales", "orders"))]
         assert _names(sent["outputs"]) == [_named(naming.Kafka("broker", "9093", "shop-orders"))]
@@ -104,9 +104,9 @@ class TestDatasets:
 
 class TestRows:
     def test_are_counted_for_what_was_read_and_written(self, spark: FakeSpark) -> None:
-        found = report(records={"read": 9, "written": 7})
+        content = report(records={"read": 9, "written": 7})
 
-        sent = _after_run(spark, KafkaSourceOperator(task_id="t", connector=SOURCE), found)
+        sent = _after_run(spark, KafkaSourceOperator(task_id="t", connector=SOURCE), content)
 
         assert sent["inputs"][0]["inputFacets"]["inputStatistics"]["rowCount"] == 9
         assert sent["outputs"][0]["outputFacets"]["outputStatistics"]["rowCount"] == 7
@@ -115,13 +115,13 @@ class TestRows:
         operator = KafkaSourceOperator(task_id="t", connector=SOURCE)
         sent = _after_run(spark, operator, report(topics=["a", "b"]))
 
-        assert [found["outputFacets"] for found in sent["outputs"]] == [{}, {}]
+        assert [output["outputFacets"] for output in sent["outputs"]] == [{}, {}]
 
     def test_dead_letters_are_an_output_of_their_own(self, spark: FakeSpark) -> None:
         operator = KafkaSinkOperator(task_id="t", connector={**SINK, "errors.deadletterqueue.topic.name": "bad"})
         sent = _after_run(spark, operator, report("sink", records={"read": 7, "written": 5, "dead_lettered": 2}))
 
-        rows = {found["name"]: found["outputFacets"]["outputStatistics"]["rowCount"] for found in sent["outputs"]}
+        rows = {output["name"]: output["outputFacets"]["outputStatistics"]["rowCount"] for output in sent["outputs"]}
         assert rows == {"/lake/lines": 5, "bad": 2}
 
 

@@ -56,8 +56,8 @@ def _received(listener: socket.socket) -> set[str]:
     return {line.removeprefix("airflow.kconnect.") for line in lines if "kconnect" in line}
 
 
-def _run(spark: FakeSpark, operator: Any, connector: dict[str, str], found: dict[str, Any]) -> None:
-    spark.behave(ending_with(found))
+def _run(spark: FakeSpark, operator: Any, connector: dict[str, str], content: dict[str, Any]) -> None:
+    spark.behave(ending_with(content))
     operator(task_id="t", connector=connector).execute(context())
 
 
@@ -77,8 +77,8 @@ class TestStatsd:
         }
 
     def test_a_sink_counts_too_and_says_how_far_it_is_behind(self, spark: FakeSpark, statsd: socket.socket) -> None:
-        found = report("sink", records=BAD, lag={"lines": 5, "more": 3}, lag_max=4, notes={"blocked": {"lines-0": 2}})
-        _run(spark, KafkaSinkOperator, {**SINK, "errors.deadletterqueue.topic.name": "bad"}, found)
+        content = report("sink", records=BAD, lag={"lines": 5, "more": 3}, lag_max=4, notes={"blocked": {"lines-0": 2}})
+        _run(spark, KafkaSinkOperator, {**SINK, "errors.deadletterqueue.topic.name": "bad"}, content)
 
         tags = "dag_id=d,task_id=t,connector=files,kind=sink"
         assert _received(statsd) >= {

@@ -38,10 +38,10 @@ class Note(BaseNotifier):
         self.sent.append(self.text)
 
 
-def _run(spark: FakeSpark, found: dict[str, Any], **parameters: Any) -> dict[str, Any]:
-    spark.behave(ending_with(found))
+def _run(spark: FakeSpark, content: dict[str, Any], **parameters: Any) -> dict[str, Any]:
+    spark.behave(ending_with(content))
     given: dict[str, Any] = context()
-    operator, connector = (KafkaSinkOperator, SINK) if found["kind"] == "sink" else (KafkaSourceOperator, SOURCE)
+    operator, connector = (KafkaSinkOperator, SINK) if content["kind"] == "sink" else (KafkaSourceOperator, SOURCE)
     operator(task_id="t", connector=connector, **parameters).execute(given)  # type: ignore[arg-type]
     return given
 
@@ -97,9 +97,9 @@ class TestLag:
 
 class TestAirflowsOwnCallbacks:
     def test_find_the_report_in_the_context(self, spark: FakeSpark) -> None:
-        found = report()
+        content = report()
 
-        assert _run(spark, found)["kconnect"] == found
+        assert _run(spark, content)["kconnect"] == content
 
     def test_find_the_error_in_the_context_without_secrets(self, spark: FakeSpark) -> None:
         mask_secret("the-password")
