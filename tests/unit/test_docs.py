@@ -67,15 +67,15 @@ def test_every_fence_is_closed(page: Path) -> None:
 
 
 def test_every_page_can_be_reached_from_the_readme() -> None:
-    found, todo = set(), [REPOSITORY / "README.md"]
+    reached, todo = set(), [REPOSITORY / "README.md"]
     while todo:
         page = todo.pop()
-        if page in found or page.suffix != ".md" or not page.exists():
+        if page in reached or page.suffix != ".md" or not page.exists():
             continue
-        found.add(page)
+        reached.add(page)
         targets = (match["target"].partition("#")[0] for match in _LINK.finditer(page.read_text(encoding="utf-8")))
         todo += [(page.parent / target).resolve() for target in targets if target and ":" not in target]
-    assert [str(page) for page in PAGES if page not in found] == [], "link it in docs/index.md"
+    assert [str(page) for page in PAGES if page not in reached] == [], "link it in docs/index.md"
 
 
 @pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])

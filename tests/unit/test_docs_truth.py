@@ -42,13 +42,13 @@ def _plugin_keys() -> Iterator[ConfigKey]:
 
 
 def _keys() -> dict[str, list[ConfigKey]]:
-    found: dict[str, list[ConfigKey]] = {}
+    by_name: dict[str, list[ConfigKey]] = {}
     for definition in (worker_config_def(), source_config(), sink_config()):
         for key in definition.keys.values():
-            found.setdefault(key.name, []).append(key)
+            by_name.setdefault(key.name, []).append(key)
     for key in _plugin_keys():
-        found.setdefault(key.name, []).append(key)
-    return found
+        by_name.setdefault(key.name, []).append(key)
+    return by_name
 
 
 KEYS = _keys()
@@ -114,7 +114,7 @@ def _tables_with_defaults() -> Iterator[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("page", "key", "cell"), sorted(set(_tables_with_defaults())))
 def test_a_default_in_a_table_is_right(page: str, key: str, cell: str) -> None:
-    assert any(default_text(found) in cell for found in KEYS[key])
+    assert any(default_text(definition) in cell for definition in KEYS[key])
 
 
 def test_tables_state_defaults() -> None:
@@ -133,14 +133,14 @@ def _number(text: str) -> str:
     """Plain number of a text with blanks and a unit; a text in backticks as it is."""
     if text.startswith("`"):
         return text.strip("`")
-    found = re.fullmatch(r"(-?\d[\d ]*?) ?([KMG]iB|m?s|bytes|)", text)
-    assert found is not None
-    return str(int(found[1].replace(" ", "")) * _UNITS[found[2]])
+    match = re.fullmatch(r"(-?\d[\d ]*?) ?([KMG]iB|m?s|bytes|)", text)
+    assert match is not None
+    return str(int(match[1].replace(" ", "")) * _UNITS[match[2]])
 
 
 @pytest.mark.parametrize(("page", "key", "value"), _stated_defaults())
 def test_a_default_that_a_sentence_states_is_right(page: str, key: str, value: str) -> None:
-    assert _number(value) in {default_text(found).strip("`") for found in KEYS[key]}
+    assert _number(value) in {default_text(definition).strip("`") for definition in KEYS[key]}
 
 
 def test_pages_state_defaults_in_sentences() -> None:

@@ -40,14 +40,14 @@ def _requirements(*extras: str) -> Iterator[Requirement]:
 def _imports(folder: str) -> set[str]:
     """Names of all modules that the files of a folder import, but those of the standard library and ours."""
     ours = {"airflow_kconnect", "tests", "benchmarks"}
-    found: set[str] = set()
+    modules: set[str] = set()
     for path in (REPOSITORY / folder).rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
-                found |= {alias.name for alias in node.names}
+                modules |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                found.add(str(node.module))
-    return {name for name in found if name.partition(".")[0] not in sys.stdlib_module_names | ours}
+                modules.add(str(node.module))
+    return {name for name in modules if name.partition(".")[0] not in sys.stdlib_module_names | ours}
 
 
 def _undeclared(folder: str, *extras: str) -> set[str]:
@@ -67,17 +67,17 @@ def _undeclared(folder: str, *extras: str) -> set[str]:
 
 class TestDependencies:
     def test_what_the_package_imports_is_declared(self) -> None:
-        found = _undeclared(
+        undeclared = _undeclared(
             *("airflow_kconnect", "spark", "jdbc", "duckdb", "jpype", "avro", "json-schema", "protobuf"),
             *("kafka", "kubernetes", "openlineage"),
         )
 
-        assert found == set()
+        assert undeclared == set()
 
     def test_what_the_tests_import_is_declared(self) -> None:
-        found = _undeclared("tests", "spark", "jdbc", "kafka", "kubernetes", "openlineage", "dev")
+        undeclared = _undeclared("tests", "spark", "jdbc", "kafka", "kubernetes", "openlineage", "dev")
 
-        assert found == set()
+        assert undeclared == set()
 
     def test_no_module_is_imported_that_the_oldest_airflow_lacks(self) -> None:
         newer = re.compile(r"airflow\.sdk\.(configuration|exceptions|log|observability|types)\b")

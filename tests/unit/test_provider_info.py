@@ -36,8 +36,8 @@ _HEAVY = ("pyspark", "confluent_kafka", "pyarrow", "pandas", "numpy")
 
 @pytest.fixture(scope="session")
 def provider_yaml() -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load((REPOSITORY / "provider.yaml").read_text(encoding="utf-8"))
-    return found
+    described: dict[str, Any] = yaml.safe_load((REPOSITORY / "provider.yaml").read_text(encoding="utf-8"))
+    return described
 
 
 def _schema(name: str) -> Any:
@@ -71,15 +71,15 @@ class TestProviderInfo:
         assert get_provider_info() == shared
 
     def test_is_found_by_its_entry_point(self) -> None:
-        found = [
+        points = [
             point
             for point in entry_points(group="apache_airflow_provider")
             if point.value.startswith("airflow_kconnect")
         ]
 
-        assert [point.load() for point in found] == [get_provider_info]
-        assert found[0].dist is not None
-        assert found[0].dist.name == get_provider_info()["package-name"]
+        assert [point.load() for point in points] == [get_provider_info]
+        assert points[0].dist is not None
+        assert points[0].dist.name == get_provider_info()["package-name"]
 
     @pytest.mark.parametrize("kind", _KINDS)
     def test_lists_the_modules_with_public_classes(self, kind: str) -> None:

@@ -53,16 +53,16 @@ def _functions(value: Any) -> Iterator[Callable[..., Any]]:
     for name, member in vars(value).items():
         if name != "__init__" and name.startswith("_"):
             continue
-        found = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
-        if inspect.isroutine(found):
-            yield inspect.unwrap(found)
+        function = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        if inspect.isroutine(function):
+            yield inspect.unwrap(function)
 
 
 def _named(value: Any) -> set[str]:
     """The types that signatures and fields name."""
     fields = vars(value).get("__annotations__", {}) if inspect.isclass(value) else {}
-    found = _words({name: text for name, text in fields.items() if not name.startswith("_")})
-    return found.union(*(_words(getattr(function, "__annotations__", {})) for function in _functions(value)))
+    named = _words({name: text for name, text in fields.items() if not name.startswith("_")})
+    return named.union(*(_words(getattr(function, "__annotations__", {})) for function in _functions(value)))
 
 
 @pytest.mark.parametrize(("module", "name"), NAMES, ids=lambda value: getattr(value, "__name__", value))

@@ -14,13 +14,13 @@ PAGES = sorted((Path(__file__).parents[2] / "docs" / "runbooks").glob("*.md"))
 
 
 def symptoms() -> list[tuple[str, str]]:
-    found = []
+    lines = []
     for page in PAGES:
         block = re.search(r"## Symptom\n.*?```text\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
         assert block is not None
         # A missing file is mostly that and nothing more.
-        found += [(page.stem, line) for line in block[1].splitlines() if "does not exist" not in line]
-    return found
+        lines += [(page.stem, line) for line in block[1].splitlines() if "does not exist" not in line]
+    return lines
 
 
 @pytest.mark.parametrize(("page", "line"), symptoms())

@@ -22,12 +22,12 @@ def _own_imports(block: Block) -> Iterator[tuple[str, str]]:
     """Module and name of each import of something of this package."""
     for node in ast.walk(ast.parse(block.text)):
         if isinstance(node, ast.ImportFrom):
-            found = [(str(node.module), alias.name) for alias in node.names]
+            imported = [(str(node.module), alias.name) for alias in node.names]
         elif isinstance(node, ast.Import):
-            found = [(alias.name, "") for alias in node.names]
+            imported = [(alias.name, "") for alias in node.names]
         else:
             continue
-        yield from (pair for pair in found if pair[0].partition(".")[0] == "airflow_kconnect")
+        yield from (pair for pair in imported if pair[0].partition(".")[0] == "airflow_kconnect")
 
 
 @pytest.mark.parametrize("name", sdk.__all__)

@@ -87,13 +87,13 @@ def test_a_page_has_plain_words(page: Path) -> None:
 
 
 def test_texts_of_the_package_have_plain_words() -> None:
-    found = [
+    stilted = [
         f"{_name(module)}: {finding}"
         for module in MODULES
         for line, text in literals(module.read_text(encoding="utf-8"))
         for finding in findings(text, line)
     ]
-    assert found == []
+    assert stilted == []
 
 
 def test_findings_name_line_and_better_word() -> None:

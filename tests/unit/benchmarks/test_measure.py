@@ -28,8 +28,8 @@ def test_a_ratio_is_that_of_the_medians_and_of_single_rounds() -> None:
 
 
 def test_a_row_survives_json() -> None:
-    found = row(OURS, 10, 40)
-    assert Row.of(json.loads(json.dumps(found.as_dict()))) == found
+    written = row(OURS, 10, 40)
+    assert Row.of(json.loads(json.dumps(written.as_dict()))) == written
 
 
 def rounds(passes: int) -> tuple[list[str], list[Row]]:

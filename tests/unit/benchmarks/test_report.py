@@ -49,22 +49,26 @@ def test_the_summary_compares_both_sides_with_all_cores() -> None:
 
 
 def test_the_summary_takes_the_faster_connect() -> None:
-    found = [*rows(), row("Kafka to files", CONNECT, "tuned", 1, 100), row("Kafka to files", CONNECT, "tuned", 2, 50)]
-    found.append(row("Kafka to files", OURS, "local[2]", 2, 200))
-    assert summary(found).splitlines()[-1] == "| Kafka to files | 100 | 200 | 2.0 |"
+    measured = [
+        *rows(),
+        row("Kafka to files", CONNECT, "tuned", 1, 100),
+        row("Kafka to files", CONNECT, "tuned", 2, 50),
+    ]
+    measured.append(row("Kafka to files", OURS, "local[2]", 2, 200))
+    assert summary(measured).splitlines()[-1] == "| Kafka to files | 100 | 200 | 2.0 |"
 
 
 def test_the_start_up_table_has_median_and_best() -> None:
-    found = startup_table({"seconds": {"exit": [9.0, 7.0, 8.0]}})
-    assert found.splitlines()[-1] == "| exit | 8.0 | 7.0 |"
+    text = startup_table({"seconds": {"exit": [9.0, 7.0, 8.0]}})
+    assert text.splitlines()[-1] == "| exit | 8.0 | 7.0 |"
 
 
 def test_numbers_have_three_digits() -> None:
     assert number(265_432) == "265 000"
 
 
-def results(found: list[Row]) -> dict[str, object]:
-    return {"machine": {"cores": "2"}, "facts": {"PostgreSQL": "17"}, "rows": found}
+def results(measured: list[Row]) -> dict[str, object]:
+    return {"machine": {"cores": "2"}, "facts": {"PostgreSQL": "17"}, "rows": measured}
 
 
 def test_the_summary_takes_both_results() -> None:
@@ -91,9 +95,9 @@ def test_the_page_quotes_every_table() -> None:
 
 
 def test_a_chart_has_a_bar_for_each_contender() -> None:
-    found = [*rows(), *rows("Kafka to files")]
-    image = ElementTree.fromstring(bars(found))
-    assert len(image.findall("{*}rect[@x]")) == len(found)
+    measured = [*rows(), *rows("Kafka to files")]
+    image = ElementTree.fromstring(bars(measured))
+    assert len(image.findall("{*}rect[@x]")) == len(measured)
 
 
 def test_no_bar_reaches_beyond_the_picture() -> None:

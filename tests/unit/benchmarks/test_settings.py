@@ -39,5 +39,5 @@ def test_the_tuned_consumer_reads_as_far_ahead_as_ours() -> None:
 def test_our_transactions_end_when_those_of_a_tuned_source_do() -> None:
     worker = WorkerConfig.from_props(settings.our_worker("localhost:9092"))
     config = {"name": "x", "connector.class": "FileStreamSource", "file": "/tmp/x", "topic": "x"}
-    found = run_settings(validate_connector(config | settings.our_source(), worker=worker), worker, "run")
-    assert str(found.chunk_ms) == settings.tuned_source()["transaction.boundary.interval.ms"]
+    ours = run_settings(validate_connector(config | settings.our_source(), worker=worker), worker, "run")
+    assert str(ours.chunk_ms) == settings.tuned_source()["transaction.boundary.interval.ms"]

@@ -62,9 +62,9 @@ def test_the_last_line_says_what_comes_next(api: ConnectApi) -> None:
 
 
 def test_json_has_the_same(api: ConnectApi) -> None:
-    found = answer(api)
-    verdicts = {each["name"]: each["verdict"] for each in found["connectors"]}
-    assert (verdicts, found["moves"]) == ({"mongo": "cannot move", "orders": "can move"}, [])
+    printed = answer(api)
+    verdicts = {each["name"]: each["verdict"] for each in printed["connectors"]}
+    assert (verdicts, printed["moves"]) == ({"mongo": "cannot move", "orders": "can move"}, [])
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
@@ -76,8 +76,8 @@ def test_secrets_are_not_shown(api: ConnectApi, words: tuple[str, ...]) -> None:
 
 def test_a_paused_connector_is_started_by_a_move(api: ConnectApi) -> None:
     api.add("paused", FILE, state="PAUSED")
-    (found,) = answer(api, "--connector", "paused")["connectors"]
-    assert found["notes"][0].startswith("is PAUSED in Connect, and is started here once it has moved")
+    (connector,) = answer(api, "--connector", "paused")["connectors"]
+    assert connector["notes"][0].startswith("is PAUSED in Connect, and is started here once it has moved")
 
 
 def test_only_the_named_connectors(api: ConnectApi) -> None:
@@ -108,15 +108,15 @@ def test_moving_needs_a_worker(api: ConnectApi, tmp_path: Path) -> None:
 def test_a_file_in_the_folder_is_what_is_judged(api: ConnectApi, tmp_path: Path) -> None:
     changed = {"name": "orders", **FILE, "topic": "other", "tasks.max": "x"}
     (tmp_path / "orders.json").write_text(json.dumps(changed))
-    (found,) = answer(api, "--connector", "orders", "--to", str(tmp_path))["connectors"]
-    assert (found["edited"], list(found["problems"])) == (["tasks.max", "topic"], ["tasks.max"])
+    (connector,) = answer(api, "--connector", "orders", "--to", str(tmp_path))["connectors"]
+    assert (connector["edited"], list(connector["problems"])) == (["tasks.max", "topic"], ["tasks.max"])
 
 
 def test_a_file_must_not_move_the_offsets(api: ConnectApi, tmp_path: Path) -> None:
     changed = {"name": "orders", **FILE, "offsets.storage.topic": "mine"}
     (tmp_path / "orders.json").write_text(json.dumps(changed))
-    (found,) = answer(api, "--connector", "orders", "--to", str(tmp_path))["connectors"]
-    assert "the offsets are elsewhere then" in found["problems"]["offsets.storage.topic"][0]
+    (connector,) = answer(api, "--connector", "orders", "--to", str(tmp_path))["connectors"]
+    assert "the offsets are elsewhere then" in connector["problems"]["offsets.storage.topic"][0]
 
 
 def test_something_else_than_connect(api: ConnectApi) -> None:

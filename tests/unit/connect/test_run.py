@@ -191,8 +191,8 @@ class TestEvents:
     @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), _members, max_leaves=20))
     def test_no_event_ends_its_reader(self, event: Any) -> None:
         line = f"{EVENT_PREFIX}t {json.dumps(event)}"
-        found = parse_event(line, "t")
-        assert found is None or isinstance(describe_event(found), str)
+        parsed = parse_event(line, "t")
+        assert parsed is None or isinstance(describe_event(parsed), str)
 
     @pytest.mark.parametrize(
         ("event", "text"),

@@ -14,9 +14,9 @@ from airflow_kconnect.connect.system_errors import system_error
 @pytest.mark.parametrize("code", ["EIO", "ESTALE", "ETIMEDOUT", "ENOSPC", "EDQUOT", "ECONNRESET"])
 def test_what_may_pass_is_tried_again(code: str) -> None:
     number = getattr(errno, code)
-    found = system_error("reading a.txt", OSError(number, os.strerror(number)))
-    assert isinstance(found, RetriableError)
-    assert str(found).startswith(f"reading a.txt: {os.strerror(number)}; ")
+    error = system_error("reading a.txt", OSError(number, os.strerror(number)))
+    assert isinstance(error, RetriableError)
+    assert str(error).startswith(f"reading a.txt: {os.strerror(number)}; ")
 
 
 @pytest.mark.parametrize("error", [ConnectionError("gone"), TimeoutError("late")], ids=lambda error: str(error))

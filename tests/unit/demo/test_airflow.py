@@ -20,6 +20,6 @@ class TestEnvironment:
         assert name not in environment(DemoFolder(Path("/demo")))
 
     def test_everything_is_in_the_folder(self) -> None:
-        found = environment(DemoFolder(Path("/my demo")))
+        variables = environment(DemoFolder(Path("/my demo")))
 
-        assert found["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] == "sqlite:////my demo/airflow/airflow.db"
+        assert variables["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"] == "sqlite:////my demo/airflow/airflow.db"

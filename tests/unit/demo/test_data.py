@@ -21,8 +21,8 @@ class TestWeather:
 
     def test_july_is_warmer_than_january(self) -> None:
         def highest(month: str) -> float:
-            found = [float(line.split(",")[2]) for line in weather_lines() if line[5:7] == month]
-            return sum(found) / len(found)
+            temperatures = [float(line.split(",")[2]) for line in weather_lines() if line[5:7] == month]
+            return sum(temperatures) / len(temperatures)
 
         assert highest("07") > highest("01") + 10
 

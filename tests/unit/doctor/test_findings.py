@@ -16,8 +16,8 @@ SUBJECT = Subject(lambda: None)
 
 
 def _only(checks: Checks, subject: Subject = SUBJECT) -> Finding:
-    (found,) = checks.run(subject)
-    return found
+    (finding,) = checks.run(subject)
+    return finding
 
 
 def test_findings_have_the_name_of_their_check_unless_they_have_their_own() -> None:
@@ -69,8 +69,8 @@ def test_an_error_is_a_problem(error: Exception, text: str) -> None:
         raise error
 
     checks.add("failing")(fail)
-    found = _only(checks)
-    assert (found.status, found.text) == (Status.PROBLEM, text)
+    finding = _only(checks)
+    assert (finding.status, finding.text) == (Status.PROBLEM, text)
 
 
 def test_secrets_of_the_worker_are_hidden() -> None:

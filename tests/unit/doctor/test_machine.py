@@ -12,7 +12,7 @@ from airflow_kconnect.doctor.findings import Checks, Finding, Status
 from airflow_kconnect.doctor.subject import Subject
 
 
-def _found(name: str) -> Finding:
+def _finding(name: str) -> Finding:
     checks = Checks()
     machine.register(checks)
     return next(finding for finding in checks.run(Subject(lambda: None)) if finding.name == name)
@@ -21,20 +21,20 @@ def _found(name: str) -> Finding:
 def test_this_machine_has_no_problem() -> None:
     checks = Checks()
     machine.register(checks)
-    assert [found for found in checks.run(Subject(lambda: None)) if found.status is Status.PROBLEM] == []
+    assert [finding for finding in checks.run(Subject(lambda: None)) if finding.status is Status.PROBLEM] == []
 
 
 def test_no_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = _found("Java")
-    assert found.status is Status.PROBLEM
-    assert "Install a JRE 17 or newer" in found.text
+    finding = _finding("Java")
+    assert finding.status is Status.PROBLEM
+    assert "Install a JRE 17 or newer" in finding.text
 
 
 def test_a_java_home_without_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert f"JAVA_HOME is set to {tmp_path}" in _found("Java").text
+    assert f"JAVA_HOME is set to {tmp_path}" in _finding("Java").text
 
 
 def test_an_old_java_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -43,42 +43,42 @@ def test_an_old_java_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
     java.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    assert _found("Java").text.startswith("Java 11 was found")
+    assert _finding("Java").text.startswith("Java 11 was found")
 
 
 def test_packages_that_are_required_are_listed() -> None:
-    assert "confluent-kafka " in _found("Packages").text
+    assert "confluent-kafka " in _finding("Packages").text
 
 
 def test_a_package_below_its_bound_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         machine, "requires", lambda name: ["confluent-kafka>=999", "no-such-package", "x; extra == 'y'"]
     )
-    found = _found("Packages")
-    assert found.status is Status.PROBLEM
-    assert "needed is >=999" in found.text
-    assert "no-such-package is missing" in found.text
+    finding = _finding("Packages")
+    assert finding.status is Status.PROBLEM
+    assert "needed is >=999" in finding.text
+    assert "no-such-package is missing" in finding.text
 
 
 def test_a_cache_folder_that_does_not_exist_yet_is_fine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path / "new" / "cache"))
-    assert _found("Cache folder").status is Status.OK
+    assert _finding("Cache folder").status is Status.OK
 
 
 def test_a_cache_folder_that_is_a_file_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("")
     monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path / "cache"))
-    found = _found("Cache folder")
-    assert (found.status, "set KCONNECT_CACHE" in found.cure) == (Status.PROBLEM, True)
+    finding = _finding("Cache folder")
+    assert (finding.status, "set KCONNECT_CACHE" in finding.cure) == (Status.PROBLEM, True)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_cache_folder_without_rights_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path / "cache"))
-    assert _found("Cache folder").status is Status.PROBLEM
+    assert _finding("Cache folder").status is Status.PROBLEM
 
 
 def test_little_room_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "_LEAST_FREE_BYTES", 10**18)
-    assert _found("Temporary folder").status is Status.WARNING
+    assert _finding("Temporary folder").status is Status.WARNING

@@ -51,13 +51,13 @@ class TestPrecedence:
         assert configs(worker, overrides).consumer("g")["security.protocol"] == expected
 
     def test_security_of_the_worker_counts_for_every_client(self) -> None:
-        found = configs({"security.protocol": "SSL"})
-        clients = (found.admin(), found.producer(None), found.producer("t"), found.consumer("g"))
+        of_worker = configs({"security.protocol": "SSL"})
+        clients = (of_worker.admin(), of_worker.producer(None), of_worker.producer("t"), of_worker.consumer("g"))
         assert [client["security.protocol"] for client in clients] == ["SSL"] * 4
 
     def test_an_override_of_one_client_does_not_touch_the_others(self) -> None:
-        found = configs(overrides={"producer.override.security.protocol": "SSL"})
-        assert "security.protocol" not in found.consumer("g") | found.admin()
+        overridden = configs(overrides={"producer.override.security.protocol": "SSL"})
+        assert "security.protocol" not in overridden.consumer("g") | overridden.admin()
 
     def test_a_worker_key_that_cannot_be_honoured_is_named_with_its_client(self) -> None:
         with pytest.raises(ConfigError, match=r"`producer\.ssl\.keystore\.location`"):
@@ -135,8 +135,10 @@ class TestWhatExactlyOnceNeeds:
 
 class TestClients:
     def test_client_ids_are_those_of_connect(self) -> None:
-        found = configs()
-        assert [client["client.id"] for client in (found.admin(), found.producer("t"), found.consumer("g"))] == [
+        defaults = configs()
+        assert [
+            client["client.id"] for client in (defaults.admin(), defaults.producer("t"), defaults.consumer("g"))
+        ] == [
             "connector-adminclient-fs",
             "connector-producer-fs",
             "connector-consumer-fs",
@@ -147,11 +149,11 @@ class TestClients:
         assert configs().consumer("g", bulk=True)[wait] > configs().consumer("g")[wait]
 
     def test_librdkafka_takes_the_defaults_of_every_client(self) -> None:
-        found = configs()
-        AdminClient(found.admin())
-        Producer(found.producer(None))
-        Producer(found.producer("t"))
-        Consumer(found.consumer("g")).close()
+        defaults = configs()
+        AdminClient(defaults.admin())
+        Producer(defaults.producer(None))
+        Producer(defaults.producer("t"))
+        Consumer(defaults.consumer("g")).close()
 
     @pytest.mark.parametrize(
         "key",

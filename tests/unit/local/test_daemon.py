@@ -28,9 +28,9 @@ class TestPidFile:
     def test_finds_its_process(self, tmp_path: Path, sleeper: psutil.Popen) -> None:
         pid_file = daemon.PidFile(tmp_path / "pid")
         pid_file.write(psutil.Process(sleeper.pid))
-        found = pid_file.process()
-        assert found is not None
-        assert found.pid == sleeper.pid
+        process = pid_file.process()
+        assert process is not None
+        assert process.pid == sleeper.pid
         assert not pid_file.remove_if_stale()
 
     @pytest.mark.parametrize(

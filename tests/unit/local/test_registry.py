@@ -16,11 +16,11 @@ def folder(tmp_path: Path) -> Path:
     """A folder as a download leaves it."""
     program = tmp_path / "registry-runner.jar"
     program.write_bytes(b"jar" * 100_000)
-    found = tmp_path / "download"
-    found.mkdir()
-    with tarfile.open(found / "registry-all.tar.gz", "w:gz") as archive:
+    download = tmp_path / "download"
+    download.mkdir()
+    with tarfile.open(download / "registry-all.tar.gz", "w:gz") as archive:
         archive.add(program, program.name)
-    return found
+    return download
 
 
 def test_the_program_is_in_the_unpacked_folder(folder: Path) -> None:
@@ -29,7 +29,7 @@ def test_the_program_is_in_the_unpacked_folder(folder: Path) -> None:
 
 def test_several_at_a_time_find_a_whole_one_and_leave_nothing_else(folder: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(lambda _: unpacked(folder, print), range(8)))
+        paths = set(pool.map(lambda _: unpacked(folder, print), range(8)))
 
-    assert {path.stat().st_size for path in found} == {300_000}
+    assert {path.stat().st_size for path in paths} == {300_000}
     assert sorted(path.name for path in folder.iterdir()) == ["registry-all.tar.gz", "unpacked"]

@@ -29,8 +29,8 @@ class TestFindJava:
     )
     def test_new_enough(self, tmp_path: Path, says: str, version: int) -> None:
         program = fake_java(tmp_path, says)
-        found = find_java({"PATH": f"/nowhere:{program.parent}"})
-        assert (found.path, found.version) == (program, version)
+        java = find_java({"PATH": f"/nowhere:{program.parent}"})
+        assert (java.path, java.version) == (program, version)
 
     def test_java_home_wins_over_path(self, tmp_path: Path) -> None:
         home, other = tmp_path / "home", tmp_path / "other"

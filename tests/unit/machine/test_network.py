@@ -44,15 +44,15 @@ class TestProxyOptions:
 
 class TestMavenMirror:
     @pytest.mark.parametrize(
-        ("of", "found"), [("central", True), ("*", True), ("external:*,!x", True), ("*,!central", False), ("x", False)]
+        ("of", "counts"), [("central", True), ("*", True), ("external:*,!x", True), ("*,!central", False), ("x", False)]
     )
-    def test_which_mirror_counts(self, tmp_path: Path, of: str, found: bool) -> None:
+    def test_which_mirror_counts(self, tmp_path: Path, of: str, counts: bool) -> None:
         settings = tmp_path / "settings.xml"
         mirror = f"<mirror><id>m</id><mirrorOf>{of}</mirrorOf><url> https://m.invalid/maven </url></mirror>"
         settings.write_text(
             f'<settings xmlns="http://maven.apache.org/SETTINGS/1.2.0"><mirrors>{mirror}</mirrors></settings>'
         )
-        assert maven_mirror(settings) == ("https://m.invalid/maven" if found else None)
+        assert maven_mirror(settings) == ("https://m.invalid/maven" if counts else None)
 
     def test_no_settings(self, tmp_path: Path) -> None:
         assert maven_mirror(tmp_path / "none.xml") is None

@@ -54,10 +54,10 @@ class TestSparkHome:
         assert spark_home() == Path("/opt/spark")
 
     def test_is_that_of_pips_pyspark(self) -> None:
-        found = spark_home()
+        home = spark_home()
 
-        assert found is not None
-        assert list(found.glob("jars/spark-core_*.jar"))
+        assert home is not None
+        assert list(home.glob("jars/spark-core_*.jar"))
 
     def test_is_found_from_the_archive_that_a_job_imports_from(self, tmp_path: Path) -> None:
         home = _spark(tmp_path / "pyspark")

@@ -33,8 +33,8 @@ def test_a_password_in_the_url_is_refused_and_not_repeated() -> None:
 
 def test_the_first_line_of_the_file_is_the_password(tmp_path: Path) -> None:
     (tmp_path / "password").write_text("s3cret\n")
-    found = access(user="ann", password_file=tmp_path / "password")
-    assert (found.user, found.password) == ("ann", "s3cret")
+    credentials = access(user="ann", password_file=tmp_path / "password")
+    assert (credentials.user, credentials.password) == ("ann", "s3cret")
 
 
 def test_the_password_is_not_shown() -> None:

@@ -211,28 +211,30 @@ class TestJob:
 
 class TestAirflowVariables:
     PASSWORD = "${airflow:db:password}"
-    FOUND = {"airflow:db:password": CANARY, "airflow-var::folder": "/data"}
+    LOOKED_UP = {"airflow:db:password": CANARY, "airflow-var::folder": "/data"}
 
     def test_have_the_values_that_the_task_has_looked_up(self) -> None:
-        found = ConfigResolver.from_worker({}, self.FOUND).resolve({"a": self.PASSWORD, "b": "${airflow-var:folder}/x"})
-        assert found == {"a": CANARY, "b": "/data/x"}
+        values = ConfigResolver.from_worker({}, self.LOOKED_UP).resolve(
+            {"a": self.PASSWORD, "b": "${airflow-var:folder}/x"}
+        )
+        assert values == {"a": CANARY, "b": "/data/x"}
 
     @pytest.mark.parametrize("text", ["${airflow-var:folder}", "${airflow-var::folder}"])
     def test_an_empty_path_means_the_same(self, text: str) -> None:
-        assert ConfigResolver.from_worker({}, self.FOUND).resolve({"a": text}) == {"a": "/data"}
+        assert ConfigResolver.from_worker({}, self.LOOKED_UP).resolve({"a": text}) == {"a": "/data"}
 
     def test_are_there_beside_the_providers_of_a_worker(self) -> None:
         worker = {"config.providers": "e", "config.providers.e.class": "EnvVarConfigProvider"}
-        found = ConfigResolver.from_worker(worker, self.FOUND).resolve({"a": self.PASSWORD, "b": "${e:KC_USER}"})
-        assert found == {"a": CANARY, "b": "etl"}
+        values = ConfigResolver.from_worker(worker, self.LOOKED_UP).resolve({"a": self.PASSWORD, "b": "${e:KC_USER}"})
+        assert values == {"a": CANARY, "b": "etl"}
 
     def test_a_provider_of_that_name_in_the_worker_wins(self) -> None:
         worker = {"config.providers": "airflow", "config.providers.airflow.class": "EnvVarConfigProvider"}
-        assert ConfigResolver.from_worker(worker, self.FOUND).resolve({"a": "${airflow:KC_USER}"}) == {"a": "etl"}
+        assert ConfigResolver.from_worker(worker, self.LOOKED_UP).resolve({"a": "${airflow:KC_USER}"}) == {"a": "etl"}
 
     def test_a_worker_that_turns_variables_off_turns_these_off(self) -> None:
         props = {"a": self.PASSWORD}
-        assert ConfigResolver.from_worker({"config.providers": ""}, self.FOUND).resolve(props) == props
+        assert ConfigResolver.from_worker({"config.providers": ""}, self.LOOKED_UP).resolve(props) == props
 
     def test_without_airflow_they_are_an_error(self) -> None:
         assert errors_of(ConfigResolver.from_worker({}), a=self.PASSWORD) == {
@@ -244,20 +246,20 @@ class TestAirflowVariables:
 
     def test_values_are_hidden_in_errors_of_the_job(self) -> None:
         with pytest.raises(ConfigError) as caught:
-            run(RunSpec({**SOURCE, "tasks.max": self.PASSWORD}, KAFKA, "source", variables=self.FOUND))
+            run(RunSpec({**SOURCE, "tasks.max": self.PASSWORD}, KAFKA, "source", variables=self.LOOKED_UP))
         assert caught.value.errors["tasks.max"][0].startswith(f"Invalid value {self.PASSWORD} for configuration")
 
     @pytest.mark.parametrize(
-        ("worker", "found"),
+        ("worker", "addresses"),
         [
             pytest.param({}, ["airflow:db:password", "airflow-var::v"], id="no providers defined"),
             pytest.param({"config.providers": "file, airflow"}, ["airflow-var::v"], id="one has another meaning"),
             pytest.param({"config.providers": " "}, [], id="turned off"),
         ],
     )
-    def test_which_a_task_looks_up(self, worker: dict[str, str], found: list[str]) -> None:
+    def test_which_a_task_looks_up(self, worker: dict[str, str], addresses: list[str]) -> None:
         config = {"a": f"x{self.PASSWORD}", "b": 3, "c": "${env:X}${airflow-var:v}"}
-        assert [variable.address for _, variable in task_variables(config, worker)] == found
+        assert [variable.address for _, variable in task_variables(config, worker)] == addresses
 
     def test_those_that_define_providers_are_none(self) -> None:
         worker = {"config.providers.file.param.allowed.paths": self.PASSWORD, "group.id": self.PASSWORD}
