@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.operators.retries import connector_retry_policy
     from airflow_kconnect.runtime.preview import preview
     from airflow_kconnect.sensors.positions import ConnectorLagSensor, ConnectorOffsetSensor
+    from airflow_kconnect.sensors.slots import ReplicationSlotSensor
     from airflow_kconnect.sensors.states import ConnectorStateSensor
     from airflow_kconnect.submit.registered import RegisteredConnector
     from airflow_kconnect.triggers.lag import ConnectorLagTrigger
@@ -57,6 +58,7 @@ __all__ = [
     "PauseConnectorOperator",
     "RegisteredConnector",
     "ReplayDeadLettersOperator",
+    "ReplicationSlotSensor",
     "ResetOffsetsOperator",
     "ResumeConnectorOperator",
     "StopConnectorOperator",
@@ -90,6 +92,7 @@ _MODULES = {
     "PauseConnectorOperator": "operators.operations",
     "RegisteredConnector": "submit.registered",
     "ReplayDeadLettersOperator": "operators.operations",
+    "ReplicationSlotSensor": "sensors.slots",
     "ResetOffsetsOperator": "operators.operations",
     "ResumeConnectorOperator": "operators.operations",
     "StopConnectorOperator": "operators.operations",

@@ -113,7 +113,7 @@ class ConnectorSensor(RendersConnector, BaseSensorOperator):
     @cached_property
     def _watched(self) -> WatchedConnector:
         config = given_config(self.connector, self._dag_folder(), self.worker_config, self.kafka_conn_id)
-        return WatchedConnector.of(config, self.worker_config, self.kafka_conn_id)
+        return WatchedConnector.of(config, self.worker_config, self.kafka_conn_id, self._condition().needs)
 
     @cached_property
     def _positions(self) -> ConnectorPositions:

@@ -140,6 +140,14 @@ def _bound(key: str, value: Any, kind: Callable[[str], N]) -> N | None:
     return None if value is None else _parsed(key, value, kind)
 
 
+def whole_number(key: str, value: Any) -> int | None:
+    """A rendered parameter.
+
+    :raises ConfigError: it is no whole number.
+    """
+    return _bound(key, value, int)
+
+
 def _number(key: str, value: Any) -> int:
     return _parsed(key, value, int)
 

@@ -36,8 +36,8 @@ class ConnectorPositionTrigger(BaseTrigger):
         poke_interval: float,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._watched = WatchedConnector.of(connector, worker_config, kafka_conn_id)
         self._condition = condition_from_dict(condition)
+        self._watched = WatchedConnector.of(connector, worker_config, kafka_conn_id, self._condition.needs)
         self._condition_data = dict(condition)
         self._poke_interval = poke_interval
 

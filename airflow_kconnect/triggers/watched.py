@@ -54,13 +54,20 @@ class WatchedConnector:
 
     @classmethod
     def of(
-        cls, config: Mapping[str, Any], worker_config: Mapping[str, Any] | None, kafka_conn_id: str | None
+        cls,
+        config: Mapping[str, Any],
+        worker_config: Mapping[str, Any] | None,
+        kafka_conn_id: str | None,
+        also: tuple[str, ...] = (),
     ) -> WatchedConnector:
-        """Keep only what a check of the connector's positions needs."""
+        """Keep only what a check of the connector's positions needs.
+
+        :param also: prefixes of keys that a condition needs besides (`Condition.needs`).
+        """
         connector = {
             key: value
             for key, value in sorted(config.items())
-            if key in _CONNECTOR_KEYS or key.startswith(_CONNECTOR_PREFIXES)
+            if key in _CONNECTOR_KEYS or key.startswith((*_CONNECTOR_PREFIXES, *also))
         }
         worker = {
             key: value

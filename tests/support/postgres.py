@@ -59,7 +59,7 @@ class PostgresServer(Server[PostgresDatabase]):
     first_database = "postgres"
 
     def __init__(self, settings: Mapping[str, str] | None = None) -> None:
-        self._programs = _programs()
+        self._programs = programs()
         self.settings = {**_SETTINGS, **(settings or {})}
         super().__init__()
 
@@ -116,7 +116,7 @@ class PostgresReplica(PostgresServer):
         )
 
 
-def _programs() -> Path:
+def programs() -> Path:
     """The folder with `initdb` and `postgres`."""
     for _ in range(2):
         if initdb := program("initdb", "/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin", "/opt/homebrew/opt/*/bin"):

@@ -43,6 +43,8 @@ class Condition(ABC):
     """A condition that is met or not; its fields are plain JSON data."""
 
     kind: ClassVar[str]
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Prefixes of the connector's keys that it needs besides those of its topics and Kafka clients."""
 
     @abstractmethod
     def look(self, connector: ConnectorPositions) -> Finding:
@@ -250,8 +252,11 @@ def condition_to_dict(condition: Condition) -> dict[str, Any]:
 
 def condition_from_dict(data: Mapping[str, Any]) -> Condition:
     """The condition that was passed to `condition_to_dict`."""
+    from airflow_kconnect.stores.watching.slot import SlotCondition  # which imports this module
+
     fields = dict(data)
-    return _CONDITIONS[fields.pop("kind")](**fields)
+    kind = fields.pop("kind")
+    return (SlotCondition if kind == SlotCondition.kind else _CONDITIONS[kind])(**fields)
 
 
 def _refuse_missing(connector: ConnectorPositions, position: SinkPosition) -> None:
