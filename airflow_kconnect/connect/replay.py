@@ -10,8 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.hosting.keys import HOSTED, NOT_REPLAYED
 from airflow_kconnect.connect.moments import moment_of
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.plugins import CONNECTORS, registry
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ def check_replay(config: Mapping[str, Any]) -> None:
     """
     name = str(config["connector.class"])
     props = {key: str(value) for key, value in config.items()}
+    if props.get(HOSTED, "").lower() == "true" or not registry().knows(CONNECTORS, name):
+        raise ConfigError({"connector.class": [f"{name} {NOT_REPLAYED}"]}, connector=props.get("name"))
     if problem := registry().connector(name).replay_problem(props):
         raise ConfigError({"connector.class": [f"{name} {problem}"]}, connector=props.get("name"))
 

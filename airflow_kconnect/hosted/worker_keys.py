@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from airflow_kconnect.connect.hosting.keys import java_props
 from airflow_kconnect.connect.secret_keys import is_secret_key
@@ -44,10 +44,11 @@ def host_worker(worker: WorkerConfig, group: str) -> WorkerConfig:
     return WorkerConfig.from_props({**worker.props, **own})
 
 
-def worker_properties(host: WorkerConfig) -> dict[str, str]:
+def worker_properties(host: WorkerConfig, coordinates: Sequence[str] = ()) -> dict[str, str]:
     """All keys of Connect's `DistributedConfig`.
 
     :param host: see `host_worker`; its topics exist.
+    :param coordinates: Maven coordinates of plug-ins that the connector names.
     """
     passed = {key: text for key, text in host.props.items() if not key.startswith(_NOT_PASSED)}
     typed = {key: _text(host.get(key)) for key in _TYPED}
@@ -62,6 +63,7 @@ def worker_properties(host: WorkerConfig) -> dict[str, str]:
         **passed,
         **allowlist,
         **replication,
+        "plugin.path": ",".join(map(str, host.java_plugins(coordinates).plugin_path)),
         "group.id": host.group_id,
         "offset.storage.topic": host.offset_topic,
         "config.storage.topic": host.config_topic,

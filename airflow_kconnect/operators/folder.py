@@ -10,6 +10,7 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.hosting.inspection import hosted_kind
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.submit.folder import connector_files, in_file, read_files
@@ -48,7 +49,7 @@ def connectors_from_folder(
     operators: dict[str, type[KafkaSourceOperator] | type[KafkaSinkOperator]] = {}
     for name, connector in files.items():
         try:
-            operators[name] = _operator(_needed(connector.config, "connector.class"))
+            operators[name] = _operator(connector.config, shared.get("worker_config"))
         except ConfigError as error:
             errors[str(connector.file)] = in_file(connector.file, error)
     for name in sorted(set(each or {}) - set(files)):
@@ -74,8 +75,11 @@ def _needed(config: Mapping[str, Any], key: str) -> str:
     return str(config[key])
 
 
-def _operator(connector_class: str) -> type[KafkaSourceOperator] | type[KafkaSinkOperator]:
-    connector = registry().connector(connector_class)
+def _operator(config: Mapping[str, Any], worker: Any) -> type[KafkaSourceOperator] | type[KafkaSinkOperator]:
+    name = _needed(config, "connector.class")
+    if kind := hosted_kind(config, worker if isinstance(worker, Mapping) else {}):
+        return KafkaSinkOperator if kind == "sink" else KafkaSourceOperator
+    connector = registry().connector(name)
     return KafkaSinkOperator if issubclass(connector, SinkConnector) else KafkaSourceOperator
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
+from airflow_kconnect.connect.hosting.keys import NOT_REPLAYED
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RunReport, RunSpec
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
 REPLAY_IS_FOR_SINKS = (
     "is a source: only sinks can replay their dead letters. Those of a source are the records as they were before its"
     " transformations"
-)
-
-NOT_REPLAYED = (
-    "is a hosted Java connector: an interval of time, or dead letters, cannot be moved again through it. Its offsets"
-    " may be altered instead (`kconnect offsets alter`), so that the next run moves everything since then again"
 )
 
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -176,7 +172,7 @@ def _run_hosted(
     for warning in (*worker.warnings, *config.warnings):
         log.warning("%s", warning)
     if spec.replay or spec.replay_dead_letters:
-        raise ConfigError({"connector.class": [NOT_REPLAYED]}, config.name)
+        raise ConfigError({"connector.class": [f"{config.connector_class} {NOT_REPLAYED}"]}, config.name)
     hosted = HostedRun(spec, config, worker, run_id)
     statuses.running()
     report = hosted.run()

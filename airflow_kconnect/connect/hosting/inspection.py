@@ -1,34 +1,25 @@
-"""Checks of a hosted connector's configuration that need no Java: its own keys are Java's business."""
+"""Which Java class a configuration names, if that is what runs: known from the jars, without Java."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.hosting.keys import HOSTED, PLUGIN_PATH
-from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
+from airflow_kconnect.connect.hosting.keys import HOSTED
+from airflow_kconnect.connect.java_plugins import JavaPlugin
+from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 CONNECTOR_CLASS = "connector.class"
 
 
-def java_plugins(worker: Mapping[str, str]) -> JavaPlugins:
-    """What is installed below the worker's `plugin.path`.
-
-    :param worker: keys of the worker.
-    """
-    folders = (folder.strip() for folder in worker.get(PLUGIN_PATH, "").split(","))
-    return JavaPlugins([Path(folder).expanduser() for folder in folders if folder])
-
-
-def hosted_class(props: Mapping[str, str], worker: Mapping[str, str]) -> JavaPlugin | None:
+def hosted_class(props: Mapping[str, str], worker: WorkerConfig) -> JavaPlugin | None:
     """The Java class that a configuration names, if that is what runs; None: a connector of this package runs, or
     there is none.
 
     :param props: of the connector.
-    :param worker: keys of the worker.
-    :raises ConfigError: several Java classes have this simple name.
+    :raises ConfigError: several Java classes have this simple name, or Java was asked for and there is no such class.
     """
     name = props.get(CONNECTOR_CLASS, "")
     wish = props.get(HOSTED, "").lower()
@@ -36,13 +27,27 @@ def hosted_class(props: Mapping[str, str], worker: Mapping[str, str]) -> JavaPlu
         return None
     if wish != "true" and plugins.registry().knows(plugins.CONNECTORS, name):
         return None
-    return java_plugins(worker).find(name)
+    found = worker.java_plugins(coordinates_of(props)).find(name)
+    if found is None and wish == "true":
+        text = f"`{HOSTED}` is true, but no plug-in below `plugin.path` has a Java connector {name}"
+        raise ConfigError({CONNECTOR_CLASS: [text]})
+    return found
 
 
-def hosted_kind(props: Mapping[str, str], worker: Mapping[str, str]) -> str | None:
-    """`source` or `sink` of a hosted connector; None if the configuration names none."""
+def is_hosted(config: Mapping[str, object], worker: Mapping[str, object]) -> bool:
+    """Whether a configuration runs a Java class; False also for one that is wrong.
+
+    :param config: of the connector. :param worker: keys of the worker; variables need not be resolved.
+    """
+    return hosted_kind(config, worker) is not None
+
+
+def hosted_kind(config: Mapping[str, object], worker: Mapping[str, object]) -> str | None:
+    """`source` or `sink` of the Java class that a configuration runs; None if it runs none, or is wrong."""
+    props = {key: str(value) for key, value in config.items()}
+    keys = {key: value for key, value in worker.items() if key in ("plugin.path", "kconnect.plugin.coordinates")}
     try:
-        found = hosted_class(props, worker)
+        found = hosted_class(props, WorkerConfig.from_props({"bootstrap.servers": "localhost:9092", **keys}))
     except ConfigError:
         return None
     return None if found is None else found.kind

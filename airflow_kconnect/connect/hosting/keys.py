@@ -14,13 +14,20 @@ from airflow_kconnect.connect.config import (
     Type,
     nullable,
 )
+from airflow_kconnect.connect.validation.plugin_keys import define_connector_key
 
 HOSTED = "kconnect.hosted"
 GROUP_ID = "kconnect.hosted.group.id"
 IDLE_MS = "kconnect.hosted.idle.ms"
 MEMORY = "kconnect.hosted.memory"
 START_TIMEOUT_MS = "kconnect.hosted.start.timeout.ms"
-PLUGIN_PATH = "plugin.path"
+
+NOT_REPLAYED = (
+    "is a hosted Java connector: an interval of time, or dead letters, cannot be moved again through it, since Connect"
+    " has no end for what it reads. Set its offsets back instead (`kconnect offsets alter`): the next run then moves"
+    " everything since then again"
+)
+"""After the name of a class: why a replay is refused."""
 
 _OWN = "kconnect."
 _MEMORY = re.compile(r"[1-9]\d{0,8}[mMgG]")
@@ -76,6 +83,7 @@ def define_hosted_keys(definition: ConfigDef) -> None:
         validator=nullable(NonEmptyString()),
         group=_GROUP,
     )
+    define_connector_key(definition, _GROUP)
 
 
 def hosted_group(props: Mapping[str, str], worker_group: str) -> str:

@@ -115,7 +115,7 @@ def _find_class(
     if class_name is None:
         return None, None, "", []
     try:
-        if (hosted := hosted_class(props, worker.props)) is not None:
+        if (hosted := hosted_class(props, worker)) is not None:
             return hosted, None, hosted.name, []
         plugin = plugins.registry().connector(class_name)
         return None, plugin, plugins.registry().resolve(plugins.CONNECTORS, class_name, key=CONNECTOR_CLASS), []

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.datasets import Dataset
-from airflow_kconnect.connect.plugins import registry
+from airflow_kconnect.connect.plugins import CONNECTORS, registry
 from airflow_kconnect.connect.sink_topics import named_topics
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ def lineage_of(
     from airflow_kconnect.operators.reports.lineage_facets import operator_lineage
 
     props = {key: str(value) for key, value in config.items()}
-    connector = registry().connector(props["connector.class"])
-    outside = _known(connector.datasets(props, report))
+    outside = _known(_datasets(props, report))
     cluster = kafka_namespace(servers)
     topics = _known(Dataset(cluster, topic) for topic in _topics(props, kind, report))
     read, written = (outside, topics) if kind == "source" else (topics, outside)
@@ -52,6 +51,12 @@ def lineage_of(
     if records.get("dead_lettered") and (dead_letters := props.get(DEAD_LETTER_TOPIC)):
         outputs.append(Moved(Dataset(cluster, dead_letters), records["dead_lettered"]))
     return operator_lineage(_counted(read, records.get("read")), outputs, report, error)
+
+
+def _datasets(props: Mapping[str, str], report: Mapping[str, Any] | None) -> Sequence[Dataset]:
+    """What the connector reads or writes outside of Kafka; of a hosted Java connector this is not known."""
+    name = props["connector.class"]
+    return registry().connector(name).datasets(props, report) if registry().knows(CONNECTORS, name) else ()
 
 
 def kafka_namespace(servers: str) -> str:

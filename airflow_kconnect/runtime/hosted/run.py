@@ -14,6 +14,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, Retriable
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, START_TIMEOUT_MS, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted import libraries
 from airflow_kconnect.hosted.bounds import Limits, Watch
@@ -87,7 +88,7 @@ class HostedRun:
         failpoint("before-java")
         with self._java() as (jvm, props):  # 2
             self._phases.enter("validating")
-            herder = ConnectHerder(jvm, worker_properties(self._host), worker_id=self._run_id)
+            herder = ConnectHerder(jvm, self._properties(), worker_id=self._run_id)
             self._validate(herder, props)
             if self._spec.dry_run:
                 self._over = "dry run"
@@ -128,6 +129,9 @@ class HostedRun:
             HostJvm(java, jars, Path(folder), memory=memory, environment=environment) as jvm,
         ):
             yield jvm, props
+
+    def _properties(self) -> dict[str, str]:
+        return worker_properties(self._host, coordinates_of(self._config.props))
 
     def _validate(self, herder: ConnectHerder, props: Mapping[str, str]) -> None:
         """:raises ConfigError: with everything that Connect and the class find wrong."""

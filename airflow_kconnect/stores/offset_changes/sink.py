@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.hosting.stand_ins import HostedSink
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
@@ -119,6 +120,8 @@ class SinkOffsets:
         return external
 
     def _plugin(self) -> type[SinkConnector]:
+        if self._config.hosted is not None:
+            return HostedSink
         return cast("type[SinkConnector]", registry().connector(self._config.connector_class))
 
     def _topics(self, existing: Mapping[str, int]) -> list[str]:

@@ -10,6 +10,8 @@ from typing import Any, cast
 
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.hosting.keys import hosted_group
+from airflow_kconnect.connect.hosting.stand_ins import HostedSource
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
@@ -42,7 +44,9 @@ class SourceOffsets:
         self._name = config.name
         self._clients = ClientConfigs(worker.props, config.props, config.name)
         self._admin = KafkaAdmin(self._clients.admin())
-        self._fence = SourceFence(self._clients, worker.group_id, config.name, exactly_once=worker.exactly_once)
+        hosted = config.hosted is not None
+        self._group = hosted_group(config.props, worker.group_id) if hosted else worker.group_id
+        self._fence = SourceFence(self._clients, self._group, config.name, exactly_once=worker.exactly_once)
         self._topic = worker.offset_topic_of(config.common)
         self._log = self._reader(self._clients.patience_s)
 
@@ -142,6 +146,8 @@ class SourceOffsets:
         return CompactedLog(self._admin, config, self._topic, patience_s)
 
     def _plugin(self) -> type[SourceConnector]:
+        if self._config.hosted is not None:
+            return HostedSource
         return cast("type[SourceConnector]", registry().connector(self._config.connector_class))
 
     def _partitions(self) -> int:
