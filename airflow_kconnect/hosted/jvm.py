@@ -16,9 +16,12 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.hosted.class_archive import ClassArchive
 from airflow_kconnect.hosted.log import LogPump
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import Java, java_environment
+
+log = logging.getLogger("kconnect.hosted")
 
 T = TypeVar("T")
 
@@ -27,13 +30,13 @@ _PR_SET_PDEATHSIG = 1
 _OPTIONS = (
     "-XX:+UseSerialGC",
     "-XX:+ExitOnOutOfMemoryError",
-    "-Xshare:auto",
     # The classes of MBean servers and of Java's future tasks are not public, but are what py4j is handed.
     "--add-opens=java.management/com.sun.jmx.mbeanserver=ALL-UNNAMED",
     "--add-opens=java.management/javax.management=ALL-UNNAMED",
 )
 _GATEWAY = ("py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0")
 _START_S = 60.0
+_ARCHIVE_S = 60.0
 
 
 class JavaEnded(RetriableError):
@@ -65,7 +68,8 @@ class HostJvm:
     ) -> None:
         self._folder, self._environment = folder, dict(environment or {})
         jars = os.pathsep.join(map(str, class_path))
-        self._command = [str(java.path), f"-Xmx{memory}", *_OPTIONS, *options]
+        self._archive = ClassArchive(java, class_path)
+        self._command = [str(java.path), f"-Xmx{memory}", *_OPTIONS, *self._archive.options(), *options]
         self._command += [f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}", "-cp", jars, *_GATEWAY]
         self._process: subprocess.Popen[str] | None = None
         self._gateway: Any = None
@@ -169,6 +173,16 @@ class HostJvm:
                 code = self._process.wait(5)
         return JavaEnded(f"{doing}: Java {_end(code)}.{self.log.last_words()}")
 
+    def finish(self) -> None:
+        """End it; if there is no class archive yet, let it write one first."""
+        if self._archive.is_wanted and self._process is not None and self._process.stdin is not None:
+            log.info("preparing Connect's classes for Java, so that the next runs start sooner")
+            self._process.stdin.close()  # the gateway then ends the JVM
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if self._process.wait(_ARCHIVE_S) == 0:
+                    self._archive.keep()
+        self.kill()
+
     def kill(self) -> None:
         """End it at once (SIGKILL), and wait for its end."""
         if self._process is None:
@@ -179,6 +193,7 @@ class HostJvm:
         if self._gateway is not None:
             # There is nobody left whose objects could be freed.
             self._gateway._gateway_client.is_connected = False
+        self._archive.discard()
         self.log.close()
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):

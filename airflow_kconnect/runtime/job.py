@@ -11,9 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
+from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.hosting.keys import NOT_REPLAYED
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
@@ -130,6 +132,7 @@ def _run(
     session: SparkSession | None,
     statuses: RunStatuses,
 ) -> RunReport:
+    _provide_plugins(props, worker)
     config = validate_connector(props, worker=worker, kind=spec.kind)
     run_id = spec.run_id or uuid.uuid4().hex[:12]
     if config.hosted is not None:
@@ -161,6 +164,15 @@ def _run(
     report = sink.run()
     statuses.used(sink.topics_read)
     return report
+
+
+def _provide_plugins(config: Mapping[str, Any], worker: WorkerConfig) -> None:
+    """Before validation, which looks into the plug-ins."""
+    props, _ = texts_of(config)
+    if looks_hosted(props):
+        from airflow_kconnect.runtime.hosted.plugins import provide_plugins
+
+        provide_plugins(props, worker)
 
 
 def _run_hosted(

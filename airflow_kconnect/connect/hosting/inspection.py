@@ -21,17 +21,24 @@ def hosted_class(props: Mapping[str, str], worker: WorkerConfig) -> JavaPlugin |
     :param props: of the connector.
     :raises ConfigError: several Java classes have this simple name, or Java was asked for and there is no such class.
     """
-    name = props.get(CONNECTOR_CLASS, "")
-    wish = props.get(HOSTED, "").lower()
-    if not name or wish == "false":
+    if not looks_hosted(props):
         return None
-    if wish != "true" and plugins.registry().knows(plugins.CONNECTORS, name):
-        return None
+    name = props[CONNECTOR_CLASS]
     found = worker.java_plugins(coordinates_of(props)).find(name)
-    if found is None and wish == "true":
+    if found is None and props.get(HOSTED, "").lower() == "true":
         text = f"`{HOSTED}` is true, but no plug-in below `plugin.path` has a Java connector {name}"
         raise ConfigError({CONNECTOR_CLASS: [text]})
     return found
+
+
+def looks_hosted(props: Mapping[str, str]) -> bool:
+    """Whether a Java class would run, if there is one: the configuration asks for it, or there is no connector of that
+    name in this package.
+    """
+    name, wish = props.get(CONNECTOR_CLASS, ""), props.get(HOSTED, "").lower()
+    if not name or wish == "false":
+        return False
+    return wish == "true" or not plugins.registry().knows(plugins.CONNECTORS, name)
 
 
 def is_hosted(config: Mapping[str, object], worker: Mapping[str, object]) -> bool:

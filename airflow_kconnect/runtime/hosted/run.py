@@ -21,6 +21,7 @@ from airflow_kconnect.hosted.bounds import Limits, Watch
 from airflow_kconnect.hosted.herder import ConnectHerder, Statuses
 from airflow_kconnect.hosted.jvm import HostJvm
 from airflow_kconnect.hosted.metrics import Counts, MBeans, counts
+from airflow_kconnect.hosted.threads import TaskThreads
 from airflow_kconnect.hosted.worker_keys import connector_properties, handed_over, host_worker, worker_properties
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
@@ -102,6 +103,7 @@ class HostedRun:
             self._phases.enter("stopping")
             failpoint("before-stop")
             self._stop(herder)  # 5
+            jvm.finish()
         failpoint("after-stop")
         return self._report()
 
@@ -172,7 +174,7 @@ class HostedRun:
 
     def _watch(self, jvm: HostJvm, herder: ConnectHerder) -> None:
         """Until the run is over. :raises ConnectError: the connector or one of its tasks has failed."""
-        read = MBeans(jvm)
+        read, threads = MBeans(jvm), TaskThreads(jvm, self._name)
         self._await_started(herder)
         limits = Limits(
             idle_s=self._config.common[IDLE_MS] / 1000,
@@ -185,7 +187,8 @@ class HostedRun:
             self._checked(herder)
             self._counts = counts(read, self._kind)
             now = time.monotonic()
-            self._over = watch.over(now, self._counts, caught_up=self._caught_up(watch.quiet_s(now))) or ""
+            known = self._caught_up(watch.quiet_s(now))
+            self._over = watch.over(now, self._counts, caught_up=known, busy=threads.busy()) or ""
             if now - told >= _PROGRESS_S:
                 told = now
                 self._tell(now - watch.began_s)
