@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.hosted.jvm import HostJvm
 
-Read = Callable[[str], Mapping[str, Mapping[str, Any]]]
-"""From a pattern of MBean names to the attributes of each that matches."""
+Read = Callable[..., Mapping[str, Mapping[str, Any]]]
+"""From a pattern of MBean names to the attributes of each that matches; further arguments name the attributes that are
+wanted, all without them.
+"""
 
 
 class MBeans:
@@ -20,25 +22,30 @@ class MBeans:
         self._jvm = jvm
         self._server: Any = None
 
-    def __call__(self, pattern: str) -> dict[str, dict[str, Any]]:
-        """Attributes by MBean name. An attribute that cannot be read is left out."""
-        return self._jvm.call("reading metrics", lambda: self._read(pattern))
+    def __call__(self, pattern: str, *attributes: str) -> dict[str, dict[str, Any]]:
+        """Attributes by MBean name. An attribute that cannot be read is left out.
 
-    def _read(self, pattern: str) -> dict[str, dict[str, Any]]:
+        :param attributes: those that are wanted; none means all, which takes longer.
+        """
+        return self._jvm.call("reading metrics", lambda: self._read(pattern, attributes))
+
+    def _read(self, pattern: str, wanted: Sequence[str]) -> dict[str, dict[str, Any]]:
         view = self._jvm.view
         if self._server is None:
             self._server = view.java.lang.management.ManagementFactory.getPlatformMBeanServer()
         names = self._server.queryNames(view.javax.management.ObjectName(pattern), None)
-        return {str(name.toString()): self._attributes(name) for name in names}
+        return {str(name.toString()): self._attributes(name, wanted) for name in names}
 
-    def _attributes(self, name: Any) -> dict[str, Any]:
+    def _attributes(self, name: Any, wanted: Sequence[str]) -> dict[str, Any]:
         """An MBean that has just been removed has none."""
         from py4j.protocol import Py4JJavaError
 
         try:
+            if wanted:
+                return {attribute: self._server.getAttribute(name, attribute) for attribute in wanted}
             infos = self._server.getMBeanInfo(name).getAttributes()
-            wanted = self._jvm.array(self._jvm.view.java.lang.String, *(info.getName() for info in infos))
-            return {item.getName(): item.getValue() for item in self._server.getAttributes(name, wanted).asList()}
+            names = self._jvm.array(self._jvm.view.java.lang.String, *(info.getName() for info in infos))
+            return {item.getName(): item.getValue() for item in self._server.getAttributes(name, names).asList()}
         except Py4JJavaError:
             return {}
 
@@ -66,7 +73,11 @@ class Counts:
         return max(0, self.read - self.written - self.active - self.skipped)
 
 
-_SOURCE = {"read": "source-record-poll-total", "written": "source-record-write-total"}
+_SOURCE = {
+    "read": "source-record-poll-total",
+    "written": "source-record-write-total",
+    "active": "source-record-active-count",
+}
 _SINK = {"read": "sink-record-read-total", "written": "sink-record-send-total"}
 _ERRORS = {"skipped": "total-records-skipped", "dead_lettered": "deadletterqueue-produce-requests"}
 
@@ -76,12 +87,11 @@ def counts(read: Read, kind: str) -> Counts:
 
     :param kind: `source` or `sink`.
     """
-    tasks = read(f"kafka.connect:type={kind}-task-metrics,*").values()
-    errors = read("kafka.connect:type=task-error-metrics,*").values()
-    sums = {name: _sum(tasks, metric) for name, metric in (_SOURCE if kind == "source" else _SINK).items()}
-    sums |= {name: _sum(errors, metric) for name, metric in _ERRORS.items()}
-    active = _sum(tasks, "source-record-active-count") if kind == "source" else 0
-    return Counts(active=active, **sums)
+    own = _SOURCE if kind == "source" else _SINK
+    tasks = read(f"kafka.connect:type={kind}-task-metrics,*", *own.values()).values()
+    errors = read("kafka.connect:type=task-error-metrics,*", *_ERRORS.values()).values()
+    sums = {name: _sum(tasks, metric) for name, metric in own.items()}
+    return Counts(**sums, **{name: _sum(errors, metric) for name, metric in _ERRORS.items()})
 
 
 def _sum(beans: Any, attribute: str) -> int:

@@ -6,11 +6,14 @@ of a busy machine. Only one that waits (for a time, for a queue, for a selector)
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from airflow_kconnect.hosted.jvm import HostJvm
 
 _PREFIX = "task-thread-"
+# Tasks may be added or replaced while a connector runs.
+_REMEMBERED_S = 2.0
 # Java calls a thread that waits in one of these runnable: a Kafka client polls like that.
 _SELECTORS = ("sun.nio.ch.EPoll", "sun.nio.ch.KQueue", "sun.nio.ch.WEPoll")
 
@@ -24,6 +27,8 @@ class TaskThreads:
     def __init__(self, jvm: HostJvm, connector: str) -> None:
         self._jvm, self._prefix = jvm, f"{_PREFIX}{connector}-"
         self._beans: Any = None
+        self._ids: list[int] = []
+        self._known_s = 0.0
 
     def busy(self) -> bool:
         """Whether one of them is at work."""
@@ -32,8 +37,18 @@ class TaskThreads:
     def _busy(self) -> bool:
         if self._beans is None:
             self._beans = self._jvm.view.java.lang.management.ManagementFactory.getThreadMXBean()
-        infos = (info for info in self._beans.getThreadInfo(self._beans.getAllThreadIds(), 1) if info is not None)
-        return any(_is_busy(info) for info in infos if str(info.getThreadName()).startswith(self._prefix))
+        if time.monotonic() - self._known_s > _REMEMBERED_S:
+            self._ids, self._known_s = self._find(), time.monotonic()
+        infos = (self._beans.getThreadInfo(one, 1) for one in self._ids)
+        return any(_is_busy(info) for info in infos if info is not None)
+
+    def _find(self) -> list[int]:
+        infos = self._beans.getThreadInfo(self._beans.getAllThreadIds())
+        return [
+            int(info.getThreadId())
+            for info in infos
+            if info is not None and str(info.getThreadName()).startswith(self._prefix)
+        ]
 
 
 def _is_busy(info: Any) -> bool:

@@ -40,6 +40,7 @@ log = logging.getLogger("kconnect.hosted")
 
 _POLL_S = 0.1
 _PROGRESS_S = 5.0
+_SHORT_S = 10.0
 # Sinks are asked for their offsets, which are committed once a second.
 _LOOK_AFTER_S = 0.5
 _STOP_EXTRA_S = 30.0
@@ -183,7 +184,7 @@ class HostedRun:
         )
         watch, told = Watch(limits, time.monotonic()), time.monotonic()
         while not self._over:
-            time.sleep(_POLL_S)
+            time.sleep(_pause_s(time.monotonic() - watch.began_s))
             self._checked(herder)
             self._counts = counts(read, self._kind)
             now = time.monotonic()
@@ -299,6 +300,11 @@ class HostedRun:
         consumer = self._clients.consumer(f"connect-{self._name}-offsets")
         view = read_view(CompactedLog(self._admin, consumer, topic, self._clients.patience_s), self._name, partitions)
         return [{"partition": partition, "offset": offset} for partition, offset in view.committed()]
+
+
+def _pause_s(elapsed_s: float) -> float:
+    """Between two looks at a run: a short one should end soon, and a long one should not be disturbed."""
+    return _POLL_S if elapsed_s < _SHORT_S else 5 * _POLL_S
 
 
 def _seconds(ms: int | None) -> float | None:
