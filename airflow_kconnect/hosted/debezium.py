@@ -118,14 +118,20 @@ class CaughtUp:
     :param started_ms: when the run began, ms since the epoch.
     :param idle_ms: how long nothing must have moved.
     :param streams: see `streams`.
+    :param is_sent: whether the database has sent everything that it had at the start, where it can be asked: silence
+        may also mean that it is still reading a long log in which nothing is captured.
     """
 
-    def __init__(self, started_ms: int, idle_ms: int, *, streams: bool = True) -> None:
+    def __init__(
+        self, started_ms: int, idle_ms: int, *, streams: bool = True, is_sent: Callable[[], bool] = lambda: True
+    ) -> None:
         self._started_ms, self._idle_ms, self._streams = started_ms, idle_ms, streams
+        self._is_sent = is_sent
         self._seen: tuple[float, ...] | None = None
         self._since_ms = 0
         self._polled_at_goal: float | None = None
         self._emptied = False
+        self._was_sent = not streams
 
     def look(self, read: Read, now_ms: int) -> bool:
         """Whether it has caught up. Call it at least twice a second.
@@ -143,7 +149,10 @@ class CaughtUp:
         self._watch((now.events, now.queued, polled, written, active), now_ms)
         if now.snapshot_running or not self._can_be_at_its_end(now):
             return False
-        is_quiet = now.queued == 0 and active == 0 and now_ms - self._since_ms >= self._idle_ms
+        if not self._was_sent:
+            # What was sent just now may not have arrived: the idle time begins.
+            self._was_sent, self._since_ms = self._is_sent(), now_ms
+        is_quiet = self._was_sent and now.queued == 0 and active == 0 and now_ms - self._since_ms >= self._idle_ms
         return is_quiet or self._has_passed_the_start(now, polled)
 
     def _can_be_at_its_end(self, now: Progress) -> bool:

@@ -29,6 +29,7 @@ from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.runtime.hosted.failures import failure
 from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
+from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import HOSTED_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.progress import emit
@@ -63,6 +64,7 @@ class HostedRun:
         self._admin = GroupAdmin(self._clients.admin())
         self._phases = PhaseTimer(HOSTED_PHASES, config.name)
         self._sink: SinkProgress | None = None
+        self._source = SourceProgress(config.hosted.name, config.props, config.common[IDLE_MS])
         self._counts = Counts()
         self._tasks = 0
         self._guarantee = "at_least_once"
@@ -87,6 +89,7 @@ class HostedRun:
                 return self._report()
         self._await_no_members()  # 1
         ensure_offset_topic(self._admin, self._worker, self._offset_topic)
+        self._source.check(lambda: bool(self._offsets()))
         failpoint("before-java")
         with self._java() as (jvm, props):  # 2
             self._phases.enter("validating")
@@ -105,6 +108,7 @@ class HostedRun:
             failpoint("before-stop")
             self._stop(herder)  # 5
             jvm.finish()
+        self._source.finish()
         failpoint("after-stop")
         return self._report()
 
@@ -188,8 +192,9 @@ class HostedRun:
             self._checked(herder)
             self._counts = counts(read, self._kind)
             now = time.monotonic()
-            known = self._caught_up(watch.quiet_s(now))
-            self._over = watch.over(now, self._counts, caught_up=known, busy=threads.busy()) or ""
+            known = self._caught_up(watch.quiet_s(now), read)
+            busy = threads.busy() or (known is False and self._source.is_known)
+            self._over = watch.over(now, self._counts, caught_up=known, busy=busy) or ""
             if now - told >= _PROGRESS_S:
                 told = now
                 self._tell(now - watch.began_s)
@@ -206,9 +211,9 @@ class HostedRun:
                 break
         return seen
 
-    def _caught_up(self, quiet_s: float) -> bool | None:
+    def _caught_up(self, quiet_s: float, read: MBeans) -> bool | None:
         if self._sink is None:
-            return None
+            return self._source.look(read)
         return self._sink.caught_up(look=quiet_s >= _LOOK_AFTER_S)
 
     def _await_started(self, herder: ConnectHerder) -> None:
@@ -262,6 +267,7 @@ class HostedRun:
         notes: dict[str, Any] = {"hosted": True, "plugin_version": hosted.version, "ended": self._over}
         if seen.skipped:
             notes["skipped"] = seen.skipped
+        notes |= self._source.notes
         if self._spec.dry_run:
             notes["dry_run"] = True
             if self._sink is not None:
@@ -283,7 +289,7 @@ class HostedRun:
             splits=self._tasks,
             complete=self._over in ("caught up", "idle") and not (self._kind == "sink" and self._over == "idle"),
             notes=notes,
-            warnings=[*self._config.warnings, *self._warnings],
+            warnings=[*self._config.warnings, *self._warnings, *self._source.warnings],
             durations_s=self._phases.durations(),
             lag=lag,
             lag_max=lag_max,

@@ -14,6 +14,8 @@ from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_l
 from airflow_kconnect.stores.watching.conditions import Condition, Finding
 
 if TYPE_CHECKING:
+    from psycopg import Connection
+
     from airflow_kconnect.stores.watching.positions import ConnectorPositions
 
 _DEFAULT_SLOT, _DEFAULT_PORT = "debezium", "5432"
@@ -130,13 +132,25 @@ def read_slot(address: SlotAddress) -> Slot | None:
     :raises ConfigError: psycopg is missing, or the server refuses the user or the database.
     :raises RetriableError: the server is unavailable.
     """
+    with connect(address) as connection:
+        import psycopg
+
+        try:
+            row = connection.execute(_QUERY, (address.slot,)).fetchone()
+        except psycopg.Error as error:
+            raise translated(error, address) from None
+    return None if row is None else Slot(address.slot, *row)
+
+
+def connect(address: SlotAddress) -> Connection[tuple[Any, ...]]:
+    """A connection that commits each statement; errors as in `read_slot`."""
     try:
         import psycopg
     except ImportError:
         cure = "pip install 'airflow-kconnect[jdbc]'"
         raise ConfigError({"slot.name": [f"the slot can only be read with psycopg: {cure}"]}) from None
     try:
-        with psycopg.connect(
+        return psycopg.connect(
             host=address.host,
             port=address.port,
             dbname=address.database,
@@ -146,11 +160,9 @@ def read_slot(address: SlotAddress) -> Slot | None:
             connect_timeout=_CONNECT_SECONDS,
             autocommit=True,
             **address.settings,  # type: ignore[arg-type]
-        ) as connection:
-            row = connection.execute(_QUERY, (address.slot,)).fetchone()
+        )
     except psycopg.Error as error:
-        raise _translated(error, address) from None
-    return None if row is None else Slot(address.slot, *row)
+        raise translated(error, address) from None
 
 
 def check_slot(config: Mapping[str, Any], slot: Slot | None, *, has_offsets: bool) -> None:
@@ -233,7 +245,7 @@ def size_text(count: int) -> str:
     return f"{size:.1f} TB"
 
 
-def _translated(error: Exception, address: SlotAddress) -> ConfigError | RetriableError:
+def translated(error: Exception, address: SlotAddress) -> ConfigError | RetriableError:
     """psycopg's error in our terms."""
     state, text = getattr(error, "sqlstate", None) or "", first_line(error)
     if state.startswith("28") or "authentication failed" in text or "no password" in text:

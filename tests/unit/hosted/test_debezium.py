@@ -220,6 +220,19 @@ def test_events_that_are_older_than_the_run_do_not_end_it() -> None:
         assert not caught_up.look(machine.read, STARTED_MS + 100 * look)
 
 
+def test_the_idle_time_begins_when_the_database_has_sent_what_it_had() -> None:
+    """Until then it may be reading a long log in which nothing is captured."""
+    at_ms = STARTED_MS
+
+    def is_sent() -> bool:
+        return at_ms >= STARTED_MS + 30_000
+
+    machine, caught_up = Machine(), CaughtUp(STARTED_MS, IDLE_MS, is_sent=is_sent)
+    while not caught_up.look(machine.read, at_ms):
+        at_ms += 100
+    assert at_ms == STARTED_MS + 30_000 + IDLE_MS
+
+
 @pytest.mark.parametrize(
     ("mode", "expected"), [(None, True), ("initial", True), ("initial_only", False), (" Initial_Only ", False)]
 )

@@ -1,0 +1,98 @@
+"""What is known of a hosted source besides the counts of its tasks: of Debezium's, snapshot, stream and slot."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from airflow_kconnect.connect.errors import ConnectError, RetriableError
+from airflow_kconnect.hosted.debezium import CaughtUp, Read, is_debezium, progress, streams
+from airflow_kconnect.stores.watching.slot import Slot, SlotAddress, check_slot, read_slot, size_text
+from airflow_kconnect.stores.watching.slot_goal import SlotGoal
+
+log = logging.getLogger(__name__)
+
+_POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
+# After a crash the server needs a moment to notice that the reader of a slot is gone.
+_RELEASE_S = 15.0
+_POLL_S = 0.5
+
+
+class SourceProgress:
+    """Asked by a run from its start to its report. For classes that are not Debezium's it knows nothing.
+
+    :param connector_class: full name. :param props: of the connector, variables resolved.
+    :param idle_ms: how long nothing must move before a source has caught up.
+    """
+
+    def __init__(self, connector_class: str, props: Mapping[str, str], idle_ms: int) -> None:
+        self.is_known = is_debezium(connector_class)
+        self.warnings: list[str] = []
+        self.notes: dict[str, Any] = {}
+        self._props = props
+        self._slot = SlotAddress.of(props) if connector_class == _POSTGRES and "database.hostname" in props else None
+        self._goal: SlotGoal | None = None
+        self._caught_up = CaughtUp(_now_ms(), idle_ms, streams=streams(props), is_sent=self._is_sent)
+
+    def check(self, has_offsets: Callable[[], bool]) -> None:
+        """Before anything starts: can the connector continue?
+
+        :param has_offsets: whether it has committed source offsets.
+        :raises ConfigError: its slot is gone or has lost WAL. :raises RetriableError: somebody else reads it.
+        """
+        if self._slot is None or not self._readable(self._slot):
+            return
+        deadline = time.monotonic() + _RELEASE_S
+        while True:
+            slot = self._read(self._slot)
+            try:
+                check_slot(self._props, slot, has_offsets=slot is None and has_offsets())
+                return
+            except RetriableError:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(_POLL_S)
+
+    def look(self, read: Read) -> bool | None:
+        """Whether it has caught up; None: nothing is known, time must tell."""
+        return self._caught_up.look(read, _now_ms()) if self.is_known else None
+
+    def text(self, read: Read) -> str | None:
+        """For a progress line."""
+        found = progress(read, _now_ms()) if self.is_known else None
+        return None if found is None else found.text()
+
+    def finish(self) -> None:
+        """After the connector has stopped: notes and warnings for the report."""
+        if self._goal is None or self._slot is None:
+            return
+        self._goal.close()
+        slot = self._read(self._slot)
+        if slot is None:
+            return
+        self.notes["replication_slot"] = slot.facts()
+        log.info("Replication slot %s keeps %s of WAL until the next run", slot.name, size_text(slot.kept_bytes or 0))
+        if warning := slot.warning():
+            self.warnings.append(warning)
+
+    def _is_sent(self) -> bool:
+        return self._goal is None or self._goal.is_sent()
+
+    def _readable(self, address: SlotAddress) -> bool:
+        """Whether this process can ask the database; Debezium may be able to where psycopg is not."""
+        try:
+            self._goal = SlotGoal(address)
+        except ConnectError as error:
+            self.warnings.append(f"The replication slot was not looked at: {error}")
+            log.warning("%s", self.warnings[-1])
+            return False
+        return True
+
+    def _read(self, address: SlotAddress) -> Slot | None:
+        return read_slot(address)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
