@@ -8,7 +8,7 @@ None of them says how much of the log is left to read. A stream has caught up wi
 
 * it has sent an event of that moment or a later one, and Connect has polled all events up to this one: so it ends under
   constant writes; or
-* nothing has moved for a while: nobody writes, at least not to the tables that are captured.
+* nothing has moved for a while: no one writes, at least not to the tables that are captured.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def streams(config: Mapping[str, str]) -> bool:
 
 
 def progress(read: Read, now_ms: int) -> Progress | None:
-    """Where the connector is; None as long as it has no MBeans, or is no Debezium connector.
+    """Where the connector is; None as long as it has no MBeans, or is not a Debezium connector.
 
     :param now_ms: the time, ms since the epoch.
     """

@@ -30,7 +30,7 @@ def debezium_config(database: PostgresDatabase, slot: str, **more: str) -> dict[
 
 @contextmanager
 def slot_of(database: PostgresDatabase, name: str) -> Iterator[str]:
-    """A slot that nobody reads; dropped at the end."""
+    """A slot that no one reads; dropped at the end."""
     database.execute("select pg_create_logical_replication_slot(%s, 'pgoutput')", [name])
     try:
         yield name
@@ -69,7 +69,7 @@ def reader_of(database: PostgresDatabase, slot: str) -> Iterator[int]:
 
 
 def write_wal(database: PostgresDatabase, megabytes: int) -> None:
-    """Write what no table has, so that nobody captures it."""
+    """Write what no table has, so that no one captures it."""
     for _ in range(megabytes):
         database.execute("select pg_logical_emit_message(false, 'noise', repeat('x', 1000000))")
 
@@ -77,7 +77,7 @@ def write_wal(database: PostgresDatabase, megabytes: int) -> None:
 def _active_pid(database: PostgresDatabase, slot: str) -> int:
     deadline_s = time.monotonic() + 30
     while (pid := _pid(database, slot)) is None:
-        assert time.monotonic() < deadline_s, "nobody reads the slot"
+        assert time.monotonic() < deadline_s, "no one reads the slot"
         time.sleep(0.05)
     return pid
 

@@ -40,7 +40,7 @@ class SourceProgress:
         """Before anything starts: can the connector continue?
 
         :param has_offsets: whether it has committed source offsets.
-        :raises ConfigError: its slot is gone or has lost WAL. :raises RetriableError: somebody else reads it.
+        :raises ConfigError: its slot is gone or has lost WAL. :raises RetriableError: another process reads it.
         """
         if self._slot is None or not self._readable(self._slot):
             return

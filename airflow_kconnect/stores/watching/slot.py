@@ -88,7 +88,7 @@ class SlotAddress:
 class Slot:
     """What PostgreSQL says about a slot.
 
-    :param active_pid: the process of the server that sends its changes to a client; None if nobody reads it.
+    :param active_pid: the process of the server that sends its changes to a client; None if no one reads it.
     :param client: name and address of that client, as far as the user may see it.
     :param wal_status: `reserved`, `extended`, `unreserved` (WAL may go at the next checkpoint) or `lost`.
     :param safe_bytes: how much more can be written before it is in danger of being lost; None: there is no limit.
@@ -117,7 +117,7 @@ class Slot:
         return {key: value for key, value in facts.items() if value is not None}
 
     def warning(self) -> str | None:
-        """What somebody should look at; None if nothing."""
+        """What needs attention; None if nothing does."""
         if self.wal_status != "unreserved":
             return None
         return (
@@ -171,7 +171,7 @@ def check_slot(config: Mapping[str, Any], slot: Slot | None, *, has_offsets: boo
     :param config: the connector's configuration.
     :param has_offsets: whether the connector has committed source offsets.
     :raises ConfigError: the slot is gone although there are offsets, or its WAL was removed.
-    :raises RetriableError: somebody else reads it.
+    :raises RetriableError: another process reads it.
     """
     connector, name = str(config.get("name") or "") or None, str(config.get("slot.name") or _DEFAULT_SLOT)
     starts_again = str(config.get("snapshot.mode") or "").strip().lower() in _MODES_WITH_NEW_SNAPSHOT

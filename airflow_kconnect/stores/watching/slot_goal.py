@@ -1,6 +1,6 @@
 """Whether PostgreSQL has sent a slot's reader everything that was in the WAL at some moment.
 
-A reader cannot know: what nobody captures is decoded by the server and never sent, which may take minutes in which
+A reader cannot know: what is not captured is decoded by the server and never sent, which may take minutes in which
 nothing arrives.
 """
 
