@@ -6,7 +6,7 @@ in Kafka Connect. A configuration can only name registered classes: its text is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -71,15 +71,18 @@ class PluginRegistry:
                 # Keyed by target: a package that is on sys.path twice is still one plugin.
                 names.setdefault(entry_point.name, {})[entry_point.value] = entry_point
 
-    def connector(self, name: str, *, key: str = "connector.class") -> type[Connector]:
+    def connector(self, name: str, *, key: str = "connector.class", hosted: Collection[str] = ()) -> type[Connector]:
         """Class of a connector, by full name, simple name, or simple name without `Connector`.
+
+        :param hosted: Java connectors that could be named instead.
 
         :raises ConfigError: keyed by `key`: unknown (the text lists the known ones), ambiguous or broken.
         """
         if not self._candidates(CONNECTORS, name):
             text = "Failed to find any class that implements Connector and which name matches"
-            known = ", ".join(self.names(CONNECTORS))
-            more = self._advice(CONNECTORS, name)
+            names = sorted({*self.names(CONNECTORS), *hosted})
+            known = ", ".join(names)
+            more = self._advice(CONNECTORS, name, names)
             separator = "." if more else ""
             raise ConfigError({key: [f"{text} {name}, available connectors are: {known}{separator}{more}"]})
         return cast("type[Connector]", self._find(CONNECTORS, name, key))
@@ -158,10 +161,10 @@ class PluginRegistry:
         own = [full for full in matches if full.startswith(_OWN)]
         return own if len(own) == 1 else matches
 
-    def _advice(self, group: str, name: str) -> str:
+    def _advice(self, group: str, name: str, known: Sequence[str] | None = None) -> str:
         others = (other for other in self._groups if other != group and self._candidates(other, name))
         elsewhere = next((f"a {_SUFFIXES[other].lower()}" for other in others if other in _SUFFIXES), None)
-        return advice(name, self.names(group), elsewhere)
+        return advice(name, known or self.names(group), elsewhere)
 
     def _find(self, group: str, name: str, key: str) -> type[Any]:
         full_name = self.resolve(group, name, key=key)

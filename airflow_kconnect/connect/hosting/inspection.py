@@ -6,12 +6,10 @@ from collections.abc import Mapping
 
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.hosting.choice import CONNECTOR_CLASS, chosen
 from airflow_kconnect.connect.hosting.keys import HOSTED
 from airflow_kconnect.connect.java_plugins import JavaPlugin
-from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-
-CONNECTOR_CLASS = "connector.class"
 
 
 def hosted_class(props: Mapping[str, str], worker: WorkerConfig) -> JavaPlugin | None:
@@ -19,14 +17,14 @@ def hosted_class(props: Mapping[str, str], worker: WorkerConfig) -> JavaPlugin |
     there is none.
 
     :param props: of the connector.
-    :raises ConfigError: several Java classes have this simple name, or Java was asked for and there is no such class.
+    :raises ConfigError: several Java classes have this simple name, the class is no connector, its version is not
+        installed, or Java was asked for and there is no such class.
     """
     if not looks_hosted(props):
         return None
-    name = props[CONNECTOR_CLASS]
-    found = worker.java_plugins(coordinates_of(props)).find(name)
+    found = chosen(props, worker)
     if found is None and props.get(HOSTED, "").lower() == "true":
-        text = f"`{HOSTED}` is true, but no plug-in below `plugin.path` has a Java connector {name}"
+        text = f"`{HOSTED}` is true, but no plug-in below `plugin.path` has a Java connector {props[CONNECTOR_CLASS]}"
         raise ConfigError({CONNECTOR_CLASS: [text]})
     return found
 

@@ -17,6 +17,8 @@ from airflow_kconnect.connect.java_plugins.versions import order, version_of
 
 _SERVICES = "META-INF/services/org.apache.kafka.co"
 _USUAL_ENDS = ("Connector", "Converter", "Transform", "Transformation", "$Key", "$Value", "Predicate")
+# Packages that Java and Connect provide.
+_PROVIDED = ("java.", "javax.", "jakarta.", "org.apache.kafka.", "org.slf4j.")
 # A class hierarchy is seldom deeper than five; a broken jar must not keep us in a loop.
 _DEEPEST = 32
 
@@ -107,6 +109,20 @@ class JavaPlugins:
     def class_exists(self, class_name: str) -> Path | None:
         """The jar that holds a class, of whatever kind; None if no plug-in has it."""
         return next((jar.path for _, jar in self._holders(class_name)), None)
+
+    def missing_ancestor(self, class_name: str) -> str | None:
+        """The superclass of a class, or of one above it, that its plug-in and Connect do not have; None if all are
+        there.
+        """
+        for location, _ in self._holders(class_name):
+            jars = [jar for place, jar in self._jars if place == location]
+            name = class_name
+            for _ in range(_DEEPEST):
+                head = _head(name, jars)
+                if head is None:
+                    return None if name.startswith(_PROVIDED) or not name else name
+                name = head.superclass
+        return None
 
     @cached_property
     def _locations(self) -> list[Location]:

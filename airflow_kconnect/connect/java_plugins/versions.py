@@ -12,7 +12,11 @@ _IN_NAME = re.compile(r"-(\d[\w.+-]*)\.(?:jar|zip)$", re.IGNORECASE)
 _PART = re.compile(r"\d+|[a-z]+")
 # Of two versions alike but for a word, these come before the plain one.
 _BEFORE = {"alpha": -5, "beta": -4, "milestone": -3, "m": -3, "cr": -2, "rc": -2, "snapshot": -1}
+_RANGE = re.compile(r"([\[(])([^\[\]()]*)([\])])")
 _PLAIN = ("final", "ga", "release")
+
+
+Order = tuple[tuple[int, int, str], ...]
 
 
 @lru_cache(maxsize=4096)
@@ -24,7 +28,7 @@ def version_of(jar: Jar) -> str | None:
     return _from_maven(jar) or _from_manifest(jar) or _from_name(jar.path)
 
 
-def order(version: str | None) -> tuple[tuple[int, int, str], ...]:
+def order(version: str | None) -> Order:
     """Sort key of a version: the newest is the largest; no version is the smallest."""
     if version is None:
         return ()
@@ -37,6 +41,26 @@ def order(version: str | None) -> tuple[tuple[int, int, str], ...]:
                 keys.pop()
         keys.append((1, int(part), "") if part.isdigit() else (0, _BEFORE.get(part, 1 if part else 0), part))
     return tuple(keys)
+
+
+def matches(version: str | None, wanted: str) -> bool:
+    """Whether a version is the wanted one, or in one of the wanted ranges.
+
+    :param wanted: `1.2` means exactly this version; `[1.2,2.0)`, `(,1.0]`, `[1,2],[3,)` are ranges as Maven has them.
+    """
+    ranges = _RANGE.findall(wanted)
+    if not ranges:
+        return version is not None and order(version) == order(wanted)
+    return any(_is_between(order(version), *parts) for parts in ranges) if version is not None else False
+
+
+def _is_between(version: Order, opens: str, inside: str, closes: str) -> bool:
+    low, comma, high = (part.strip() for part in inside.partition(","))
+    if not comma:
+        return version == order(low)
+    above = not low or version > order(low) or (opens == "[" and version == order(low))
+    below = not high or version < order(high) or (closes == "]" and version == order(high))
+    return above and below
 
 
 def _from_maven(jar: Jar) -> str | None:

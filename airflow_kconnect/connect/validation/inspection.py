@@ -16,6 +16,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.inspection import hosted_class
 from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.validation.connector_keys import common_config, sink_config, source_config
+from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.stage_keys import enrich
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
@@ -100,7 +101,8 @@ def inspect_keys(config: Mapping[str, Any], *, worker: WorkerConfig | None = Non
     values = {value.name: value for part in (framework, own) for value in part.validate(raw)}
     definition = ConfigDef(framework).extend(own)
     inspection = Inspection(props, worker, name, plugin, framework, own, definition, values, hosted=hosted)
-    inspection.add(CONNECTOR_CLASS, *unknown)
+    for key, texts in unknown.items():
+        inspection.add(key, *texts)
     for key, texts in errors.items():
         if key not in definition.keys:  # those have found the error themselves
             inspection.add(key, *texts)
@@ -109,15 +111,16 @@ def inspect_keys(config: Mapping[str, Any], *, worker: WorkerConfig | None = Non
 
 def _find_class(
     props: Mapping[str, str], worker: WorkerConfig
-) -> tuple[JavaPlugin | None, type[Connector] | None, str, list[str]]:
+) -> tuple[JavaPlugin | None, type[Connector] | None, str, dict[str, list[str]]]:
     """The class, its full name, and what is wrong with it; a missing key is an error of the key itself."""
     class_name = props.get(CONNECTOR_CLASS)
     if class_name is None:
-        return None, None, "", []
+        return None, None, "", {}
     try:
         if (hosted := hosted_class(props, worker)) is not None:
-            return hosted, None, hosted.name, []
-        plugin = plugins.registry().connector(class_name)
-        return None, plugin, plugins.registry().resolve(plugins.CONNECTORS, class_name, key=CONNECTOR_CLASS), []
+            return hosted, None, hosted.name, {}
+        java = {found.name for found in worker.java_plugins(coordinates_of(props)).connectors()}
+        plugin = plugins.registry().connector(class_name, hosted=java)
+        return None, plugin, plugins.registry().resolve(plugins.CONNECTORS, class_name, key=CONNECTOR_CLASS), {}
     except ConfigError as error:
-        return None, None, class_name, error.errors[CONNECTOR_CLASS]
+        return None, None, class_name, error.errors

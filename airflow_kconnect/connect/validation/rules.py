@@ -14,6 +14,7 @@ from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.hosting.choice import notes
 from airflow_kconnect.connect.validation import topic_rules
 from airflow_kconnect.connect.validation.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
@@ -46,13 +47,13 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
     """
     _check_texts(inspection)
     _check_retries(inspection)
+    _check_coordinates(inspection)
     if inspection.hosted is not None:
         _check_hosted(inspection, kind)
         return
     _check_stages(inspection)
     _check_overrides(inspection)
     _check_spark(inspection)
-    _check_coordinates(inspection)
     for converter in CONVERTER_KINDS:
         _check_converter(inspection, converter)
     if inspection.plugin is None:
@@ -78,6 +79,7 @@ def _check_hosted(inspection: Inspection, kind: str | None) -> None:
     if inspection.kind == "sink":
         _check_group(inspection)
     topic_rules.check(inspection)
+    inspection.warnings += notes(inspection.props, inspection.worker)
 
 
 def _check_kind(inspection: Inspection, kind: str | None) -> None:

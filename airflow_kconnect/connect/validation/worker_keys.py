@@ -25,7 +25,7 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java_plugins import JavaPlugins
-from airflow_kconnect.connect.java_plugins.places import folders
+from airflow_kconnect.connect.java_plugins.places import coordinates_problem, folders
 from airflow_kconnect.connect.validation.client_keys import worker_client_errors
 from airflow_kconnect.connect.validation.override_policy import (
     ALLOWLIST,
@@ -154,7 +154,9 @@ class WorkerConfig:
 
         :param coordinates: of the connector; they come before the worker's own.
         """
-        return JavaPlugins(folders(self.parsed[PLUGIN_PATH], [*coordinates, *self.parsed[COORDINATES]]))
+        # What is not in the form of coordinates is an error of its key, and has no folder.
+        known = [each for each in coordinates if not coordinates_problem(each)]
+        return JavaPlugins(folders(self.parsed[PLUGIN_PATH], [*known, *self.parsed[COORDINATES]]))
 
     def offset_topic_of(self, source: Mapping[str, Any]) -> str:
         """Where a source keeps its offsets: its own ``offsets.storage.topic``, else the worker's.
