@@ -115,6 +115,11 @@ class HostJvm:
         self._gateway = JavaGateway(gateway_parameters=parameters)
 
     @property
+    def folder(self) -> Path:
+        """The folder that is private to this run."""
+        return self._folder
+
+    @property
     def view(self) -> Any:
         """Java's packages: `view.java.util.HashMap()`."""
         return self._gateway.jvm

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from airflow_kconnect.connect.hosting.keys import java_props
 from airflow_kconnect.connect.secret_keys import is_secret_key
@@ -16,7 +16,7 @@ _ENVIRONMENT = "KCONNECT_HOSTED_"
 # What the run decides itself.
 _NOT_PASSED = (
     *("kconnect.", "listeners", "admin.listeners", "rest.", "config.providers", "access.control.", "response.http."),
-    *("config.storage.", "status.storage.", "plugin.discovery", "connect.protocol", "worker.", "metrics.context."),
+    *("config.storage.", "status.storage.", "plugin.", "connect.protocol", "worker.", "metrics.context."),
 )
 # Tasks that are killed are noticed soon; nobody waits for workers that may come back.
 _QUICK = {
@@ -44,11 +44,10 @@ def host_worker(worker: WorkerConfig, group: str) -> WorkerConfig:
     return WorkerConfig.from_props({**worker.props, **own})
 
 
-def worker_properties(host: WorkerConfig, coordinates: Sequence[str] = ()) -> dict[str, str]:
-    """All keys of Connect's `DistributedConfig`.
+def worker_properties(host: WorkerConfig) -> dict[str, str]:
+    """All keys of Connect's `DistributedConfig`, but for those about plug-ins (`plugin_properties`).
 
     :param host: see `host_worker`; its topics exist.
-    :param coordinates: Maven coordinates of plug-ins that the connector names.
     """
     passed = {key: text for key, text in host.props.items() if not key.startswith(_NOT_PASSED)}
     typed = {key: _text(host.get(key)) for key in _TYPED}
@@ -57,13 +56,11 @@ def worker_properties(host: WorkerConfig, coordinates: Sequence[str] = ()) -> di
     allowlist = {ALLOWLIST: ",".join(host.get(ALLOWLIST))} if typed[POLICY] == "Allowlist" else {}
     return {
         **_QUICK,
-        "plugin.discovery": "service_load",
         **typed,
         **converters,
         **passed,
         **allowlist,
         **replication,
-        "plugin.path": ",".join(map(str, host.java_plugins(coordinates).plugin_path)),
         "group.id": host.group_id,
         "offset.storage.topic": host.offset_topic,
         "config.storage.topic": host.config_topic,

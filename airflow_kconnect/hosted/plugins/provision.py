@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.hosting.choice import CONNECTOR_CLASS
-from airflow_kconnect.connect.hosting.keys import HOSTED
+from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
-from airflow_kconnect.connect.plugins import CONNECTORS, registry
 from airflow_kconnect.connect.validation.plugin_keys import INSTALL, coordinates_errors, coordinates_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.plugins.coordinates import provide
@@ -29,7 +27,7 @@ def download_plugins(
     :raises SetupError: there is no such artifact, or no Java. :raises RetriableError: the download failed.
     """
     coordinates = [*coordinates_of(props), *coordinates_of(worker.props)]
-    if not coordinates or not _may_be_java(props):
+    if not coordinates or not looks_hosted(props):
         return
     if errors := coordinates_errors({key: str(text) for key, text in props.items()}, worker.get(INSTALL)):
         raise ConfigError(errors, str(props.get("name", "")) or None)
@@ -42,30 +40,21 @@ def plugin_properties(
 ) -> dict[str, str]:
     """`plugin.path` and `plugin.discovery` of the worker that hosts a connector.
 
-    Folders that do not exist are left out. Where the connector's own coordinates have the class, folders with another
-    version of it are left out too: Connect would take the newest.
+    Folders that do not exist are left out, and so are plug-ins with another version of the class: Connect would take
+    the newest, also where the connector's own coordinates have an older one.
 
     :param plugin: the connector's class.
     :param folder: private to this run; gets a folder of links if some plug-ins are left out.
     """
     everything = worker.java_plugins(coordinates_of(props))
     elements = [element for element in everything.plugin_path if element.exists()]
-    own = {coordinates_folder(each) for each in coordinates_of(props)}
-    if plugin.folder.parent in own:
-        others = {other.folder for other in everything.versions(plugin.name)} - {plugin.folder}
-        if others:
-            elements = [_without(others, JavaPlugins(elements).folders(), folder / "plugins")]
+    if others := {other.folder for other in everything.versions(plugin.name)} - {plugin.folder}:
+        elements = [_without(others, JavaPlugins(elements).folders(), folder / "plugins")]
     return {
         "plugin.path": ",".join(map(str, elements)),
         # Service files are read in no time; a plug-in without them is found only by looking at all classes.
         "plugin.discovery": "service_load" if plugin.has_manifest else "hybrid_warn",
     }
-
-
-def _may_be_java(props: Mapping[str, str]) -> bool:
-    wish = str(props.get(HOSTED, "")).lower()
-    name = str(props.get(CONNECTOR_CLASS, ""))
-    return wish == "true" or (wish != "false" and not registry().knows(CONNECTORS, name))
 
 
 def _without(others: set[Path], plugins: list[Path], links: Path) -> Path:

@@ -14,13 +14,13 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, Retriable
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, START_TIMEOUT_MS, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted import libraries
 from airflow_kconnect.hosted.bounds import Limits, Watch
 from airflow_kconnect.hosted.herder import ConnectHerder, Statuses
 from airflow_kconnect.hosted.jvm import HostJvm
 from airflow_kconnect.hosted.metrics import Counts, MBeans, counts
+from airflow_kconnect.hosted.plugins.provision import plugin_properties
 from airflow_kconnect.hosted.threads import TaskThreads
 from airflow_kconnect.hosted.worker_keys import connector_properties, handed_over, host_worker, worker_properties
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -93,7 +93,7 @@ class HostedRun:
         failpoint("before-java")
         with self._java() as (jvm, props):  # 2
             self._phases.enter("validating")
-            herder = ConnectHerder(jvm, self._properties(), worker_id=self._run_id)
+            herder = ConnectHerder(jvm, self._properties(jvm), worker_id=self._run_id)
             self._validate(herder, props)
             if self._spec.dry_run:
                 self._over = "dry run"
@@ -137,8 +137,10 @@ class HostedRun:
         ):
             yield jvm, props
 
-    def _properties(self) -> dict[str, str]:
-        return worker_properties(self._host, coordinates_of(self._config.props))
+    def _properties(self, jvm: HostJvm) -> dict[str, str]:
+        assert self._config.hosted is not None
+        plugins = plugin_properties(self._config.hosted, self._config.props, self._worker, jvm.folder)
+        return worker_properties(self._host) | plugins
 
     def _validate(self, herder: ConnectHerder, props: Mapping[str, str]) -> None:
         """:raises ConfigError: with everything that Connect and the class find wrong."""

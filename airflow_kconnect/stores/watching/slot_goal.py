@@ -31,7 +31,7 @@ class SlotGoal:
     def __init__(self, address: SlotAddress) -> None:
         self._address = address
         self._connection: Any = connect(address)
-        self.lsn: str = self._connection.execute(_NOW).fetchone()[0]
+        self.lsn: str = self._connection.execute(_NOW).fetchall()[0][0]
 
     def is_sent(self) -> bool:
         """Whether everything up to the goal was sent; where the server cannot be asked any more, yes."""
