@@ -11,39 +11,31 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
-from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, START_TIMEOUT_MS, hosted_group
+from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted import libraries
-from airflow_kconnect.hosted.bounds import Limits, Watch
-from airflow_kconnect.hosted.herder import ConnectHerder, Statuses
+from airflow_kconnect.hosted.herder import ConnectHerder
 from airflow_kconnect.hosted.jvm import HostJvm
-from airflow_kconnect.hosted.metrics import Counts, MBeans, counts
+from airflow_kconnect.hosted.metrics import Counts
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
-from airflow_kconnect.hosted.threads import TaskThreads
 from airflow_kconnect.hosted.worker_keys import connector_properties, handed_over, host_worker, worker_properties
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.machine.java import find_java
-from airflow_kconnect.runtime.hosted.failures import failure
 from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
+from airflow_kconnect.runtime.hosted.watching import Watching
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import HOSTED_PHASES, PhaseTimer
-from airflow_kconnect.runtime.process.progress import emit
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.offset_topic.view import read_view
 from airflow_kconnect.stores.topics import ensure_config_topic, ensure_offset_topic, ensure_status_topic
 
 log = logging.getLogger("kconnect.hosted")
 
-_POLL_S = 0.1
-_PROGRESS_S = 5.0
-_SHORT_S = 10.0
-# Sinks are asked for their offsets, which are committed once a second.
-_LOOK_AFTER_S = 0.5
 _STOP_EXTRA_S = 30.0
 _EXACTLY_ONCE = "exactly.once.support"
 
@@ -103,7 +95,9 @@ class HostedRun:
             failpoint("after-joining")
             herder.put(self._name, props)
             self._phases.enter("moving records")
-            self._watch(jvm, herder)  # 4
+            watching = Watching(jvm, herder, self._config, self._sink, self._source)
+            self._over = watching.until_over()  # 4
+            self._counts, self._tasks = watching.counts, watching.tasks
             self._phases.enter("stopping")
             failpoint("before-stop")
             self._stop(herder)  # 5
@@ -179,68 +173,6 @@ class HostedRun:
             store.close()
         herder.start()
 
-    def _watch(self, jvm: HostJvm, herder: ConnectHerder) -> None:
-        """Until the run is over. :raises ConnectError: the connector or one of its tasks has failed."""
-        read, threads = MBeans(jvm), TaskThreads(jvm, self._name)
-        self._await_started(herder)
-        limits = Limits(
-            idle_s=self._config.common[IDLE_MS] / 1000,
-            max_records=self._config.common["kconnect.max.records"],
-            max_duration_s=_seconds(self._config.common["kconnect.max.duration.ms"]),
-        )
-        watch, told = Watch(limits, time.monotonic()), time.monotonic()
-        while not self._over:
-            time.sleep(_pause_s(time.monotonic() - watch.began_s))
-            self._checked(herder)
-            self._counts = counts(read, self._kind)
-            now = time.monotonic()
-            known = self._caught_up(watch.quiet_s(now), read)
-            busy = threads.busy() or (known is False and self._source.is_known)
-            self._over = watch.over(now, self._counts, caught_up=known, busy=busy) or ""
-            if now - told >= _PROGRESS_S:
-                told = now
-                self._tell(now - watch.began_s)
-        herder.pause(self._name)
-        self._counts = self._settled(read)
-
-    def _settled(self, read: MBeans) -> Counts:
-        """What the tasks have done in the end: those of a paused connector finish what they hold."""
-        seen, deadline = counts(read, self._kind), time.monotonic() + 5
-        while time.monotonic() < deadline:
-            time.sleep(_POLL_S)
-            before, seen = seen, counts(read, self._kind)
-            if seen == before and not seen.active:
-                break
-        return seen
-
-    def _caught_up(self, quiet_s: float, read: MBeans) -> bool | None:
-        if self._sink is None:
-            return self._source.look(read)
-        return self._sink.caught_up(look=quiet_s >= _LOOK_AFTER_S)
-
-    def _await_started(self, herder: ConnectHerder) -> None:
-        """:raises RetriableError: it takes too long."""
-        timeout_s = self._config.common[START_TIMEOUT_MS] / 1000
-        deadline = time.monotonic() + timeout_s
-        while not self._checked(herder).started:
-            if time.monotonic() > deadline:
-                raise RetriableError(
-                    f"connector {self._name}: it or its tasks did not start within {timeout_s:.0f} s"
-                    f" (`{START_TIMEOUT_MS}`): a method of the Java class that starts it does not return"
-                )
-            time.sleep(_POLL_S)
-
-    def _checked(self, herder: ConnectHerder) -> Statuses:
-        statuses = herder.statuses(self._name)
-        if (failed := statuses.failed) is not None:
-            if failed.trace:
-                log.error("%s", failed.trace)
-            raise failure(self._name, failed)
-        if not herder.is_running:
-            raise RetriableError(f"connector {self._name}: the Connect worker has ended by itself; its log says why")
-        self._tasks = max(self._tasks, len(statuses.tasks))
-        return statuses
-
     def _stop(self, herder: ConnectHerder) -> None:
         """A plug-in that does not stop is ended with its JVM; what it did not commit is moved again."""
         graceful_s = int(self._worker.get("task.shutdown.graceful.timeout.ms")) / 1000
@@ -249,18 +181,6 @@ class HostedRun:
         except ConnectError as error:
             self._warnings.append(f"{error}; Java was ended. The next run moves again what was not committed")
             log.warning("%s", self._warnings[-1])
-
-    def _tell(self, elapsed_s: float) -> None:
-        done = self._counts.written
-        emit(
-            "progress",
-            records=done,
-            rate=round(done / max(elapsed_s, 0.001), 1),
-            tasks_done=0,
-            tasks=self._tasks,
-            elapsed_s=round(elapsed_s, 1),
-            expected=self._config.common["kconnect.max.records"],
-        )
 
     def _report(self) -> RunReport:
         seen, hosted = self._counts, self._config.hosted
@@ -308,12 +228,3 @@ class HostedRun:
         consumer = self._clients.consumer(f"connect-{self._name}-offsets")
         view = read_view(CompactedLog(self._admin, consumer, topic, self._clients.patience_s), self._name, partitions)
         return [{"partition": partition, "offset": offset} for partition, offset in view.committed()]
-
-
-def _pause_s(elapsed_s: float) -> float:
-    """Between two looks at a run: a short one should end soon, and a long one should not be disturbed."""
-    return _POLL_S if elapsed_s < _SHORT_S else 5 * _POLL_S
-
-
-def _seconds(ms: int | None) -> float | None:
-    return None if ms is None else ms / 1000

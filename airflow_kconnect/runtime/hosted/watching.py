@@ -1,0 +1,149 @@
+"""Watches a hosted connector from the moment it was handed to Connect until its run is over."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.hosting.keys import IDLE_MS, START_TIMEOUT_MS
+from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.hosted import metrics
+from airflow_kconnect.hosted.bounds import Limits, Watch
+from airflow_kconnect.hosted.herder import ConnectHerder, Statuses
+from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.metrics import Counts, MBeans
+from airflow_kconnect.hosted.threads import TaskThreads
+from airflow_kconnect.runtime.hosted.failures import failure
+from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
+from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
+from airflow_kconnect.runtime.process.progress import emit
+
+log = logging.getLogger("kconnect.hosted")
+
+_POLL_S = 0.1
+_SHORT_S = 10.0
+_PROGRESS_S = 5.0
+# A connector makes the configurations of its tasks after it has started; it may also have none.
+_WITHOUT_TASKS_S = 15.0
+# Sinks are asked for their offsets, which are committed once a second.
+_LOOK_AFTER_S = 0.5
+_SETTLE_S = 5.0
+
+
+class Watching:
+    """One connector on one worker.
+
+    :param sink: of a sink: how far it has come.
+    :param source: of a source: what is known of its class.
+    """
+
+    def __init__(
+        self,
+        jvm: HostJvm,
+        herder: ConnectHerder,
+        config: ValidatedConfig,
+        sink: SinkProgress | None,
+        source: SourceProgress,
+    ) -> None:
+        self._herder, self._config, self._sink, self._source = herder, config, sink, source
+        self._read, self._threads = MBeans(jvm), TaskThreads(jvm, config.name)
+        self.counts = Counts()
+        """What the tasks have done."""
+        self.tasks = 0
+        """How many there were."""
+
+    def until_over(self) -> str:
+        """Wait until the run is over, then have the connector deliver nothing more; returns why, see `Watch.over`.
+
+        :raises ConnectError: the connector or one of its tasks has failed, or did not start in time.
+        """
+        self._await_started()
+        common = self._config.common
+        limits = Limits(
+            idle_s=common[IDLE_MS] / 1000,
+            max_records=common["kconnect.max.records"],
+            max_duration_s=_seconds(common["kconnect.max.duration.ms"]),
+        )
+        watch = Watch(limits, time.monotonic())
+        over, told = None, watch.began_s
+        while over is None:
+            time.sleep(_POLL_S if time.monotonic() - watch.began_s < _SHORT_S else 5 * _POLL_S)
+            self._check()
+            self.counts = self._counted()
+            now = time.monotonic()
+            known = self._caught_up(watch.quiet_s(now))
+            busy = self._threads.busy() or (known is False and self._source.is_known)
+            over = watch.over(now, self.counts, caught_up=known, busy=busy)
+            if now - told >= _PROGRESS_S:
+                told = now
+                self._tell(now - watch.began_s)
+        self._herder.pause(self._config.name)
+        self.counts = self._settled()
+        return over
+
+    def _counted(self) -> Counts:
+        return metrics.counts(self._read, self._config.kind)
+
+    def _settled(self) -> Counts:
+        """What the tasks have done in the end: those of a paused connector finish what they hold."""
+        seen, deadline = self._counted(), time.monotonic() + _SETTLE_S
+        while time.monotonic() < deadline:
+            time.sleep(_POLL_S)
+            before, seen = seen, self._counted()
+            if seen == before and not seen.active:
+                break
+        return seen
+
+    def _caught_up(self, quiet_s: float) -> bool | None:
+        if self._sink is None:
+            return self._source.look(self._read)
+        return self._sink.caught_up(look=quiet_s >= _LOOK_AFTER_S)
+
+    def _await_started(self) -> None:
+        """:raises RetriableError: it takes too long."""
+        timeout_s = self._config.common[START_TIMEOUT_MS] / 1000
+        began = time.monotonic()
+        without_tasks: float | None = None
+        while True:
+            statuses, now = self._check(), time.monotonic()
+            if statuses.started and statuses.tasks:
+                return
+            if statuses.started:
+                without_tasks = without_tasks or now
+                if now - without_tasks > _WITHOUT_TASKS_S:
+                    return
+            if now - began > timeout_s:
+                raise RetriableError(
+                    f"connector {self._config.name}: it or its tasks did not start within {timeout_s:.0f} s"
+                    f" (`{START_TIMEOUT_MS}`): a method of the Java class that starts it does not return"
+                )
+            time.sleep(_POLL_S)
+
+    def _check(self) -> Statuses:
+        name = self._config.name
+        statuses = self._herder.statuses(name)
+        if (failed := statuses.failed) is not None:
+            if failed.trace:
+                log.error("%s", failed.trace)
+            raise failure(name, failed)
+        if not self._herder.is_running:
+            raise RetriableError(f"connector {name}: the Connect worker has ended by itself; its log says why")
+        self.tasks = max(self.tasks, len(statuses.tasks))
+        return statuses
+
+    def _tell(self, elapsed_s: float) -> None:
+        done = self.counts.written
+        emit(
+            "progress",
+            records=done,
+            rate=round(done / max(elapsed_s, 0.001), 1),
+            tasks_done=0,
+            tasks=self.tasks,
+            elapsed_s=round(elapsed_s, 1),
+            expected=self._config.common["kconnect.max.records"],
+        )
+
+
+def _seconds(ms: int | None) -> float | None:
+    return None if ms is None else ms / 1000
