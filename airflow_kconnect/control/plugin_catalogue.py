@@ -8,11 +8,13 @@ from typing import Any
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, describe, describe_key
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.java_plugins.kinds import is_name
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control.errors import NotFoundError
+from airflow_kconnect.control.java_catalogue import java_infos, java_keys, java_list
 
 _CONNECTOR_TYPES = ("sink", "source")
 _OTHER_GROUPS = (
@@ -21,15 +23,19 @@ _OTHER_GROUPS = (
     (plugins.CONVERTERS, "converter"),
     (plugins.CONVERTERS, "header_converter"),
 )
+_GROUPS = (plugins.CONNECTORS, plugins.TRANSFORMS, plugins.PREDICATES, plugins.CONVERTERS)
 _CONVERTER_TYPES = ("converter", "header_converter")
 
 
-def plugin_list(*, connectors_only: bool = True) -> list[dict[str, Any]]:
-    """Class, type and version of each plugin that can be used: sinks, then sources, then the other kinds."""
+def plugin_list(worker: Mapping[str, Any], *, connectors_only: bool = True) -> list[dict[str, Any]]:
+    """Class, type and version of each plugin that can be used: sinks, then sources, then the other kinds; Java's last.
+
+    :param worker: variables not resolved; its `plugin.path` has the Java plug-ins.
+    """
     entries = list(_connectors())
     if not connectors_only:
         entries += list(_others())
-    return entries
+    return entries + list(java_list(worker, connectors_only=connectors_only))
 
 
 def _connectors() -> Iterator[dict[str, Any]]:
@@ -55,12 +61,18 @@ def _entry(name: str, kind: str, version: str | None) -> dict[str, Any]:
     return {"class": name, "type": kind, "version": version or "undefined"}
 
 
-def plugin_keys(name: str) -> list[dict[str, Any]]:
+def plugin_keys(name: str, worker: Mapping[str, Any], version: str | None = None) -> list[dict[str, Any]]:
     """The keys of a plugin; those of a connector are followed by Connect's own.
 
     :param name: full name, simple name or alias.
+    :param worker: variables not resolved; its `plugin.path` has the Java plug-ins.
+    :param version: of a Java plug-in; None means the newest.
     :raises NotFoundError: no plugin has this name.
     """
+    if not any(plugins.registry().knows(group, name) for group in _GROUPS):
+        keys = java_keys(name, version, worker)
+        if keys is not None:
+            return keys
     own, framework = _definitions(name)
     keys = {**own.keys, **{key: framework.keys[key] for key in framework.keys if key not in own.keys}}
     return [describe_key(key) for key in keys.values()]
@@ -92,15 +104,25 @@ def validation(plugin: str, config: Mapping[str, Any], worker: Mapping[str, Any]
     named = str(config.get(CONNECTOR_CLASS) or "").strip()
     if not named:
         raise ConfigError({CONNECTOR_CLASS: [f"Connector config {sorted(config)} contains no connector type"]})
-    if _resolved(named) != _resolved(plugin):
+    inspection = inspect_without_references(config, worker)
+    if inspection.hosted is not None:
+        same = is_name(plugin, inspection.hosted.kind, inspection.hosted.name)
+    else:
+        same = _resolved(named) == _resolved(plugin)
+    if not same:
         text = f"Included connector type {named} does not match request type {plugin}"
         raise ConfigError({CONNECTOR_CLASS: [text]})
-    inspection = inspect_without_references(config, worker)
-    return described(inspection)
+    return described(inspection, config)
 
 
-def described(inspection: Inspection) -> dict[str, Any]:
-    """The `ConfigInfos` of an inspection."""
+def described(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The `ConfigInfos` of an inspection; of a hosted connector also what its Java class says.
+
+    :param config: that was inspected, variables not resolved.
+    :raises RetriableError: Java did not answer.
+    """
+    if inspection.hosted is not None:
+        return java_infos(inspection, config)
     return describe(inspection.definition, inspection.values.values(), name=inspection.connector_class)
 
 

@@ -170,9 +170,9 @@ def _provide_plugins(config: Mapping[str, Any], worker: WorkerConfig) -> None:
     """Before validation, which looks into the plug-ins."""
     props, _ = texts_of(config)
     if looks_hosted(props):
-        from airflow_kconnect.hosted.plugins.provision import download_plugins
+        from airflow_kconnect.runtime.hosted.plugins import provide_plugins
 
-        download_plugins(props, worker, log.info)
+        provide_plugins(props, worker)
 
 
 def _run_hosted(

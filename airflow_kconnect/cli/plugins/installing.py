@@ -119,5 +119,3 @@ def _show(installed: Installed) -> None:
         typer.echo(f"  {each.kind.replace('_', ' ')} {each.name}" + (f" {each.version}" if each.version else ""))
     if (more := len(installed.plugins) - _SHOWN) > 0:
         typer.echo(f"  and {more} more")
-    if not all(each.has_manifest for each in installed.plugins):
-        typer.echo("  It names its classes in no manifest: starts take longer, for Connect scans all its jars.")

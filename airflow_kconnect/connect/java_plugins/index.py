@@ -92,6 +92,15 @@ class JavaPlugins:
         """The plug-ins themselves: folders, or jars directly below `plugin.path`."""
         return [location.path for location in self._locations]
 
+    def fingerprint(self) -> tuple[tuple[str, int, int], ...]:
+        """Path, time of change in nanoseconds and size of each jar: another one means other plug-ins."""
+        found = []
+        for jar in (jar for location in self._locations for jar in location.jars):
+            with suppress(OSError):
+                status = jar.stat()
+                found.append((str(jar), status.st_mtime_ns, status.st_size))
+        return tuple(found)
+
     def guessed(self) -> list[JavaPlugin]:
         """Plug-ins that no manifest names, recognised by the ends of their names and by their superclasses.
 

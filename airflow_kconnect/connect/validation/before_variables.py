@@ -47,6 +47,14 @@ def inspect_without_references(
     return inspection
 
 
+def worker_without_references(worker: Mapping[str, Any]) -> WorkerConfig:
+    """What is known of a worker whose variables are not resolved; no Kafka need be named.
+
+    :raises ConfigError: keys that have no variable are wrong.
+    """
+    return WorkerConfig.from_props({"bootstrap.servers": "localhost:9092", **_without_references(worker)})
+
+
 def _depending(key: str) -> list[str]:
     """Prefixes of the keys whose meaning depends on a key: for `ssl.keystore.type`, all keys of that store."""
     return [f"{key}.", *_DEPENDENTS.get(key, ()), *([key.removesuffix("type")] if key.endswith(".type") else [])]

@@ -28,7 +28,7 @@ def of_change(plane: ControlPlane, name: str, config: Mapping[str, Any]) -> dict
     for key, messages in secrets.still_hidden(texts).items():
         inspection.add(key, *messages)
     forms = sorted({form for value in kept for form in (value, *secret_forms(value))}, key=len, reverse=True)
-    answer = described(inspection)
+    answer = described(inspection, complete)
     for entry in answer["configs"]:
         value = entry["value"]
         if value:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
 from airflow_kconnect.connect.java_plugins.jars import BrokenJar, open_jar
+from airflow_kconnect.connect.java_plugins.kinds import KINDS
 from airflow_kconnect.machine.errors import SetupError
+
+SERVICES_JAR = "kconnect-services.jar"
+"""Names the classes of a plug-in that does not do so itself."""
 
 # Classes that the worker's class loader provides to each plug-in: in its folder they would be dead weight, and their
 # manifests would list converters and transformations of Connect a second time.
@@ -24,7 +29,7 @@ def wanted(jars: Iterable[Path]) -> list[Path]:
 
 
 def check(folder: Path, subject: str) -> list[JavaPlugin]:
-    """The plug-ins in a folder that is to be installed.
+    """The plug-ins in a folder that is to be installed; if it does not name them, a jar that does so is added.
 
     :param folder: the plug-in's folder, not yet below a `plugin.path`.
     :param subject: what was given, for messages.
@@ -45,7 +50,25 @@ def check(folder: Path, subject: str) -> list[JavaPlugin]:
         raise SetupError(
             f"{subject} has no plug-in: none of its {len(jars)} jars has a connector, converter or transformation."
         )
+    if not all(plugin.has_manifest for plugin in mine):
+        write_services(folder, mine)
+        return check(folder, subject)
     return mine
+
+
+def write_services(folder: Path, plugins: Iterable[JavaPlugin]) -> None:
+    """Add a jar that names the classes of a plug-in which names none itself, as Kafka's `connect-plugin-path
+    sync-manifests` does: else Connect would have to look at all classes, which takes a minute.
+
+    :param folder: of the plug-in.
+    """
+    services: dict[str, list[str]] = {}
+    for plugin in plugins:
+        interface = next(name for name, kind in KINDS.items() if kind == plugin.kind)
+        services.setdefault(f"META-INF/services/{interface}", []).append(plugin.name)
+    with zipfile.ZipFile(folder / SERVICES_JAR, "w") as jar:
+        for file, names in services.items():
+            jar.writestr(file, "".join(f"{name}\n" for name in sorted(names)))
 
 
 def own(plugins: Sequence[JavaPlugin], name: str) -> JavaPlugin:

@@ -205,7 +205,8 @@ def _beside(plugin_path: Path, name: str) -> Path:
 
 
 def _jars(folder: Path) -> dict[str, int]:
-    return {str(jar.relative_to(folder)): jar.stat().st_size for jar in folder.rglob("*.jar")}
+    jars = (jar for jar in folder.rglob("*.jar") if jar.name != contents.SERVICES_JAR)
+    return {str(jar.relative_to(folder)): jar.stat().st_size for jar in jars}
 
 
 def _plugins_in(folder: Path) -> tuple[JavaPlugin, ...]:

@@ -15,15 +15,18 @@ router = APIRouter(prefix="/connector-plugins", tags=["plugins"])
 
 
 @router.get("")
-def list_plugins(_: AnyReader, connectors_only: Annotated[bool, Query(alias="connectorsOnly")] = True) -> Any:
+def list_plugins(
+    plane: Plane, _: AnyReader, connectors_only: Annotated[bool, Query(alias="connectorsOnly")] = True
+) -> Any:
     """The connectors that are installed; with `connectorsOnly=false` all plugins."""
-    return plugin_catalogue.plugin_list(connectors_only=connectors_only)
+    return plugin_catalogue.plugin_list(plane.worker_props, connectors_only=connectors_only)
 
 
 @router.get("/{plugin}/config")
-def get_keys(plugin: str, _: AnyReader) -> Any:
-    """The keys of a plugin."""
-    return plugin_catalogue.plugin_keys(plugin)
+def get_keys(plugin: str, plane: Plane, _: AnyReader, version: str | None = None) -> Any:
+    """The keys of a plugin; of a Java class in the newest version that is installed, or in another."""
+    wanted = None if version in (None, "latest") else version
+    return plugin_catalogue.plugin_keys(plugin, plane.worker_props, wanted)
 
 
 @router.put("/{plugin}/config/validate")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.hosted.plugins.install import install, record_of, remove
 from airflow_kconnect.machine.errors import SetupError
 from tests.support.java_plugins import (
@@ -119,12 +120,15 @@ def test_a_single_jar(into: Path, tmp_path: Path) -> None:
     assert install(str(source_jar(tmp_path / "one-1.0.jar")), into).folder == into / "one-1.0"
 
 
-def test_a_plugin_without_manifest(into: Path, tmp_path: Path, cache: Path) -> None:
+def test_a_plugin_without_manifest_gets_one(into: Path, tmp_path: Path, cache: Path) -> None:
     from airflow_kconnect.connect.java_plugins.jars import open_jar
 
     real = open_jar(next((cache / "jars").glob(f"connect-file-*/{CONNECT_FILE_JAR}")))
     old = write_jar(tmp_path / "old-1.0.jar", {name: real.read(name) for name in real.ending(".class")})
-    assert {plugin.has_manifest for plugin in install(str(old), into).plugins} == {False}
+    installed = install(str(old), into)
+    assert {plugin.kind for plugin in installed.plugins} == {"source", "sink"}
+    assert all(plugin.has_manifest for plugin in JavaPlugins([into]).connectors())
+    assert install(str(old), into).already
 
 
 class TestTheSameNameTwice:

@@ -1,0 +1,180 @@
+"""Asks Java plug-ins for their keys and for what they think of a configuration, in a JVM that connects to no broker."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.java_plugins import JavaPlugins
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.hosted import libraries
+from airflow_kconnect.hosted.herder import cause_of
+from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.machine.java import find_java
+
+T = TypeVar("T")
+
+ASK_S = 60.0
+"""How long a plug-in may take: some ask their database while they validate."""
+
+_MEMORY = "256m"
+_JSON = "org.apache.kafka.connect.json.JsonConverter"
+_POLICY = "connector.client.config.override.policy"
+_MISSING = re.compile(r"NoClassDefFoundError: (\S+)|ClassNotFoundException: (\S+)")
+
+
+class PluginJvm:
+    """A JVM with Connect's own herder, which answers as `/connector-plugins` of a Connect worker does.
+
+    No worker is started. A plug-in's own validation may well connect to its system, as in Connect. Use it as a context
+    manager.
+
+    :param plugins: what is below `plugin.path`.
+    :param worker: its converters are the defaults of connectors.
+    :param folder: private, for the log.
+    :raises SetupError: there is no Java, or no Spark, whose jars have the bridge to Python.
+    :raises RetriableError: Connect's runtime could not be downloaded.
+    """
+
+    def __init__(self, plugins: JavaPlugins, worker: WorkerConfig, folder: Path) -> None:
+        java = find_java()
+        self._jvm = HostJvm(
+            java, libraries.class_path(java), folder, memory=_MEMORY, options=("-XX:TieredStopAtLevel=1",)
+        )
+        self._properties = _properties(plugins, worker, folder)
+        self._herder: Any = None
+        self._plugins: Any = None
+        self._mapper: Any = None
+
+    def __enter__(self) -> PluginJvm:
+        self._jvm.start()
+        try:
+            self._answer("preparing Kafka Connect", self._prepare)
+        except BaseException:
+            self._jvm.kill()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._jvm.kill()
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it still answers."""
+        return self._jvm.is_alive
+
+    def keys(self, name: str, version: str | None = None) -> list[dict[str, Any]]:
+        """The keys of a plug-in, as `GET /connector-plugins/{plugin}/config` shows them.
+
+        :param name: full name of the class.
+        :param version: None means the newest.
+        """
+
+        def ask() -> Any:
+            utils = self._connect.runtime.isolation.PluginUtils
+            wanted = utils.connectorVersionRequirement(version) if version else None
+            return self._herder.connectorPluginConfig(name, wanted)
+
+        answer: list[dict[str, Any]] = self._json(f"asking {name} for its keys", ask)
+        return answer
+
+    def check_keys(self, config: Mapping[str, str]) -> dict[str, Any]:
+        """The `ConfigInfos` of the connector's own keys, each by itself.
+
+        What the class would try with them, such as connecting to a database, is left out: for configurations with
+        variables that are not resolved.
+
+        :param config: with `connector.class`, a full name.
+        """
+        name = config["connector.class"]
+
+        def ask() -> Any:
+            utils, runtime = self._connect.runtime.isolation.PluginUtils, self._connect.runtime
+            wanted = utils.connectorVersionRequirement(config.get("connector.plugin.version"))
+            definition = self._plugins.newConnector(name, wanted).config()
+            values, groups = definition.validate(self._jvm.text_map(config)), self._jvm.view.java.util.ArrayList()
+            return runtime.AbstractHerder.generateResult(name, definition.configKeys(), values, groups)
+
+        answer: dict[str, Any] = self._json(f"asking {name} for its keys", ask)
+        return answer
+
+    def validate(self, config: Mapping[str, str]) -> dict[str, Any]:
+        """The `ConfigInfos` of a configuration, as `PUT /connector-plugins/{plugin}/config/validate` answers.
+
+        :param config: without keys of our own, variables resolved.
+        """
+
+        def ask() -> Any:
+            done = self._connect.util.FutureCallback()
+            self._herder.validateConnectorConfig(self._jvm.text_map(config), done, False)
+            return done.get(int(ASK_S), self._jvm.view.java.util.concurrent.TimeUnit.SECONDS)
+
+        answer: dict[str, Any] = self._json(f"asking {config.get('connector.class')} about its configuration", ask)
+        return answer
+
+    @property
+    def _connect(self) -> Any:
+        return self._jvm.view.org.apache.kafka.connect
+
+    def _prepare(self) -> None:
+        connect, jvm = self._connect, self._jvm
+        texts = jvm.text_map(self._properties)
+        plugins = self._plugins = connect.runtime.isolation.Plugins(texts)
+        plugins.compareAndSwapWithDelegatingLoader()
+        config = connect.runtime.standalone.StandaloneConfig(texts)
+        # Else the worker would ask the brokers for it.
+        cluster = jvm.java_class("org.apache.kafka.connect.runtime.WorkerConfig").getDeclaredField("kafkaClusterId")
+        cluster.setAccessible(True)
+        cluster.set(config, "none")
+        interface = jvm.java_class(f"{_POLICY_PACKAGE}.ConnectorClientConfigOverridePolicy")
+        policy = plugins.newPlugin(config.getString(_POLICY), config, interface)
+        time = jvm.view.org.apache.kafka.common.utils.Time.SYSTEM
+        worker = connect.runtime.Worker("plugins", time, plugins, config, None, policy)
+        self._herder = connect.runtime.standalone.StandaloneHerder(worker, "none", policy)
+        self._mapper = jvm.view.com.fasterxml.jackson.databind.ObjectMapper()
+
+    def _json(self, doing: str, ask: Callable[[], Any]) -> Any:
+        return json.loads(self._answer(doing, lambda: str(self._mapper.writeValueAsString(ask()))))
+
+    def _answer(self, doing: str, ask: Callable[[], T]) -> T:
+        from py4j.protocol import Py4JJavaError
+
+        try:
+            return self._jvm.call(doing, ask, timeout_s=ASK_S + 10)
+        except Py4JJavaError as error:
+            raise _failure(doing, cause_of(error)) from None
+
+
+_POLICY_PACKAGE = "org.apache.kafka.connect.connector.policy"
+
+
+def _failure(doing: str, cause: str) -> ConnectError:
+    if missing := _MISSING.search(cause):
+        name = (missing[1] or missing[2]).replace("/", ".")
+        text = f"{doing}: the plug-in needs class {name}, which none of its jars has: install it again, with everything"
+        return ConfigError({"connector.class": [f"{text} that it needs"]})
+    if "TimeoutException" in cause:
+        return RetriableError(f"{doing}: no answer within {ASK_S:.0f} s")
+    return ConfigError({"connector.class": [f"{doing}: {cause}"]})
+
+
+def _properties(plugins: JavaPlugins, worker: WorkerConfig, folder: Path) -> dict[str, str]:
+    converters = {
+        key: text for key, text in worker.props.items() if re.match(r"(key|value|header)\.converter(\.|$)", key)
+    }
+    return {
+        "bootstrap.servers": "127.0.0.1:9",
+        "key.converter": _JSON,
+        "value.converter": _JSON,
+        **converters,
+        "offset.storage.file.filename": str(folder / "offsets"),
+        "listeners": "http://127.0.0.1:0",
+        "plugin.path": ",".join(str(element) for element in plugins.plugin_path if element.exists()),
+        "plugin.discovery": "service_load",
+        _POLICY: str(worker.get(_POLICY)),
+    }

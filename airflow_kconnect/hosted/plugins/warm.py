@@ -1,0 +1,130 @@
+"""Keeps one JVM for questions about plug-ins: its start takes seconds, an answer a fraction of one."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.java_plugins import JavaPlugins
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.hosted.plugins.definitions import PluginJvm
+
+T = TypeVar("T")
+
+IDLE_S = 600.0
+"""The JVM, some 150 MB, is ended when nobody has asked for so long."""
+
+log = logging.getLogger("kconnect.hosted")
+
+_Question = tuple[Callable[[PluginJvm], Any], "Future[Any]"]
+
+
+class _Host:
+    """A thread that owns a JVM: the system ends a JVM together with the thread that has started it."""
+
+    def __init__(self, plugins: JavaPlugins, worker: WorkerConfig, idle_s: float) -> None:
+        self._plugins, self._worker, self._idle_s = plugins, worker, idle_s
+        self._questions: queue.Queue[_Question | None] = queue.Queue()
+        self._lock = threading.Lock()
+        self.ended = False
+        threading.Thread(target=self._run, name="kconnect-plugins", daemon=True).start()
+
+    def ask(self, question: Callable[[PluginJvm], T]) -> Future[T] | None:
+        """The answer to come; None: this host has ended."""
+        answer: Future[T] = Future()
+        with self._lock:
+            if self.ended:
+                return None
+            self._questions.put((question, answer))
+        return answer
+
+    def end(self) -> None:
+        """End after the questions that were asked already."""
+        self._questions.put(None)
+
+    def _run(self) -> None:
+        problem: BaseException = RetriableError("the JVM for plug-ins has ended")
+        try:
+            with (
+                tempfile.TemporaryDirectory(prefix="kconnect-plugins-", ignore_cleanup_errors=True) as folder,
+                PluginJvm(self._plugins, self._worker, Path(folder)) as jvm,
+            ):
+                self._serve(jvm)
+        except BaseException as error:
+            problem = error
+        finally:
+            with self._lock:
+                self.ended = True
+            while not self._questions.empty():
+                if (left := self._questions.get()) is not None:
+                    left[1].set_exception(problem)
+
+    def _serve(self, jvm: PluginJvm) -> None:
+        while jvm.is_alive:
+            try:
+                asked = self._questions.get(timeout=self._idle_s)
+            except queue.Empty:
+                return
+            if asked is None:
+                return
+            question, answer = asked
+            try:
+                answer.set_result(question(jvm))
+            except RetriableError as error:
+                # It hangs, or has ended: the next question gets another JVM.
+                answer.set_exception(error)
+                return
+            except BaseException as error:
+                answer.set_exception(error)
+
+
+class WarmPlugins:
+    """Answers questions about plug-ins; starts a JVM at the first one, and again when the plug-ins have changed.
+
+    May be used by several threads.
+
+    :param idle_s: seconds without a question after which the JVM is ended.
+    """
+
+    def __init__(self, idle_s: float = IDLE_S) -> None:
+        self._idle_s = idle_s
+        self._lock = threading.Lock()
+        self._host: _Host | None = None
+        self._of: object = None
+
+    def ask(self, plugins: JavaPlugins, worker: WorkerConfig, question: Callable[[PluginJvm], T]) -> T:
+        """The answer to a question.
+
+        :param question: gets the JVM; runs in another thread.
+        :raises SetupError: there is no Java. :raises RetriableError: no answer in time.
+        """
+        of = (os.getpid(), plugins.fingerprint(), tuple(sorted(worker.props.items())))
+        while True:
+            with self._lock:
+                host = self._host
+                if host is None or host.ended or self._of != of:
+                    if host is not None and self._of != of:
+                        host.end()
+                    host = self._host = _Host(plugins, worker, self._idle_s)
+                    self._of = of
+            if (answer := host.ask(question)) is not None:
+                return answer.result()
+
+    def close(self) -> None:
+        """End the JVM, if there is one."""
+        with self._lock:
+            if self._host is not None:
+                self._host.end()
+            self._host = None
+
+
+WARM = WarmPlugins()
+"""The one of this process."""
