@@ -70,9 +70,9 @@ def plugin_keys(name: str, worker: Mapping[str, Any], version: str | None = None
     :raises NotFoundError: no plugin has this name.
     """
     if not any(plugins.registry().knows(group, name) for group in _GROUPS):
-        keys = java_keys(name, version, worker)
-        if keys is not None:
-            return keys
+        described = java_keys(name, version, worker)
+        if described is not None:
+            return described
     own, framework = _definitions(name)
     keys = {**own.keys, **{key: framework.keys[key] for key in framework.keys if key not in own.keys}}
     return [describe_key(key) for key in keys.values()]
