@@ -37,6 +37,8 @@ _OPTIONS = (
 _GATEWAY = ("py4j.GatewayServer", "--die-on-broken-pipe", "--enable-auth", "0")
 _START_S = 60.0
 _ARCHIVE_S = 60.0
+# Longer than anything that is asked: a JVM that is silent for so long hangs.
+_ANSWER_S = 150.0
 
 
 class JavaEnded(RetriableError):
@@ -91,6 +93,7 @@ class HostJvm:
 
         # What fails is raised; py4j would also log it, once for each attempt.
         logging.getLogger("py4j.java_gateway").setLevel(logging.CRITICAL)
+        logging.getLogger().addFilter(_not_of_py4j)
         self.log.prepare()
         self._process = subprocess.Popen(
             self._command,
@@ -111,7 +114,7 @@ class HostJvm:
             raise
         assert self._process.stdout is not None
         self.log.follow(self._process.stdout)
-        parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True)
+        parameters = GatewayParameters(port=port, auth_token=token, auto_convert=True, read_timeout=_ANSWER_S)
         self._gateway = JavaGateway(gateway_parameters=parameters)
 
     @property
@@ -161,14 +164,23 @@ class HostJvm:
         :raises JavaEnded: the JVM has ended. :raises RetriableError: it took too long.
         :raises Py4JJavaError: Java threw an exception.
         """
-        from py4j.protocol import Py4JJavaError, Py4JNetworkError
+        from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
         try:
             return function() if timeout_s is None else _in_time(doing, function, timeout_s)
         except Py4JJavaError:
             raise
-        except (Py4JNetworkError, OSError) as error:
-            raise self.ended(doing) from error
+        except (Py4JError, OSError) as error:
+            # A call that is cut off may have any of these errors.
+            if isinstance(error, Py4JNetworkError | OSError) or self._has_ended():
+                raise self.ended(doing) from None
+            raise
+
+    def _has_ended(self) -> bool:
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(1)
+        return not self.is_alive
 
     def ended(self, doing: str) -> JavaEnded:
         """The error for a JVM that ended while something was asked of it."""
@@ -220,6 +232,11 @@ class HostJvm:
             watchdog.cancel()
         code = self._process.wait()
         raise SetupError(f"Java {_end(code)} at its start: {' / '.join(lines[-3:]) or 'it printed nothing'}")
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """py4j logs some errors to the root logger, with a traceback."""
+    return "py4j" not in record.pathname
 
 
 def _end(code: int | None) -> str:
