@@ -69,9 +69,11 @@ def reader_of(database: PostgresDatabase, slot: str) -> Iterator[int]:
 
 
 def write_wal(database: PostgresDatabase, megabytes: int) -> None:
-    """Write what no table has, so that no one captures it."""
+    """Write to a table that no one captures."""
+    database.execute("create table if not exists noise (content text)")
+    database.execute("alter table noise alter content set storage external")  # not compressed
     for _ in range(megabytes):
-        database.execute("select pg_logical_emit_message(false, 'noise', repeat('x', 1000000))")
+        database.execute("insert into noise values (repeat('x', 1000000))")
 
 
 def _active_pid(database: PostgresDatabase, slot: str) -> int:
