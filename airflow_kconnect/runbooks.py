@@ -26,7 +26,7 @@ _SYMPTOMS = {
     "python-versions": "PYTHON_VERSION_MISMATCH",
     "replication-factor": r"topic \S+ cannot be created: ",
     "slot-in-use": r"^Replication slot `[^`]+` is in use by process",
-    "slot-gone": r"replication slot `[^`]+` does not exist, but|no longer available on the server. Reconfigure",
+    "slot-gone": r"replication slot `[^`]+` does not exist, but|no longer has the changes from|the slot is ahead of",
     "wal-removed": r"replication slot `[^`]+` has lost WAL",
     "spark-version": r"holds Spark [\d.]+; supported|no Spark jars|pyspark\.zip is of version|spark-submit` was not",
 }

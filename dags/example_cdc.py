@@ -43,10 +43,9 @@ SOURCE = {
         "slot.name": "shop_cdc",
         "publication.name": "shop_cdc",
         "publication.autocreate.mode": "filtered",
-        # A slot that was dropped and made again is an error, not a gap.
-        "offset.mismatch.strategy": "trust_offset",
-        # Other tables' changes do not make the slot keep WAL for ever.
+        # So that each run releases the WAL of tables that are not captured.
         "lsn.flush.mode": "connector_and_driver",
+        "status.update.interval.ms": "1000",
         **JSON,
     },
 }

@@ -14,6 +14,7 @@ None of them says how much of the log is left to read. A stream has caught up wi
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -74,6 +75,35 @@ class Progress:
         return "streaming" if self.behind_ms is None else f"streaming, {self.behind_ms} ms behind"
 
 
+# Texts of Debezium's own errors -> the key to change, and what to tell. Those texts are long, and name no cure.
+_EXPLAINED = (
+    (
+        r"no longer available on the server\. Reconfigure|has been removed from the database write-ahead log",
+        "snapshot.mode",
+        "the database no longer has the changes from the connector's offsets on: its slot, its WAL or its binary log "
+        "was removed. They are lost: set `snapshot.mode` to `when_needed` for a run that reads the tables again, or "
+        "reset the connector's offsets",
+    ),
+    (
+        r"Cannot seek to the last known offset '[^']*' on replication slot",
+        "slot.name",
+        "the slot is ahead of the connector's offsets, which `offset.mismatch.strategy` forbids. Either it was dropped "
+        "and created again, and the changes in between are lost: set `snapshot.mode` to `always` for one run that reads "
+        "the tables again, or reset the connector's offsets. Or `lsn.flush.mode` is `connector_and_driver`, which moves "
+        "the slot by itself: do not use both",
+    ),
+)
+
+
+def explanation(trace: str) -> tuple[str, str] | None:
+    """The key to change and what to tell for a failure of Debezium that no retry can cure; None for others.
+
+    :param trace: Java's stack trace.
+    """
+    found = ((key, text) for pattern, key, text in _EXPLAINED if re.search(pattern, trace))
+    return next(found, None)
+
+
 def is_debezium(connector_class: str) -> bool:
     """Whether a class is one of Debezium's connectors for databases, whose MBeans this module reads."""
     return connector_class.startswith("io.debezium.connector.")
@@ -113,7 +143,8 @@ def progress(read: Read, now_ms: int) -> Progress | None:
 class CaughtUp:
     """Whether a source has caught up with what the database had when the run began; asked again and again.
 
-    Whatever was polled until then is committed when Connect stops the connector.
+    Whatever was polled until then is committed when Connect stops the connector. `last` is the progress that was seen
+    last.
 
     :param started_ms: when the run began, ms since the epoch.
     :param idle_ms: how long nothing must have moved.
@@ -127,6 +158,7 @@ class CaughtUp:
     ) -> None:
         self._started_ms, self._idle_ms, self._streams = started_ms, idle_ms, streams
         self._is_sent = is_sent
+        self.last: Progress | None = None
         self._seen: tuple[float, ...] | None = None
         self._since_ms = 0
         self._polled_at_goal: float | None = None
@@ -140,6 +172,7 @@ class CaughtUp:
         """
         # The queue first: an event that has left it meanwhile is in the number that is read second.
         now = progress(read, now_ms)
+        self.last = now or self.last
         tasks = list(read(TASKS).values())
         polled = float(sum(_numbers(tasks, "source-record-poll-total")))
         if now is None or not tasks:

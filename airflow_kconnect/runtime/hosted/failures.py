@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
+from airflow_kconnect.hosted.debezium import explanation
 from airflow_kconnect.hosted.herder import TaskState
 
 _CAUSE = re.compile(r"^(?:Caused by: )?((?:[\w$]+\.)+[\w$]+)(?:: (.*))?$")
@@ -23,6 +24,8 @@ def failure(name: str, failed: TaskState) -> ConnectError:
     :param name: of the connector.
     :param failed: with the trace.
     """
+    if (told := explanation(failed.trace or "")) is not None:
+        return ConfigError({told[0]: [told[1]]}, name)
     causes = _causes(failed.trace or "")
     text = f"connector {name}: {failed.name} failed: {_told(causes) or 'Java tells no reason'}"
     classes = {class_name.rpartition(".")[2] for class_name, _ in causes}

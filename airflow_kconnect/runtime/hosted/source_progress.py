@@ -18,6 +18,11 @@ _POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 # After a crash the server needs a moment to notice that the reader of a slot is gone.
 _RELEASE_S = 15.0
 _POLL_S = 0.5
+_UNFINISHED = (
+    "The run has ended within a snapshot, which cannot be resumed: the next run begins it again. Rows that were moved "
+    "are moved again, and a row that is deleted before it is read again stays in copies. Raise `kconnect.max.records` "
+    "or `kconnect.max.duration.ms`."
+)
 
 
 class SourceProgress:
@@ -66,6 +71,9 @@ class SourceProgress:
 
     def finish(self) -> None:
         """After the connector has stopped: notes and warnings for the report."""
+        if self._caught_up.last is not None and self._caught_up.last.snapshot_running:
+            self.warnings.append(_UNFINISHED)
+            log.warning("%s", _UNFINISHED)
         if self._goal is None or self._slot is None:
             return
         self._goal.close()

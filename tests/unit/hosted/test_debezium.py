@@ -14,6 +14,7 @@ from airflow_kconnect.hosted.debezium import (
     Beans,
     CaughtUp,
     Progress,
+    explanation,
     is_debezium,
     progress,
     streams,
@@ -238,6 +239,27 @@ def test_the_idle_time_begins_when_the_database_has_sent_what_it_had() -> None:
 )
 def test_only_one_snapshot_mode_has_no_stream(mode: str | None, expected: bool) -> None:
     assert streams({} if mode is None else {"snapshot.mode": mode}) is expected
+
+
+_GONE = (
+    "io.debezium.DebeziumException: The connector is trying to read change stream starting at PostgresOffsetContext "
+    "[sourceInfoSchema=Schema{io.debezium.connector.postgresql.Source:STRUCT}], but this is no longer available on the "
+    "server. Reconfigure the connector to use a snapshot mode when needed.\n\tat io.debezium.connector.common"
+)
+_AHEAD = (
+    "io.debezium.DebeziumException: Cannot seek to the last known offset '0/192F758' on replication slot 'shop'. Error "
+    "from server: 'ERROR: cannot advance replication slot to 0/192F758, minimum is 0/1934940'"
+)
+
+
+@pytest.mark.parametrize(("trace", "key"), [(_GONE, "snapshot.mode"), (_AHEAD, "slot.name")])
+def test_failures_that_no_retry_cures_are_explained(trace: str, key: str) -> None:
+    found = explanation(trace)
+    assert found is not None and found[0] == key
+
+
+def test_other_failures_are_not_explained() -> None:
+    assert explanation("java.net.ConnectException: Connection refused") is None
 
 
 def test_debezium_is_recognised_by_its_classes() -> None:

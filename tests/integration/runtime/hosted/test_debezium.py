@@ -97,7 +97,7 @@ def test_a_table_then_exactly_its_changes(
 
     # Nothing to read but WAL of which nothing is captured: Debezium can release it without a change.
     write_wal(database, 20)
-    third = go(**{"lsn.flush.mode": "connector_and_driver"})
+    third = go(**{"lsn.flush.mode": "connector_and_driver", "status.update.interval.ms": "500"})
     assert third.records["written"] == 0
     assert third.notes["replication_slot"]["behind_bytes"] < 10_000_000
 
