@@ -88,9 +88,9 @@ _EXPLAINED = (
         r"Cannot seek to the last known offset '[^']*' on replication slot",
         "slot.name",
         "the slot is ahead of the connector's offsets, which `offset.mismatch.strategy` forbids. Either it was dropped "
-        "and created again, and the changes in between are lost: set `snapshot.mode` to `always` for one run that reads "
-        "the tables again, or reset the connector's offsets. Or `lsn.flush.mode` is `connector_and_driver`, which moves "
-        "the slot by itself: do not use both",
+        "and created again, and the changes in between are lost: set `snapshot.mode` to `always` for one run that "
+        "reads the tables again, or reset the connector's offsets. Or `lsn.flush.mode` is `connector_and_driver`, "
+        "which moves the slot by itself: do not use both",
     ),
 )
 
