@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 
 import pytest
-from airflow.sdk import Connection
 from confluent_kafka import Producer
 
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hooks.connections import kconnect_worker_keys
 from airflow_kconnect.kafka.clients import ClientConfigs
+from tests.support.airflow_home import use_own_airflow_home
 from tests.support.markdown import REPOSITORY, Block, blocks
+
+use_own_airflow_home()
 
 SHOWN = [block for block in blocks(REPOSITORY / "docs" / "ecosystem.md") if block.info == "jsonc"]
 
 
 def _worker(block: Block) -> dict[str, str]:
+    from airflow.sdk import Connection
+
+    from airflow_kconnect.hooks.connections import kconnect_worker_keys
+
     shown = json.loads(block.text)
     return kconnect_worker_keys(Connection(conn_id="kafka_default", **{**shown, "extra": json.dumps(shown["extra"])}))
 
