@@ -22,8 +22,11 @@ from airflow_kconnect.machine.process_tree import kill_tree
 from tests.support.markdown import Block
 from tests.support.page_steps import QUICKSTART, README
 
-# All that the reader's shell inherits from this process: nothing of Airflow, Spark, Python or this project.
-_KEPT = re.compile(r"PIP_\w+|LANG|LC_\w+|TERM|TMPDIR|CI|PYENV_ROOT|JAVA_HOME|(SSL|CURL|GIT)_\w+|\w+_(proxy|PROXY)")
+# All that the reader's shell inherits from this process: nothing of Airflow, Python or this project. Java's options are
+# those of all tests: a page has a dozen small jobs, for which its optimising compiler does not pay off.
+_KEPT = re.compile(
+    r"PIP_\w+|LANG|LC_\w+|TERM|TMPDIR|CI|PYENV_ROOT|JAVA_HOME|SPARK_SUBMIT_OPTS|(SSL|CURL|GIT)_\w+|\w+_(proxy|PROXY)"
+)
 _HOME_ON_PAGES = "/home/you"
 
 
