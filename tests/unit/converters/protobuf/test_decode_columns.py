@@ -79,7 +79,7 @@ def _same(syntax: str, payloads: list[bytes], **values: Any) -> None:
 
 
 @pytest.mark.parametrize("syntax", SCHEMAS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_any_messages(syntax: str, data: st.DataObject) -> None:
     _same(syntax, data.draw(st.lists(messages(syntax), min_size=1, max_size=4)))
@@ -94,7 +94,7 @@ def test_any_messages_with_other_settings(syntax: str, data: st.DataObject) -> N
 
 
 @pytest.mark.parametrize("syntax", SCHEMAS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.binary(max_size=20).map(lambda data: FIRST + data), min_size=1, max_size=3))
 def test_any_bytes(syntax: str, payloads: list[bytes]) -> None:
     _same(syntax, payloads)
