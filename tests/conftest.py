@@ -16,6 +16,7 @@ from airflow_kconnect.local.registry import LocalRegistry
 from airflow_kconnect.machine.spark_home import use_whole_pyspark
 from tests.support import mariadb as mariadb_support
 from tests.support import unique
+from tests.support.cpu_seconds import CpuSeconds
 from tests.support.databases import Database, DuckDbDatabase, SqliteDatabase
 from tests.support.jdbc_databases import H2Database
 from tests.support.kafka import create_topic
@@ -103,6 +104,11 @@ def mariadb() -> Iterator[MariaServer]:
     server = MariaServer()
     yield server
     server.remove()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """At the end, say what each file has cost."""
+    config.pluginmanager.register(CpuSeconds())
 
 
 @pytest.hookimpl(optionalhook=True)
