@@ -14,14 +14,22 @@ _SHARED = {
     ),
 }
 _UNIT = "tests/unit/"
-# What takes long begins, so that the processes end at the same time.
+# What takes long begins, so that the processes end at the same time. Of two that match, the first counts.
 _ORDER = (
-    "tests/newcomer/test_pages",
     "tests/airflow/standalone",
+    "tests/newcomer/test_pages",
     "tests/airflow",
     "tests/newcomer",
-    "tests/torture",
+    "tests/integration/runtime/test_migrating_page",
+    "tests/integration/connectors/jdbc/test_source_connector",
+    "tests/integration/migration",
+    "tests/integration/runtime/sink/test_jdbc_sink_failures",
+    "tests/integration/runtime/source/test_failures",
+    "tests/integration/operators/test_registered",
+    "tests/integration/connectors/jdbc/sink/test_schema_changes",
+    "tests/integration/runtime/test_schema_changes",
     "tests/integration/transforms/test_transforms_golden",
+    "tests/torture",
 )
 
 
