@@ -11,7 +11,7 @@ QUICKSTART = REPOSITORY / "docs" / "quickstart.md"
 
 # Blocks that are not typed with the others on their page, by their first line, and why.
 OTHERWISE = {
-    "git clone https://github.com/airflow-kconnect/airflow_kconnect": "test_clone.py types it, beside the pages",
+    "git clone https://github.com/airflow-kconnect/airflow_kconnect": "test_clone.py types it, next to the pages",
     "make test": "it runs all the other tests",
 }
 # Servers, which run until Ctrl-C.

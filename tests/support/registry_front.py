@@ -1,4 +1,4 @@
-"""HTTP servers of tests before and beside a real schema registry."""
+"""HTTP servers of tests in front of and next to a real schema registry."""
 
 from __future__ import annotations
 

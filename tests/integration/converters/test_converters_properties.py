@@ -332,7 +332,7 @@ class TestAnything:
             answers = through(reader, StringConverter({}, is_key=False), values)
             assert len(answers) == len(values)
 
-    def test_what_is_no_utf8_becomes_the_replacement_character(self, through: Any) -> None:
+    def test_what_is_not_utf8_becomes_the_replacement_character(self, through: Any) -> None:
         string = StringConverter({}, is_key=False)
         answers = through(string, string, [b"a\xffb", b"\xe2\x82z"])
         assert [answer.output.decode() for answer in answers] == [

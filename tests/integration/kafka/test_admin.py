@@ -83,7 +83,7 @@ class TestReachable:
     def test_a_broker_that_answers(self, admin: KafkaAdmin) -> None:
         admin.check_reachable()
 
-    def test_nobody_listens(self, dead_port: int) -> None:
+    def test_without_a_server(self, dead_port: int) -> None:
         assert "Connection refused" in unreachable(f"127.0.0.1:{dead_port}")[0]
 
     def test_the_text_names_the_address_and_the_keys(self, dead_port: int) -> None:

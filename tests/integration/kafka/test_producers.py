@@ -379,7 +379,7 @@ class TestErrors:
         with pytest.raises(ConfigError, match=r"(?i)transaction timeout"):
             new_producer(ClientConfigs(worker).producer(unique("id")), "test")
 
-    def test_a_broker_that_is_away_is_retriable(self) -> None:
+    def test_an_unavailable_broker_is_retriable(self) -> None:
         config = ClientConfigs({"bootstrap.servers": "127.0.0.1:1"}).producer(unique("id"))
         with pytest.raises(RetriableError):
             TransactionalProducer(config, "test", init_timeout_s=1.0)

@@ -19,7 +19,7 @@ def test_the_median_counts() -> None:
     assert row(OURS, 10, 40, 30).median == 30
 
 
-def test_the_best_is_shown_beside_it() -> None:
+def test_the_best_is_shown_next_to_it() -> None:
     assert row(OURS, 10, 40, 30).best == 40
 
 

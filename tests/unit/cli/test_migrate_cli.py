@@ -49,7 +49,7 @@ def answer(api: ConnectApi, *words: str) -> dict[str, Any]:
     return dict(json.loads(typed(api, "--json", *words).stdout))
 
 
-def test_the_table_says_of_each_connector_how_it_would_run_here(api: ConnectApi) -> None:
+def test_the_table_says_how_each_connector_would_run_here(api: ConnectApi) -> None:
     lines = [line.split("  ") for line in typed(api).stdout.split("\n\n")[0].splitlines()]
     cells = {line[0]: [cell.strip() for cell in line[1:] if cell.strip()] for line in lines}
     assert cells["orders"] == ["source", "RUNNING, 1 task", "Spark", "can move"]

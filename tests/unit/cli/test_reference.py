@@ -53,7 +53,7 @@ def test_keys_are_rows_of_a_table(name: str, row: str) -> None:
     assert row in markdown(name)
 
 
-def test_unknown_name_is_told_where_the_known_ones_are() -> None:
+def test_error_about_an_unknown_name_says_where_the_known_ones_are() -> None:
     with pytest.raises(ConfigError, match=r"there is no plugin Nothing; `kconnect reference` lists all names"):
         markdown("Nothing")
 

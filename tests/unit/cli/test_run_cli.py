@@ -172,7 +172,7 @@ class TestErrors:
         assert json.loads(result.stdout)["error"]["message"] == "broker is away"
         assert "broker is away" in result.stderr
 
-    def test_an_end_of_spark_without_a_word_shows_its_last_lines(self, spark: FakeSpark, connector: Path) -> None:
+    def test_a_silent_end_of_spark_shows_its_last_lines(self, spark: FakeSpark, connector: Path) -> None:
         spark.behave(printing("no such master", exit_code=1))
 
         result = _run(connector)
@@ -182,7 +182,7 @@ class TestErrors:
         assert "spark-submit ended with exit code 1" in result.stdout
 
     @pytest.mark.parametrize("pair", ["spark.x", "=1", ""])
-    def test_a_setting_that_is_no_pair_is_wrong_usage(self, connector: Path, pair: str) -> None:
+    def test_a_setting_that_is_not_a_pair_is_wrong_usage(self, connector: Path, pair: str) -> None:
         assert _run(connector, "--conf", pair).exit_code == 2
 
     def test_speculation_is_refused(self, spark: FakeSpark, connector: Path) -> None:
@@ -229,7 +229,7 @@ class TestReplay:
         assert _spec(spark)["replay"]["key"] != first
 
     @pytest.mark.parametrize("options", [("--replay", "2026"), ("--replay", "2026-01-01/2026-01-01"), ("--again",)])
-    def test_what_is_no_interval_is_wrong_usage(
+    def test_what_is_not_an_interval_is_wrong_usage(
         self, spark: FakeSpark, connector: Path, options: tuple[str, ...]
     ) -> None:
         assert _run(connector, *options).exit_code == 2

@@ -104,9 +104,9 @@ def filtered(predicate: dict[str, str]) -> dict[str, str]:
         pytest.param(filtered({"predicates.p.type": "TopicNameMatches", "predicates.p.pattern": "(["}),
                      "predicates.p.pattern", "Invalid regex", id="24 predicate"),
         pytest.param({**SOURCE, **ROUTED, "transforms.a.regex": CATASTROPHIC}, "transforms.a.regex", "forever",
-                     id="24 that Java matches for ever"),
+                     id="24 that Java matches forever"),
         pytest.param(filtered({"predicates.p.type": "TopicNameMatches", "predicates.p.pattern": CATASTROPHIC}),
-                     "predicates.p.pattern", "forever", id="24 predicate that Java matches for ever"),
+                     "predicates.p.pattern", "forever", id="24 predicate that Java matches forever"),
     ],
 )  # fmt: skip
 def test_is_refused_at_its_key(config: dict[str, Any], key: str, text: str) -> None:
@@ -169,7 +169,7 @@ def test_a_transaction_must_be_longer_than_its_parts() -> None:
         pytest.param("${env:PATH" * 10_000, "${env:PATH" * 10_000, id="20 many"),
     ],
 )
-def test_what_is_no_variable_stays(value: str, resolved: str) -> None:
+def test_what_is_not_a_variable_stays(value: str, resolved: str) -> None:
     assert ConfigResolver.from_worker({}).resolve({"name": "n", "x": value})["x"] == resolved
 
 

@@ -1,4 +1,4 @@
-"""Intervals that somebody types, and the keys of their replays."""
+"""Intervals that a user types, and the keys of their replays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TestIntervalReplay:
             ("2026-01-02/2026-01-01", "ends before it begins"),
         ],
     )
-    def test_what_is_no_interval(self, text: str, problem: str) -> None:
+    def test_what_is_not_an_interval(self, text: str, problem: str) -> None:
         with pytest.raises(ValueError, match=problem):
             interval_replay("c", text)
 

@@ -84,7 +84,7 @@ class TestRunSpec:
             raise RuntimeError
         assert not path.exists()
 
-    def test_a_file_that_the_block_removed_is_no_error(self) -> None:
+    def test_a_file_that_the_block_removed_is_not_an_error(self) -> None:
         with run_spec_file(SPEC) as path:
             path.unlink()
 
@@ -133,10 +133,10 @@ class TestRunSpec:
         ["", "{", "[]", "1", "null", "{}", '{"config": {}, "worker": {}, "password": "hunter2"}'],
         ids=["empty", "cut off", "list", "number", "null", "no members", "unknown member"],
     )
-    def test_what_is_no_run_spec_is_refused(self, tmp_path: Path, text: str) -> None:
+    def test_what_is_not_a_run_spec_is_refused(self, tmp_path: Path, text: str) -> None:
         assert "is not a run spec" in refusal(spec_file(tmp_path, text))
 
-    def test_a_refusal_tells_no_values(self, tmp_path: Path) -> None:
+    def test_a_refusal_shows_no_values(self, tmp_path: Path) -> None:
         text = '{"config": {}, "worker": {}, "password": "hunter2"}'
         assert "hunter2" not in refusal(spec_file(tmp_path, text))
 
@@ -177,7 +177,7 @@ class TestEvents:
         ],
         ids=["empty", "other text", "prefix only", "cut off", "list", "number", "indented"],
     )
-    def test_what_is_no_event_is_none(self, line: str) -> None:
+    def test_what_is_not_an_event_is_none(self, line: str) -> None:
         assert parse_event(line, "t") is None
 
     @pytest.mark.parametrize("token", ["other", "", None], ids=["another", "empty", "none"])

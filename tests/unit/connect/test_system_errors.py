@@ -12,7 +12,7 @@ from airflow_kconnect.connect.system_errors import system_error
 
 
 @pytest.mark.parametrize("code", ["EIO", "ESTALE", "ETIMEDOUT", "ENOSPC", "EDQUOT", "ECONNRESET"])
-def test_what_may_pass_is_tried_again(code: str) -> None:
+def test_temporary_errors_are_retried(code: str) -> None:
     number = getattr(errno, code)
     error = system_error("reading a.txt", OSError(number, os.strerror(number)))
     assert isinstance(error, RetriableError)
@@ -25,6 +25,6 @@ def test_an_error_of_a_connection_without_a_number_is_tried_again(error: OSError
 
 
 @pytest.mark.parametrize("code", ["ENOENT", "EACCES", "EROFS", "EISDIR", "ENAMETOOLONG"])
-def test_what_somebody_must_mend_is_not(code: str) -> None:
+def test_what_must_be_fixed_is_not(code: str) -> None:
     number = getattr(errno, code)
     assert isinstance(system_error("reading a.txt", OSError(number, os.strerror(number))), DataError)

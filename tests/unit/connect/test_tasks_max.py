@@ -22,9 +22,9 @@ def test_a_connector_that_is_divided_into_splits_is_not_bounded_by_it(config: di
     "config",
     [
         pytest.param({**PYTHON_SOURCE, "tasks.max": "4"}, id="a Python source, which it bounds"),
-        pytest.param({**FILE_SOURCE, "tasks.max": "4", "kconnect.splits.max": "4"}, id="beside the key that bounds"),
+        pytest.param({**FILE_SOURCE, "tasks.max": "4", "kconnect.splits.max": "4"}, id="next to the key that bounds"),
         pytest.param({**FILE_SOURCE, "tasks.max": "1"}, id="the default, which every sample of Connect has"),
     ],
 )
-def test_where_nobody_is_misled_there_is_no_warning(config: dict[str, str]) -> None:
+def test_without_a_misunderstanding_there_is_no_warning(config: dict[str, str]) -> None:
     assert validate_connector(config).warnings == []

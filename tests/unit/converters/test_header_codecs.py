@@ -90,7 +90,7 @@ class TestAll:
 
 
 class TestSimple:
-    def test_what_is_no_utf8_becomes_the_replacement_character(self) -> None:
+    def test_what_is_not_utf8_becomes_the_replacement_character(self) -> None:
         assert SIMPLE.decode(b"a\xff") == (STRING_SCHEMA, "a\N{REPLACEMENT CHARACTER}")
 
     def test_empty_is_an_empty_string(self) -> None:
@@ -294,5 +294,5 @@ class TestJson:
     def test_read_with_a_configured_schema(self) -> None:
         assert codec("Json", schema_content='{"type":"int64"}').decode(b"5") == (INT64_SCHEMA, 5)
 
-    def test_booleans_are_no_numbers(self) -> None:
+    def test_booleans_are_not_numbers(self) -> None:
         assert JSON.decode(enveloped('{"type":"boolean"}', "true")) == (BOOLEAN_SCHEMA, True)

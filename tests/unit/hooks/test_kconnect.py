@@ -83,12 +83,12 @@ def test_a_connector_without_name_cannot_be_paused(hook: KafkaConnectHook) -> No
 
 
 class TestTestConnection:
-    def test_a_missing_connection_is_told(self) -> None:
+    def test_a_missing_connection_is_reported(self) -> None:
         done, message = KafkaConnectHook("nope").test_connection()
 
         assert (done, "`nope` does not exist" in message) == (False, True)
 
-    def test_a_client_that_refuses_its_configuration_is_told_without_secrets(self, connection: Any) -> None:
+    def test_a_client_that_refuses_its_configuration_is_reported_without_secrets(self, connection: Any) -> None:
         extra = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "mechanism-secret-31", "admin.linger.ms": "x"}
         connection("team", conn_type="kconnect", host="a:9092", login="u", password="mechanism-secret-31", extra=extra)
 

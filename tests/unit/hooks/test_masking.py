@@ -81,7 +81,7 @@ class TestRegisterSecrets:
         for text in ('quo\\"te/slash', "quo%22te%2Fslash", "line-two-def"):
             assert redact(text) == "***"
 
-    def test_a_reference_is_no_secret(self) -> None:
+    def test_a_reference_is_not_a_secret(self) -> None:
         register_secrets({"connection.password": "${file:/run/secrets/db:password}"})
 
         assert redact("${file:/run/secrets/db:password}") == "${file:/run/secrets/db:password}"

@@ -58,7 +58,7 @@ class TestEvents:
         assert "5 records, " in logged
         assert "KCONNECT" not in logged
 
-    def test_the_error_is_kept_beside_the_exit_code(self, spark: FakeSpark) -> None:
+    def test_the_error_is_kept_next_to_the_exit_code(self, spark: FakeSpark) -> None:
         spark.behave(printing(_event("error", error="RetriableError", message="gone", exit_code=3), exit_code=3))
         hook = _hook()
 
@@ -244,7 +244,7 @@ class TestKubernetes:
 
         assert hook._kubernetes_driver_pod is None
 
-    def test_a_driver_pod_that_is_gone_is_no_success(
+    def test_a_driver_pod_that_is_gone_is_not_a_success(
         self, hook: ConnectorSparkSubmitHook, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(SparkSubmitHook, "_poll_k8s_driver_via_api", lambda hook: None)

@@ -93,7 +93,7 @@ class TestWhatTheWorkerAllows:
             key: ["is not a key of TaskConfigProvider; expected one of: param.allowlist.pattern"]
         }
 
-    def test_a_pattern_that_is_none_is_an_error(self) -> None:
+    def test_an_invalid_pattern_is_an_error(self) -> None:
         key = "config.providers.airflow.param.allowlist.pattern"
         with pytest.raises(ConfigError) as caught:
             look_up({}, {key: "(["})
@@ -115,7 +115,7 @@ class TestMasking:
 
 
 class TestErrors:
-    def test_all_are_told_at_once_by_key(self) -> None:
+    def test_all_are_reported_at_once_by_key(self) -> None:
         errors = errors_of(a="${airflow:nope:host}", b="x${airflow-var:nope}${airflow:warehouse:nope}", c="fine")
 
         assert {key: len(messages) for key, messages in errors.items()} == {"a": 1, "b": 2}

@@ -12,7 +12,7 @@ from airflow_kconnect.kafka.producers import FlushingProducer
 
 @pytest.fixture
 def producer() -> Iterator[FlushingProducer]:
-    """Its queue has room for one record, which is given up after 200 ms: nobody listens."""
+    """Its queue has room for one record, which is given up after 200 ms: there is no broker."""
     config = {
         "bootstrap.servers": "127.0.0.1:1",
         "queue.buffering.max.messages": 1,

@@ -77,7 +77,7 @@ class TestEnd:
         daemon.end(deaf, timeout_s=0.2)
         assert not is_alive(deaf)
 
-    def test_an_ended_process_is_no_error(self, sleeper: psutil.Popen) -> None:
+    def test_an_ended_process_is_not_an_error(self, sleeper: psutil.Popen) -> None:
         daemon.kill(sleeper)
         daemon.kill(sleeper)
         daemon.end(sleeper, timeout_s=1)

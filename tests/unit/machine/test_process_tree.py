@@ -53,7 +53,7 @@ class TestKillTree:
         assert not _alive(grandchild)
         assert process.wait(5) != 0
 
-    def test_leaves_the_exit_code_to_whoever_waits_for_it(self, tmp_path: Path) -> None:
+    def test_leaves_the_exit_code_to_the_waiting_process(self, tmp_path: Path) -> None:
         process, _ = _start(tmp_path, "obedient")
 
         kill_tree(process.pid)
@@ -72,7 +72,7 @@ class TestKillTree:
         assert not _alive(grandchild)
         process.wait(5)
 
-    def test_a_process_that_has_gone_is_no_error(self) -> None:
+    def test_a_process_that_has_gone_is_not_an_error(self) -> None:
         process = subprocess.Popen([sys.executable, "-c", ""], start_new_session=True)
         process.wait()
 

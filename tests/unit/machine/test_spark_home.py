@@ -82,7 +82,7 @@ class TestSparkHome:
 
         assert _said([tmp_path], _HOME) == str(home)
 
-    def test_none_is_no_error(self) -> None:
+    def test_none_is_not_an_error(self) -> None:
         assert _said([], _HOME) == "None"
 
 
@@ -174,7 +174,7 @@ class TestUseUnpackedPyspark:
         assert ".zip" in before
         assert made == after
 
-    def test_nothing_is_left_beside_the_copy(self, tmp_path: Path) -> None:
+    def test_nothing_is_left_next_to_the_copy(self, tmp_path: Path) -> None:
         file = Path(self._in_a_job(_spark(tmp_path / "pyspark"), unpack=True))
 
         assert list((tmp_path / "cache" / "pyspark").iterdir()) == [file.parents[1]]

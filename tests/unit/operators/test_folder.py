@@ -71,7 +71,7 @@ class TestFiles:
         with DAG("d"):
             assert connectors_from_folder(tmp_path) == {}
 
-    def test_are_found_beside_the_file_that_calls(self, tmp_path: Path) -> None:
+    def test_are_found_next_to_the_calling_file(self, tmp_path: Path) -> None:
         (tmp_path / "connectors").mkdir()
         put(tmp_path / "connectors", "a.json", {"name": "a", "config": SOURCE})
         put(tmp_path, "dag.py", "from airflow_kconnect import *\nfound = connectors_from_folder('connectors')\n")
@@ -174,7 +174,7 @@ class TestErrors:
 
         assert errors_of(tmp_path) == {"2.json": ["`name`: `a` is the connector of 1.json too"]}
 
-    def test_a_folder_that_is_none_is_one(self, tmp_path: Path) -> None:
+    def test_a_missing_folder_is_one(self, tmp_path: Path) -> None:
         assert errors_of(tmp_path / "nowhere") == {"folder": [f"{tmp_path / 'nowhere'} is not a folder"]}
 
     def test_parameters_for_an_unknown_connector_are_one(self, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_is_stored_under_the_key_by_which_airflow_finds_it(spark: FakeSpark) -> 
     assert given["xcoms"] == {SparkUiLink().xcom_key: URL}
 
 
-def test_a_drivers_ui_is_no_link_any_more_when_the_task_has_ended(spark: FakeSpark) -> None:
+def test_a_drivers_ui_is_no_longer_a_link_when_the_task_has_ended(spark: FakeSpark) -> None:
     operator = KafkaSourceOperator(task_id="t", connector=SOURCE)
     operator.execute(context())
 

@@ -204,9 +204,7 @@ class TestNotDeferrable:
 
         assert f"Not deferred: {reason}" in self._logged(_source(**parameters), capsys)
 
-    def test_settings_that_contradict_each_other_are_no_reason_to_retry(
-        self, spark: FakeSpark, yarn: ResourceManager
-    ) -> None:
+    def test_settings_that_contradict_each_other_are_not_retried(self, spark: FakeSpark, yarn: ResourceManager) -> None:
         with pytest.raises(ConnectorConfigError, match="waitAppCompletion=true cannot be set"):
             _source(conf={"spark.yarn.submit.waitAppCompletion": "true"}).execute(_context())
 
@@ -264,7 +262,7 @@ class TestWorkerRestart:
         assert _submissions(spark) == 1
         assert store["kconnect_run:0"]["run_id"] == "d/manual__1/t#2"
 
-    def test_nothing_is_submitted_while_nobody_can_say_how_the_job_is(
+    def test_nothing_is_submitted_while_the_state_of_the_job_is_unknown(
         self, spark: FakeSpark, yarn: ResourceManager, store: Store
     ) -> None:
         yarn.answer(503)
@@ -313,7 +311,7 @@ class TestEnd:
             ({"status": "timeout"}, AirflowTaskTimeout),
         ],
     )
-    def test_failures_are_told_by_kind_and_name_the_log(
+    def test_failures_are_reported_by_kind_and_name_the_log(
         self, event: dict[str, Any], error: type[BaseException]
     ) -> None:
         with pytest.raises(error, match=r"connector lines: .*The driver's log: http://log") as caught:

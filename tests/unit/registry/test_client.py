@@ -169,7 +169,7 @@ class TestAnswers:
         [b"<html>", b"", {"error_code": 404, "message": "HTTP 404 Not Found"}, {"detail": "no such path"}],
         ids=["page", "nothing", "registry", "Apicurio"],
     )
-    def test_a_wrong_path_is_no_unknown_schema(self, server: Server, client: Client, body: object) -> None:
+    def test_a_wrong_path_is_not_an_unknown_schema(self, server: Server, client: Client, body: object) -> None:
         server.answers = [(404, body)]
 
         with pytest.raises(ConfigError, match="does not answer as a schema registry, it answers 404"):

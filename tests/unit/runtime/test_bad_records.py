@@ -99,9 +99,9 @@ class TestTriage:
         triaged = triage(batch(DROPPED, None, FAILED, FAILED), tolerant=False)
         assert (triaged.stopped, triaged.filtered, triaged.passed_over) == (2, 1, 0)
 
-    def test_the_failed_row_that_stops_is_told_of(self) -> None:
+    def test_the_failed_row_that_stops_is_reported(self) -> None:
         assert [row for row, _ in triage(batch(None, FAILED), tolerant=False).failed] == [1]
 
-    def test_what_is_no_failed_stage_always_stops(self) -> None:
+    def test_what_is_not_a_failed_stage_always_stops(self) -> None:
         triaged = triage(batch(FAILED, "\x01value eA=="), tolerant=True)
         assert (triaged.stopped, triaged.passed_over) == (1, 1)

@@ -104,7 +104,7 @@ class TestTransactionTimeout:
         config = {"transaction.boundary.interval.ms": "60000"}
         assert settings(config, exactly_once_source_support="disabled").chunk_ms == 60_000
 
-    def test_a_timeout_that_is_no_number_is_a_config_error(self) -> None:
+    def test_a_timeout_that_is_not_a_number_is_a_config_error(self) -> None:
         with pytest.raises(ConfigError):
             settings({"producer.override.transaction.timeout.ms": "1m"})
 
@@ -115,7 +115,7 @@ class TestNames:
     def test_transactional_id_of_a_task_is_connects(self) -> None:
         assert settings(group_id="cluster").task_id(3) == "cluster-fs-3"
 
-    def test_transactional_id_of_the_driver_is_no_tasks(self) -> None:
+    def test_transactional_id_of_the_driver_is_not_a_tasks_id(self) -> None:
         assert settings(group_id="cluster").driver_id == "cluster-fs-driver"
 
     @pytest.mark.parametrize(

@@ -73,9 +73,9 @@ class TestSender:
             ProgressAddress("no-such-host.invalid", 9, "t"),
             ProgressAddress(HOST, 0, "t"),
         ],
-        ids=["nobody listens", "unknown host", "port 0"],
+        ids=["no listener", "unknown host", "port 0"],
     )
-    def test_an_address_that_cannot_be_reached_is_no_error(self, address: ProgressAddress) -> None:
+    def test_an_address_that_cannot_be_reached_is_not_an_error(self, address: ProgressAddress) -> None:
         sender = ProgressSender(address, 0, interval_s=0)
         sender.send(1)
         sender.send(2, done=True)
@@ -124,7 +124,7 @@ class TestMonitor:
             sender.send(11, done=True)
             assert wait_for_event(capsys, 11)["tasks_done"] == 1
 
-    def test_the_expected_number_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_the_expected_number_is_reported(self, capsys: pytest.CaptureFixture[str]) -> None:
         with ProgressMonitor(HOST, 1, expected=99, interval_s=0.02) as monitor:
             ProgressSender(monitor.address, 0).send(1)
             assert wait_for_event(capsys)["expected"] == 99

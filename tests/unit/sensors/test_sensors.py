@@ -118,7 +118,7 @@ class TestDeferral:
             _lag().execute_complete({}, {**AWAY, "exit_code": 1})
 
     @pytest.mark.parametrize("exit_code", [1, 3, 5])
-    def test_errors_are_no_skips_although_failures_are_soft(self, exit_code: int) -> None:
+    def test_errors_are_not_skips_although_failures_are_soft(self, exit_code: int) -> None:
         sensor = _lag(soft_fail=True)
         with pytest.raises(ConnectError, match="no broker"):
             sensor.resume_execution("execute_complete", {"event": {**AWAY, "exit_code": exit_code}}, {})
@@ -129,13 +129,13 @@ class TestPoke:
         with pytest.raises(AirflowFailException, match="nowhere"):
             _lag(kafka_conn_id="nowhere").poke({})
 
-    def test_a_broker_that_is_away_is_retriable(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_unavailable_broker_is_retriable(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("airflow_kconnect.kafka.shared.TIMEOUT_S", 0.2)
         sensor = _lag(kafka_conn_id=None, worker_config={"bootstrap.servers": "127.0.0.1:1"})
         with pytest.raises(ConnectorRetriableError, match=r"no Kafka broker answers at 127\.0\.0\.1:1"):
             sensor.execute({})
 
-    def test_it_is_no_skip_although_failures_are_soft(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_it_is_not_a_skip_although_failures_are_soft(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("airflow_kconnect.kafka.shared.TIMEOUT_S", 0.2)
         sensor = _lag(soft_fail=True, kafka_conn_id=None, worker_config={"bootstrap.servers": "127.0.0.1:1"})
         with pytest.raises(RetriableError):
@@ -156,14 +156,14 @@ class TestTemplates:
 
         assert sensor._condition() == LagCondition(7, 1.5)
 
-    def test_a_rendered_bound_that_is_no_number_is_named(self) -> None:
+    def test_a_rendered_bound_that_is_not_a_number_is_named(self) -> None:
         sensor = _lag(min_records="{{ params.most }}")
         sensor.render_template_fields({"params": {"most": "many"}})
 
         with pytest.raises(ConfigError, match="`min_records`: is 'many'; expected a whole number"):
             sensor._condition()
 
-    def test_a_wrong_bound_that_is_no_template_shows_at_once(self) -> None:
+    def test_a_wrong_bound_that_is_not_a_template_shows_at_once(self) -> None:
         with pytest.raises(ConfigError, match="must be greater than 0"):
             _lag(min_records=0)
 

@@ -1,4 +1,4 @@
-"""What a sink has read, as it stands in the offset topic and beside a group's offsets."""
+"""What a sink has read, as recorded in the offset topic and next to a group's offsets."""
 
 from __future__ import annotations
 

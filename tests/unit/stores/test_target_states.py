@@ -38,6 +38,6 @@ def test_an_older_worker_wrote_one_member() -> None:
 
 
 @pytest.mark.parametrize("value", [b"", b"{", b"[]", b"{}", b'{"state":"GONE"}', b'{"state":"PAUSED","state.v2":7}'])
-def test_anything_else_is_no_state(value: bytes) -> None:
+def test_anything_else_is_not_a_state(value: bytes) -> None:
     with pytest.raises(ValueError, match=r"Expecting|JSON|TargetState"):
         decode_target_state(value)

@@ -69,7 +69,7 @@ class TestClassArchive:
         assert _options(spark) == []
 
     @pytest.mark.parametrize("program", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nexit 0\n", None])
-    def test_that_cannot_be_made_is_no_error_and_leaves_nothing(
+    def test_that_cannot_be_created_is_not_an_error_and_leaves_nothing(
         self, spark: SparkSubmit, tmp_path: Path, program: str | None
     ) -> None:
         if program:

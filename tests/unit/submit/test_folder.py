@@ -25,7 +25,7 @@ def test_files_are_sorted_and_others_left_out(tmp_path: Path) -> None:
     assert [file.name for file in connector_files(tmp_path)] == ["a.json", "b.yaml", "c.properties"]
 
 
-def test_a_folder_that_is_none_is_an_error(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is not a folder"):
         connector_files(tmp_path / "nowhere")
 

@@ -63,7 +63,7 @@ class TestCheckConfiguration:
 
         assert {"tasks.max", "topic"} <= set(caught.value.errors)
 
-    def test_a_source_is_no_sink(self) -> None:
+    def test_a_source_is_not_a_sink(self) -> None:
         with pytest.raises(ConfigError):
             check_configuration(FLAT, self.WORKER, "sink")
 
@@ -117,7 +117,7 @@ class TestCheckConfiguration:
             "group.id": [f"variable ${{airflow:c:login}} {NEEDS_AIRFLOW}"],
         }
 
-    def test_variables_of_airflow_are_told_with_all_other_errors(self) -> None:
+    def test_variables_of_airflow_are_reported_with_all_other_errors(self) -> None:
         with pytest.raises(ConfigError) as caught:
             check_configuration({**FLAT, "file": "${airflow-var:a}", "tasks.max": "x"}, self.WORKER, "source")
 

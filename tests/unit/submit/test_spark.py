@@ -86,7 +86,7 @@ class TestFindSparkSubmit:
         with pytest.raises(ConfigError, match=r"spark-3.5 holds Spark 3.5.1; supported is"):
             find_spark_submit()
 
-    def test_pips_copy_beside_python_stands_for_that_of_pyspark(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_pips_copy_next_to_python_stands_for_that_of_pyspark(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("SPARK_HOME", raising=False)
         scripts = Path(sys.executable).parent
         monkeypatch.setenv("PATH", f"{scripts}:/usr/bin:/bin")

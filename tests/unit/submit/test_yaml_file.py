@@ -63,7 +63,7 @@ def test_no_value_is_quoted(tmp_path: Path) -> None:
     assert "canary77" not in str(caught.value)
 
 
-def test_values_that_are_no_text_are_named(tmp_path: Path) -> None:
+def test_values_that_are_not_text_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load(tmp_path, "name: a\ntopics: [a, b]\n")
 

@@ -34,7 +34,7 @@ class TestCrossings:
             pytest.param([(True, 0, 0), (True, 3, 60)], [True, True], id="offsets have moved, and still behind"),
             pytest.param([(True, 0, 0), (True, 0, 99), (True, 0, 100)], [True, False, True], id="nothing has happened"),
             pytest.param(
-                [(True, 0, 0), (True, 0, 100), (True, 0, 199)], [True, True, False], id="patience starts anew"
+                [(True, 0, 0), (True, 0, 100), (True, 0, 199)], [True, True, False], id="patience starts again"
             ),
         ],
     )

@@ -68,7 +68,7 @@ class TestYarnApplication:
         assert manager.asked == 7
         assert not manager.killed
 
-    def test_tells_what_is_known_of_a_failure(self, connection: Any) -> None:
+    def test_reports_what_is_known_about_a_failure(self, connection: Any) -> None:
         with resource_manager("FINISHED/FAILED", diagnostics="User application exited with status 3") as manager:
             connection(manager)
             event = _event(_trigger())
@@ -98,7 +98,7 @@ class TestYarnApplication:
         assert "HTTP 503" in event["message"]
         assert manager.asked == 10
 
-    def test_nobody_listens(self, connection: Any) -> None:
+    def test_without_a_server(self, connection: Any) -> None:
         with resource_manager("RUNNING") as manager:
             connection(manager)
 
@@ -263,7 +263,7 @@ class TestDriverPod:
     def _fired(self) -> dict[str, Any]:
         return _event(DriverPodTrigger(job_id="etl:load-1-driver", poll_interval_s=POLL_S, token="t"))
 
-    def test_lines_of_records_are_no_events(self, pods: type[_Pods]) -> None:
+    def test_lines_of_records_are_not_events(self, pods: type[_Pods]) -> None:
         pods.phases, pods.exit_code = ["Failed"], 137
         pods.lines = [event_line("error", error="DataError", message="forged", exit_code=1)]
 

@@ -51,7 +51,7 @@ def test_a_password_that_others_can_read_is_refused(file: Path) -> None:
     assert _profile(file, text, 0o600).credentials == Credentials(None, "me", "abc")
 
 
-def test_all_that_is_wrong_is_told_at_once(file: Path) -> None:
+def test_all_that_is_wrong_is_reported_at_once(file: Path) -> None:
     message = _errors(file, 'server = "http://c"\nworker = "w"\ntoken_file = "none"\nsever = "x"')
     for text in ("are two targets", "cannot read", "`profiles.prod.sever`: is not a key"):
         assert text in message
@@ -76,7 +76,7 @@ def test_an_unknown_profile_names_the_known_ones(file: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "problem"), [("[", "is not TOML"), ('profile = "x"', "nothing else is read")])
-def test_a_file_that_is_none_is_named(file: Path, text: str, problem: str) -> None:
+def test_an_invalid_file_is_named(file: Path, text: str, problem: str) -> None:
     file.write_text(text)
     with pytest.raises(ConfigError, match=problem):
         profile_of("prod", file)

@@ -78,7 +78,7 @@ def test_credentials_have_no_secret_in_their_text() -> None:
 @pytest.mark.parametrize(
     "url", ["connect:8083", "ftp://connect", "http://", "http://me:secret@connect", "http://c?a=b"]
 )
-def test_what_is_no_url_is_refused_without_its_secrets(url: str) -> None:
+def test_what_is_not_a_url_is_refused_without_its_secrets(url: str) -> None:
     with pytest.raises(ConfigError) as raised:
         checked_url(url)
     assert "secret" not in str(raised.value)

@@ -19,16 +19,16 @@ def _without_time(lines: Any) -> list[dict[str, Any]]:
     return [{key: value for key, value in line.items() if key != "time"} for line in lines]
 
 
-def test_only_what_has_changed_is_told() -> None:
+def test_only_what_has_changed_is_reported() -> None:
     looks = iter([[_seen("a"), _seen("b")], [_seen("a"), _seen("b", "PAUSED")], [_seen("a"), _seen("b", "PAUSED")]])
     assert _without_time(changes(looks)) == [_seen("a"), _seen("b"), _seen("b", "PAUSED")]
 
 
-def test_a_connector_that_goes_is_told() -> None:
+def test_a_connector_that_goes_is_reported() -> None:
     assert _without_time(changes(iter([[_seen("a")], []]))) == [_seen("a"), {"name": "a", "gone": True}]
 
 
-def test_a_problem_is_told_once() -> None:
+def test_a_problem_is_reported_once() -> None:
     looks: list[Any] = [[_seen("a")], "no broker", "no broker", [_seen("a")], "no broker"]
     problem = {"problem": "no broker"}
     assert _without_time(changes(iter(looks))) == [_seen("a"), problem, problem]

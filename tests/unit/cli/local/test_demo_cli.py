@@ -30,7 +30,7 @@ class TestDemo:
         assert "is not empty and was not created by the demo" in ended.stderr
         assert "Traceback" not in ended.output
 
-    def test_without_a_folder_it_is_beside_the_broker(self, tmp_path: Path) -> None:
+    def test_without_a_folder_it_is_next_to_the_broker(self, tmp_path: Path) -> None:
         (tmp_path / "demo").mkdir()
         (tmp_path / "demo" / "mine").touch()
 

@@ -20,11 +20,11 @@ _DATA = Path("/data")
 
 
 class TestStarted:
-    def test_a_broker_is_told_with_its_address(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_broker_is_reported_with_its_address(self, capsys: pytest.CaptureFixture[str]) -> None:
         _BROKER.show_started(BrokerStatus("running", _DATA, "127.0.0.1:1", pid=7, version="4"))
         assert capsys.readouterr().out == "Kafka 4 runs at 127.0.0.1:1 (pid 7, data in /data).\n"
 
-    def test_a_registry_is_told_with_its_url(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_a_registry_is_reported_with_its_url(self, capsys: pytest.CaptureFixture[str]) -> None:
         _REGISTRY.show_started(RegistryStatus("running", _DATA, "http://a", 7, "3"))
         assert capsys.readouterr().out == "Apicurio Registry 3 runs at http://a (pid 7, data in /data).\n"
 
@@ -74,6 +74,6 @@ class TestStatus:
 
 
 @pytest.mark.parametrize("name", ["broker", "registry"])
-def test_stopping_what_does_not_run_is_no_error(name: str, tmp_path: Path) -> None:
+def test_stopping_what_does_not_run_is_not_an_error(name: str, tmp_path: Path) -> None:
     ended = CliRunner().invoke(app, [name, "stop", "--data", str(tmp_path)])
     assert (ended.exit_code, ended.stdout) == (0, f"No {name} runs in {tmp_path}.\n")

@@ -119,7 +119,7 @@ class TestParse:
             (["a"], "Expected a string, a number or a boolean, but found a list."),
         ],
     )
-    def test_value_that_is_no_text_is_refused(self, value: object, message: str) -> None:
+    def test_value_that_is_not_text_is_refused(self, value: object, message: str) -> None:
         assert errors_of(ConfigDef().define("k", Type.LIST), {"k": value}) == {"k": [message]}
 
     @pytest.mark.parametrize(("value", "text"), [(1, "1"), (True, "true"), (False, "false"), (1.5, "1.5")])

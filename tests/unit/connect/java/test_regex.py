@@ -64,7 +64,7 @@ def test_names_that_match(pattern: str, matched: set[str]) -> None:
         *("(?>a)", "(a)*+", r"\X", r"\p{IsLatin}"),
     ],
 )
-def test_what_java_refuses_or_nobody_here_understands(pattern: str) -> None:
+def test_what_java_refuses_or_is_not_understood_here(pattern: str) -> None:
     with pytest.raises(re.error):
         java_pattern(pattern)
 

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.java.regex_ambiguity import is_explosive
     ],
 )
 @pytest.mark.timeout(20)
-def test_these_can_take_for_ever(pattern: str) -> None:
+def test_these_can_take_forever(pattern: str) -> None:
     assert is_explosive(java_pattern(pattern))
 
 

@@ -53,7 +53,7 @@ class TestVariables:
     def test_values_that_come_in_are_not_resolved_again(self, secrets: Path) -> None:
         assert resolved(f"${{file:{secrets}/db.properties:nested}}") == "${env:KC_USER}"
 
-    def test_keys_and_what_is_no_text_stay(self) -> None:
+    def test_keys_and_what_is_not_text_stay(self) -> None:
         props = {"${env:KC_USER}": "x", "null": None, "number": 3, "list": ["${env:KC_USER}"]}
         assert resolver().resolve(props) == props
 
@@ -223,7 +223,7 @@ class TestAirflowVariables:
     def test_an_empty_path_means_the_same(self, text: str) -> None:
         assert ConfigResolver.from_worker({}, self.LOOKED_UP).resolve({"a": text}) == {"a": "/data"}
 
-    def test_are_there_beside_the_providers_of_a_worker(self) -> None:
+    def test_are_there_next_to_the_providers_of_a_worker(self) -> None:
         worker = {"config.providers": "e", "config.providers.e.class": "EnvVarConfigProvider"}
         values = ConfigResolver.from_worker(worker, self.LOOKED_UP).resolve({"a": self.PASSWORD, "b": "${e:KC_USER}"})
         assert values == {"a": CANARY, "b": "etl"}

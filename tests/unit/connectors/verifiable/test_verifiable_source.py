@@ -92,7 +92,7 @@ class TestTask:
         del record.value["time_ms"]
         assert record.value == {"name": "counter", "task": 3, "topic": "numbers", "seqno": 0}
 
-    def test_throughput_is_kept_and_pauses_are_told(self) -> None:
+    def test_throughput_is_kept_and_pauses_are_reported(self) -> None:
         task = started({**PROPS, "id": "0", "max.seqno": "39", "throughput": "200"})
         start_s, batches = time.monotonic(), []
         while (batch := task.poll()) is not None:

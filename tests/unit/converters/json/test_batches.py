@@ -110,11 +110,11 @@ def test_a_batch_with_anything_unusual_is_left_alone(payload: str) -> None:
     assert parsed(message({"id": 7}), message(payload)) == [None, None]
 
 
-def test_bytes_that_are_no_text_are_left_alone() -> None:
+def test_bytes_that_are_not_text_are_left_alone() -> None:
     assert parsed(message({"id": 7}).replace(b"7}", b'7,"name":"\xff"}')) == [None]
 
 
-def test_fields_that_the_schema_lacks_are_passed_over() -> None:
+def test_fields_that_the_schema_lacks_are_skipped() -> None:
     assert parsed(message({"id": 1, "more": {"x": []}})) == [{**NOTHING, "id": 1}]
 
 
@@ -159,7 +159,7 @@ def test_strings_are_read_as_json_has_them(texts: list[str], ascii_only: bool) -
         '"',
     ],
 )
-def test_a_batch_with_what_is_no_string_is_left_alone(payload: str) -> None:
+def test_a_batch_with_what_is_not_a_string_is_left_alone(payload: str) -> None:
     assert strings('"good"', payload) == [None, None]
 
 

@@ -28,7 +28,7 @@ class TestSplitEnvelope:
             ),
         ],
     )
-    def test_pattern_is_what_stands_around_the_payload(self, message: bytes, pattern: Pattern) -> None:
+    def test_pattern_is_what_surrounds_the_payload(self, message: bytes, pattern: Pattern) -> None:
         assert split_envelope(message) == (pattern, None)
         assert pattern.matches(message)
 
@@ -49,7 +49,7 @@ class TestSplitEnvelope:
         ],
         ids=lambda message: repr(message[:40]),
     )
-    def test_anything_else_is_no_envelope(self, message: bytes) -> None:
+    def test_anything_else_is_not_an_envelope(self, message: bytes) -> None:
         assert split_envelope(message) is None
 
 
@@ -93,7 +93,7 @@ class TestKnownEnvelopes:
         ],
         ids=["deep", "wide", "half a character", "in a text of ours", "NaN", "long"],
     )
-    def test_why_a_schema_is_refused_can_be_told_to_java(self, schema: str, problem: str) -> None:
+    def test_why_a_schema_is_refused_can_be_reported_to_java(self, schema: str, problem: str) -> None:
         known = KnownEnvelopes()
         assert known.learn(f'{{"schema":{schema},"payload":1}}'.encode()) is None
         (text,) = known.problems.values()

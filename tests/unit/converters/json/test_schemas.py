@@ -108,13 +108,13 @@ class TestReading:
     def test_reads_what_it_writes(self) -> None:
         assert from_json_schema(to_json_schema(RECORD)) == RECORD
 
-    def test_null_is_no_schema(self) -> None:
+    def test_null_is_not_a_schema(self) -> None:
         assert from_json_schema(None) is None
 
     def test_missing_optional_is_false(self) -> None:
         assert from_json_schema({"type": "string"}) == STRING_SCHEMA
 
-    def test_values_of_wrong_types_are_passed_over(self) -> None:
+    def test_values_of_wrong_types_are_skipped(self) -> None:
         node = {"type": "string", "optional": True, "name": 1, "version": "1", "doc": [], "parameters": 5, "x": 1}
         assert from_json_schema(node) == OPTIONAL_STRING_SCHEMA
 

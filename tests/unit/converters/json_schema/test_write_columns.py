@@ -69,5 +69,5 @@ def test_what_may_be_an_error_is_left_to_the_rows(schema: ConnectSchema, value: 
     assert written(schema, value) is None
 
 
-def test_no_rows_are_no_payloads() -> None:
+def test_without_rows_there_are_no_payloads() -> None:
     assert written(struct(("a", PRICE), ("b", LIST), ("c", MAP))) == []

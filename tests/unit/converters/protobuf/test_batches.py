@@ -70,7 +70,7 @@ def test_slices_of_columns_are_encoded(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", WITHOUT_LABELS.values(), ids=WITHOUT_LABELS.keys())
-def test_the_schema_that_is_made_of_a_shape_has_the_same_bytes(case: Case) -> None:
+def test_the_schema_that_is_created_from_a_shape_has_the_same_bytes(case: Case) -> None:
     schema = schema_of(case)
     payloads, errors = encoded(ProtobufFormat({}).schema_of(Shape(schema)), schema, case.read)
     made = message_of(case.registered, "M")

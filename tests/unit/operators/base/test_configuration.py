@@ -23,7 +23,7 @@ class TestConfigurationErrors:
         assert not (spark.folder / "command.json").exists(), "spark-submit was started"
         return str(caught.value)
 
-    def test_all_are_told_before_anything_is_submitted(self, spark: FakeSpark) -> None:
+    def test_all_are_reported_before_anything_is_submitted(self, spark: FakeSpark) -> None:
         config = {"connector.class": "FileStreamSource", "tasks.max": "many", "errors.tolerance": "some"}
         text = self._fails(source(connector={"name": "lines", "config": config}), spark)
 
@@ -53,7 +53,7 @@ class TestConfigurationErrors:
         with pytest.raises(TypeError, match="application_args"):
             source(application_args=["x"])
 
-    def test_a_wrong_configuration_is_no_error_when_the_dag_is_parsed(self) -> None:
+    def test_a_wrong_configuration_is_not_an_error_when_the_dag_is_parsed(self) -> None:
         source(connector={"connector.class": "NoSuch"})
 
 
@@ -68,7 +68,7 @@ class TestVariables:
         config = {**CONFIG, "file": "${airflow-var:folder}/in"} | changes
         return source(connector={"name": "lines", "config": config})
 
-    def test_reach_the_job_beside_a_configuration_without_their_values(self, spark: FakeSpark) -> None:
+    def test_reach_the_job_next_to_a_configuration_without_their_values(self, spark: FakeSpark) -> None:
         operator = self._source(**{"producer.override.sasl.password": "${airflow:warehouse:password}"})
         operator.execute(context())
 
@@ -93,7 +93,7 @@ class TestVariables:
     def test_are_not_asked_for_when_the_dag_is_parsed(self) -> None:
         self._source(file="${airflow:no_such_connection:host}")
 
-    def test_without_value_are_told_with_the_connector(self, spark: FakeSpark) -> None:
+    def test_without_value_are_reported_with_the_connector(self, spark: FakeSpark) -> None:
         with pytest.raises(
             ConnectorConfigError, match=r"of connector lines .*`file`: variable \$\{airflow:nope:host\}"
         ):

@@ -52,7 +52,7 @@ class TestExitCodes:
 
         assert not isinstance(caught.value, AirflowFailException)
 
-    def test_an_end_without_report_is_no_success(self, spark: FakeSpark) -> None:
+    def test_an_end_without_report_is_not_a_success(self, spark: FakeSpark) -> None:
         spark.behave(printing("all fine"))
 
         with pytest.raises(ConnectorRunError, match="no report"):

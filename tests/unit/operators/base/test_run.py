@@ -87,7 +87,7 @@ class TestRun:
 
         assert spark.run["spec"]["run_id"] == "d/manual__1/t[4]#2"
 
-    def test_a_file_is_read_beside_the_dag(self, spark: FakeSpark, tmp_path: Path) -> None:
+    def test_a_file_is_read_next_to_the_dag(self, spark: FakeSpark, tmp_path: Path) -> None:
         (tmp_path / "lines.json").write_text(json.dumps(SOURCE))
         with DAG("d") as dag:
             dag.fileloc = str(tmp_path / "dag.py")

@@ -54,7 +54,7 @@ class TestDeadLetters:
 
         assert note.sent == ["lines: 2 bad records"]
 
-    def test_nobody_is_told_when_there_are_none(self, spark: FakeSpark) -> None:
+    def test_there_is_no_callback_when_there_are_none(self, spark: FakeSpark) -> None:
         note = Note("x")
 
         _run(spark, report(), on_dead_letters_callback=note)

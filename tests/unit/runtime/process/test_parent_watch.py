@@ -78,7 +78,7 @@ def test_a_driver_that_starts_too_late_ends_at_once(start: Start) -> None:
     assert _ends(chain["driver"])
 
 
-def test_somebody_who_lives_and_is_no_ancestor_is_not_waited_for(start: Start) -> None:
+def test_a_live_process_that_is_not_an_ancestor_is_not_waited_for(start: Start) -> None:
     """Something between them, such as a container, may hide who started the driver."""
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     try:

@@ -192,7 +192,7 @@ class TestSafeOffsets:
         [(WritingTask, 8), (CarefulTask, 7), (UndecidedTask, 5)],
         ids=["flush", "pre_commit", "pre_commit of nothing"],
     )
-    def test_close_tells_which_offset_is_safe(
+    def test_close_returns_which_offset_is_safe(
         self, opened: Callable[..., TaskWriter], task_class: type[SinkTask], safe: int
     ) -> None:
         assert opened(task_class).close(8)["safe"] == safe

@@ -39,7 +39,7 @@ class TestCommitted:
         assert AckReader("plan", 2).read() == (0, False)
 
     @pytest.mark.parametrize("first", ["reader", "writer"], ids=str)
-    def test_a_commit_is_seen_whoever_came_first(self, first: str) -> None:
+    def test_a_commit_is_seen_in_any_order(self, first: str) -> None:
         if first == "reader":
             AckReader("plan", 2)
         AckWriter("plan", 2).committed(10)
@@ -72,12 +72,12 @@ class TestEnd:
         AckWriter("plan", 2, patience_s=30).finished()
         assert time.monotonic() - started < 25
 
-    def test_it_does_not_wait_for_ever(self) -> None:
+    def test_it_does_not_wait_forever(self) -> None:
         started = time.monotonic()
         AckWriter("plan", 2, patience_s=0.1).finished()
         assert 0.1 <= time.monotonic() - started < 25
 
-    def test_a_task_that_stops_later_is_no_error(self) -> None:
+    def test_a_task_that_stops_later_is_not_an_error(self) -> None:
         reader = AckReader("plan", 2)
         AckWriter("plan", 2, patience_s=0).finished()
         reader.stopped()

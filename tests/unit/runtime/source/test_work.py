@@ -1,4 +1,4 @@
-"""A plan being carried out: what is done, what is to do, where a split goes on."""
+"""A plan being carried out: what is done, what is to do, where a split resumes."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ class TestTransactions:
         writing.writer.write(slow())
         assert writing.told[:4] == ["begin", ("t", b"line-1"), "commit", "begin"]
 
-    def test_padding_is_no_record(self) -> None:
+    def test_padding_is_not_a_record(self) -> None:
         batch = lines(1, 2, error=PADDING)
         writing = Writing(poll=False).write(batch, batch.slice(1))
         assert (writing.values, writing.report.handled) == ([b"line-1"], 1)
@@ -188,7 +188,7 @@ class TestResume:
             pytest.param("b", "c", [["a", "c"], ["d"]], [b"line-d"], id="texts"),
         ],
     )
-    def test_what_was_committed_after_the_driver_looked_is_passed_over(
+    def test_what_was_committed_after_the_driver_looked_is_skipped(
         self, known: ResumePoint, committed: ResumePoint, batches: list[list[ResumePoint]], expected: list[bytes]
     ) -> None:
         pointer = replace(POINTER, markers={0: half(known)})
@@ -207,7 +207,7 @@ class TestResume:
         with pytest.raises(DataError, match="not valid UTF-8"):
             Writing(half(2)).write(*(batch.set_column(1, "value", batch["value"].cast("binary")) for batch in rows))
 
-    def test_rows_that_are_passed_over_are_counted(self) -> None:
+    def test_rows_that_are_skipped_are_counted(self) -> None:
         report = Writing(half(2)).write(lines(1, 2, 3)).report
         assert (report.already_done, report.written) == (2, 1)
 
@@ -265,10 +265,10 @@ class TestToleratedRecords:
     def writing(self, **errors: Any) -> Writing:
         return Writing(errors=ErrorHandling("c", tolerant=True, **errors))
 
-    def test_a_failed_record_is_passed_over(self) -> None:
+    def test_a_failed_record_is_skipped(self) -> None:
         assert self.writing().write(lines(1, 2, error=self.FAILED)).values == [b"line-1"]
 
-    def test_a_dropped_record_is_passed_over_without_tolerance(self) -> None:
+    def test_a_dropped_record_is_skipped_without_tolerance(self) -> None:
         assert Writing().write(lines(1, 2, error=DROPPED)).values == [b"line-1"]
 
     @pytest.mark.parametrize(("cell", "counts"), [(FAILED, (1, 0, 1)), (DROPPED, (1, 1, 0))], ids=["failed", "dropped"])
@@ -290,7 +290,7 @@ class TestToleratedRecords:
             "commit",
         ]
 
-    def test_an_error_of_reading_is_never_passed_over(self) -> None:
+    def test_an_error_of_reading_is_never_skipped(self) -> None:
         with pytest.raises(RetriableError, match="away"):
             self.writing().write(lines(1, error=error_cell(RetriableError("away"))))
 
@@ -344,7 +344,7 @@ class TestPolledRows:
         known = {'{"a":2,"b":1}': b'["fs", {"a":2,"b":1}]'}
         assert self.offsets(rows, known_keys=known) == [(b'{"n":1}', b'["fs", {"a":2,"b":1}]')]
 
-    def test_nothing_polled_is_no_transaction(self) -> None:
+    def test_without_records_there_is_no_transaction(self) -> None:
         assert Writing(poll=True).write().producer.told == []
 
     def test_the_report_has_the_committed_offsets(self) -> None:

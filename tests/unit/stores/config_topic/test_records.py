@@ -75,7 +75,7 @@ class TestKeys:
     @pytest.mark.parametrize(
         "key", [b"", b"\xff", b"task-a", b"task--1", b"task-a-", b"task-a-x", b"connector-", b"other-a"]
     )
-    def test_anything_else_is_no_key(self, key: bytes) -> None:
+    def test_anything_else_is_not_a_key(self, key: bytes) -> None:
         assert RecordKey.parse(key) is None
 
 
@@ -102,7 +102,7 @@ class TestNumbers:
         assert records.decode_commit(records.encode_commit(tasks)) == tasks
 
     @pytest.mark.parametrize("value", [None, b'{"tasks":"1"}', b'{"tasks":true}', b'{"tasks":1.5}', b"{}"])
-    def test_anything_else_is_no_commit(self, value: bytes | None) -> None:
+    def test_anything_else_is_not_a_commit(self, value: bytes | None) -> None:
         with pytest.raises(ValueError, match=r"tasks|no value"):
             records.decode_commit(value)
 

@@ -108,7 +108,7 @@ class TestOtherRecords:
     def test_levels_of_loggers(self) -> None:
         assert fold(("logger-cluster-org.x", '{"level":"DEBUG"}')).loggers == {"org.x": "DEBUG"}
 
-    def test_a_new_restart_request_is_told(self) -> None:
+    def test_a_new_restart_request_is_reported(self) -> None:
         requests: list[RestartRequest] = []
         state = ConfigTopicState(requests.append)
         fold(RESTART, into=state)

@@ -136,7 +136,7 @@ class TestPlanRecord:
             PlanRecord.decode(value)
 
     @pytest.mark.parametrize("value", [b'"x"', b"1", b"null"], ids=bytes.decode)
-    def test_json_that_is_no_object_is_refused(self, value: bytes) -> None:
+    def test_json_that_is_not_an_object_is_refused(self, value: bytes) -> None:
         with pytest.raises((ValueError, TypeError, KeyError)):
             PlanRecord.decode(value)
 

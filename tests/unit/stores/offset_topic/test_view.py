@@ -143,9 +143,7 @@ class TestForeignRecords:
         ],
         ids=bytes.decode,
     )
-    def test_records_of_another_connector_are_no_reason_for_a_warning(
-        self, key: bytes, caplog: pytest.LogCaptureFixture
-    ) -> None:
+    def test_records_of_another_connector_cause_no_warning(self, key: bytes, caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.WARNING):
             view_of([record(key, b"rubbish")])
         assert not caplog.records
@@ -290,7 +288,7 @@ class TestOtherPartitioners:
         with pytest.raises(DataError, match="Delete the wrong one"):
             _ = view_of(records).offsets
 
-    def test_an_offset_beside_an_older_tombstone_counts(self) -> None:
+    def test_an_offset_next_to_an_older_tombstone_counts(self) -> None:
         records = [
             record(A_KEY, None, partition=0, at=5, ms=1),
             record(A_KEY, b'{"position":1}', partition=3, at=7, ms=2),
@@ -345,7 +343,7 @@ class TestOurOwnRecords:
     def test_facts(self, written: list[bytes | None], expected: dict[str, Any]) -> None:
         assert view_of(values(facts_key("fs", A_ID), *written)).facts == expected
 
-    def test_records_of_our_own_are_no_offsets(self) -> None:
+    def test_records_of_our_own_are_not_offsets(self) -> None:
         records = [record(plan_key("fs"), PLAN.encode()), record(marker_key("fs", 0), MARKER.encode())]
         assert view_of(records).offsets == {}
 
@@ -388,7 +386,7 @@ class TestMorePartitions:
             == expected
         )
 
-    def test_the_old_places_are_known_to_whoever_ends_the_plan(self) -> None:
+    def test_the_old_keys_are_known_when_the_plan_ends(self) -> None:
         assert view_of(self.FINISHED).of_runs() == [(plan_key("fs"), 0)]
 
     def test_an_old_record_that_cannot_be_read_does_no_harm(self) -> None:

@@ -76,7 +76,7 @@ class TestKeys:
         [b"", b"\xff", b"status-", b"status-connector-", b"status-task-a", b"status-task--0", b"status-task-a-x",
          b"status-topic-t", b"status-topic-:connector-c", b"status-topic-t:connector-"],
     )  # fmt: skip
-    def test_anything_else_is_no_key(self, key: bytes) -> None:
+    def test_anything_else_is_not_a_key(self, key: bytes) -> None:
         assert parse_key(key) is None
 
 
@@ -94,7 +94,7 @@ class TestStatuses:
          b'{"state":"RUNNING","worker_id":null,"generation":1}',
          b'{"state":"RUNNING","worker_id":"w","generation":"1"}'],
     )  # fmt: skip
-    def test_anything_else_is_no_status(self, value: bytes) -> None:
+    def test_anything_else_is_not_a_status(self, value: bytes) -> None:
         with pytest.raises(ValueError, match=r"Expecting|JSON|state|State|generation|worker_id"):
             Status.decode(value)
 

@@ -61,7 +61,7 @@ def test_keys_that_would_be_misunderstood_are_errors(config: dict[str, str], key
         ("op:", Reference(None, "op", "__op")),
     ],
 )
-def test_names_of_facts_tell_where_they_are(text: str, reference: Reference) -> None:
+def test_names_of_facts_say_where_they_are(text: str, reference: Reference) -> None:
     assert Reference.parse(text, "__") == reference
 
 

@@ -55,7 +55,7 @@ def test_what_java_does_not_know_is_refused(regex: str) -> None:
 
 
 @pytest.mark.timeout(20)
-def test_what_java_would_match_for_ever_is_refused() -> None:
+def test_what_java_would_match_forever_is_refused() -> None:
     with pytest.raises(ConfigError, match="can take forever to match"):
         JAVA_REGEX("regex", "(a+)+$" * 20)
 

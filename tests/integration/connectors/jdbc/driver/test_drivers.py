@@ -134,7 +134,7 @@ class TestFailures:
             Connection(lambda: connect(url, properties, {}), "here", "sqlite")
         assert "connection.url" in raised.value.errors
 
-    def test_nobody_listens(self) -> None:
+    def test_without_a_server(self) -> None:
         url = JdbcUrl.parse(f"jdbc:postgresql://127.0.0.1:{free_port()}/db?sslpassword=canary")
         with pytest.raises(RetriableError, match=r"jdbc:postgresql://127\.0.*connecting failed") as raised:
             opened(url, "me", "canary-secret")

@@ -69,5 +69,5 @@ class TestSink:
 
         assert [dataset.name for dataset in datasets] == ["shop.public.orders_2026"]
 
-    def test_a_name_that_is_none_has_none(self) -> None:
+    def test_a_topic_that_is_not_a_table_name_has_none(self) -> None:
         assert ConfluentJdbcSink.datasets({**SINK, "topics": "a.b.c.d.e"}) == []

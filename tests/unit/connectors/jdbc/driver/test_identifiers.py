@@ -26,7 +26,7 @@ def test_quotes(name: str, mark: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a\0b"])
-def test_refuses_what_is_no_name(name: str) -> None:
+def test_refuses_what_is_not_a_name(name: str) -> None:
     with pytest.raises(ValueError, match="name"):
         quote(name)
 

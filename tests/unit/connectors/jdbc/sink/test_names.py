@@ -28,7 +28,7 @@ def test_parts(text: str, parts: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", ".", "a.", ".a", "a..b", '""', "a.b.c.d", "a\0b"])
-def test_what_is_no_name(text: str) -> None:
+def test_what_is_not_a_name(text: str) -> None:
     with pytest.raises(ValueError, match=r"part|NUL"):
         table_name(text)
 

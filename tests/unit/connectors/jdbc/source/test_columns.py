@@ -79,7 +79,7 @@ def test_kinds_of_sqlite(type_name: str, expected: Kind | None) -> None:
     assert dialect.kind(Column("c", type_name, 2), "none") is expected
 
 
-def test_changes_of_a_table_are_told_by_column() -> None:
+def test_changes_of_a_table_are_reported_by_column() -> None:
     before = {"id": "int4 not null", "a": "int4", "b": "text"}
     after = {"id": "int4 not null", "a": "int8", "c": "date"}
     assert changes(before, after) == [

@@ -46,7 +46,7 @@ def test_what_cannot_work_is_an_error_of_its_key(more: dict[str, str], key: str,
     assert text.lower() in " ".join(_messages(**more)[key]).lower()
 
 
-def test_all_errors_are_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     messages = _messages(mode="timestamp", query_suffix="x", topic_prefix="a b", split_rows="-1")
     assert set(messages) == {"timestamp.column.name", "query.suffix", "topic.prefix", "split.rows"}
 
@@ -58,7 +58,7 @@ def test_keys_that_mean_nothing_here_are_warned_of_with_the_reason() -> None:
     assert "Airflow's schedule" in warnings[0]
 
 
-def test_a_value_that_asks_for_what_is_done_anyway_is_no_warning() -> None:
+def test_a_value_that_asks_for_the_only_behaviour_causes_no_warning() -> None:
     props = {**_VALID, "quote.sql.identifiers": "ALWAYS", "name": "n", "connector.class": "JdbcSource"}
     assert validate_connector(props).warnings == []
 

@@ -94,7 +94,7 @@ def test_wall_clock_never_goes_forward(seconds: int, zone: ZoneInfo) -> None:
 
 
 @pytest.mark.parametrize("zone", [_BERLIN, ZoneInfo("Pacific/Apia")])
-def test_times_that_never_come_are_told_as_earlier_ones(zone: ZoneInfo) -> None:
+def test_times_that_never_come_are_reported_as_earlier_ones(zone: ZoneInfo) -> None:
     """The night of the last Sunday in March; the day on which Samoa changed sides."""
     wall = {"Europe/Berlin": "2026-03-29T02:30", "Pacific/Apia": "2011-12-30T12:00"}[zone.key]
     moment = _nanoseconds(wall)

@@ -70,7 +70,7 @@ class TestLifecycle:
         acks.finished()
         assert wait_for(calls, "stop") == ["initialize", "start", "poll", "poll", "stop"]
 
-    def test_the_final_commit_is_not_waited_for_for_ever(self, scripted: Scripted, settings: MakeSettings) -> None:
+    def test_the_wait_for_the_final_commit_is_bounded(self, scripted: Scripted, settings: MakeSettings) -> None:
         calls = scripted(None)
         list(_HostedTask(settings(stop_timeout_s=0.05), 0).batches())
         assert wait_for(calls, "stop")[-1] == "stop"

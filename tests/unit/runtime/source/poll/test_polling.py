@@ -44,7 +44,7 @@ class TestPolling:
         [(0, []), (1, [[1]]), (2, [[1, 2]]), (3, [[1, 2, 3]]), (4, [[1, 2, 3, 4]]), (9, [[1, 2, 3, 4]])],
         ids=str,
     )
-    def test_at_most_so_many_records(
+    def test_at_most_that_many_records(
         self, scripted: Scripted, settings: MakeSettings, most: int, expected: list[list[int]]
     ) -> None:
         scripted(records(1, 2), records(3, 4), None)

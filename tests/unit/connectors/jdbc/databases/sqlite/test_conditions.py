@@ -54,7 +54,7 @@ class TestTarget:
             with pytest.raises(RetriableError, match="locked"), target.errors("writing"):
                 connection.execute("insert into t values (1, 'a')")
 
-    def test_what_is_no_database_is_the_users(self, target: Target, path: Path) -> None:
+    def test_what_is_not_a_database_is_the_users(self, target: Target, path: Path) -> None:
         path.write_bytes(b"no database" * 100)
         with (
             closing(sqlite3.connect(path)) as connection,
@@ -70,7 +70,7 @@ class TestTarget:
         with pytest.raises(RefusedError, match="connector sink, writing"), target.errors("writing"):
             connection.execute("insert into t values (?, ?)", row)
 
-    def test_a_missing_table_is_no_fault_of_a_row(self, target: Target, connection: sqlite3.Connection) -> None:
+    def test_a_missing_table_is_not_the_fault_of_a_row(self, target: Target, connection: sqlite3.Connection) -> None:
         with pytest.raises(DataError) as raised, target.errors("writing"):
             connection.execute("insert into missing values (1)")
         assert not isinstance(raised.value, RefusedError)
