@@ -1,4 +1,4 @@
-"""What `kconnect migrate` shows: a table of all connectors, then what is to be known about each of them."""
+"""What `kconnect migrate` shows: a table of all connectors, then the details of each of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A schema as a registry keeps it."""
+"""A schema as a registry stores it."""
 
 from __future__ import annotations
 

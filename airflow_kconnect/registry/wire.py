@@ -1,4 +1,4 @@
-"""The wire format of registered messages: a magic byte, what names the schema, then the payload.
+"""The wire format of registered messages: a magic byte, the schema's id or GUID, then the payload.
 
 The magic byte 0 precedes an id of four bytes. 1 precedes a GUID of sixteen, which travels in a header.
 """

@@ -1,4 +1,4 @@
-"""What a run tells the status topic: that it runs, and how it ended."""
+"""What a run writes to the status topic: that it is running, and how it ended."""
 
 from __future__ import annotations
 

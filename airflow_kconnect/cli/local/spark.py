@@ -1,4 +1,4 @@
-"""`kconnect spark`: Spark in the cache, where this Python is to have none."""
+"""`kconnect spark`: Spark in the cache, for Python environments without it."""
 
 from __future__ import annotations
 

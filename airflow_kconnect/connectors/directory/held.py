@@ -1,4 +1,4 @@
-"""Rows that are held to the tables of their topics: columns stay as they are, what does not fit is a bad record."""
+"""Rows limited to the tables of their topics: columns do not change, and what does not fit is a bad record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What kind of schema a JSON Schema is: as the library tells that Confluent's registry reads schemas with."""
+"""What kind of schema a JSON Schema is, as the library decides with which Confluent's registry reads schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message types of serialized descriptors: made once in each process."""
+"""Message types of serialized descriptors: created once in each process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks ask the driver for the ids of schemas: only the driver reaches the registry, and only for data that there are.
+"""Tasks ask the driver for the ids of schemas: only the driver reaches the registry, and only for data that exist.
 
 A task asks once for each shape and topic. The connection proves a secret that only the run's tasks have.
 """

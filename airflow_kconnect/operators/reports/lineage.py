@@ -1,4 +1,4 @@
-"""What connector tasks report to OpenLineage: datasets, row counts, offsets, errors; used if its provider is there."""
+"""What connector tasks report to OpenLineage: datasets, row counts, offsets, errors; if its provider is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells a polling task what the writing end of the same Spark task has committed.
+"""Informs a polling task of what the writing end of the same Spark task has committed.
 
 Polling and writing are two Python processes of one Spark task on one machine; Spark has no channel back from the second
 to the first. A small file, replaced atomically, is that channel: so `SourceTask.commit_record` and `commit` are called

@@ -1,4 +1,4 @@
-"""JDBC connections in the JVM of a job before its Spark session is there: a run without news never needs one."""
+"""JDBC connections in the JVM of a job before its Spark session exists: a run without new rows never needs one."""
 
 from __future__ import annotations
 

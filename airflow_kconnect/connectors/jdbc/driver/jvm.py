@@ -1,4 +1,4 @@
-"""JDBC drivers in this Python process: a small JVM of its own, by JPype, in which the sink's tasks write.
+"""JDBC drivers in this Python process: a small JVM of its own, through JPype, in which the sink's tasks write.
 
 A process has one JVM, which cannot be started again. So drivers are not on its class path: each set of jars has a class
 loader of its own, as another connector in a process that Spark uses again may bring other ones.

@@ -1,4 +1,4 @@
-"""Which parameters of JDBC drivers are possible: none that load code, write files, or unpack Java objects.
+"""Which parameters of JDBC drivers are allowed: none that load code, write files, or unpack Java objects.
 
 A connector's configuration may come from someone who may not run programs on the machines that Spark runs on. Many
 drivers have parameters that name a class to load, a script to run or a file to write. Of most databases that are known

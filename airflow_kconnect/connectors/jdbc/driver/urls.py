@@ -1,4 +1,4 @@
-"""JDBC URLs: their parts, and the refusal of what a configuration must not do through one."""
+"""JDBC URLs: their parts, and what a configuration must not do through one."""
 
 from __future__ import annotations
 

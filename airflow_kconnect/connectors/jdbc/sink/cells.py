@@ -1,4 +1,4 @@
-"""What values of columns become on their way into a database, as Catalyst expressions; each database adds its own."""
+"""Conversion of column values for a database, as Catalyst expressions; each database adds its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The keys of the JDBC sinks, and what they say in the types that the sink works with."""
+"""The keys of the JDBC sinks, parsed to the types that the sink works with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of tables: from topics, as Connect makes them, and quoted for SQL."""
+"""Names of tables: derived from topics, as in Connect, and quoted for SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables and columns that records need: looked up, made (``auto.create``), added, or done without (schema changes)."""
+"""Tables and columns that records need: looked up, created (``auto.create``), added, or left out (schema changes)."""
 
 from __future__ import annotations
 

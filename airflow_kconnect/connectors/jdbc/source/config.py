@@ -1,4 +1,4 @@
-"""Configuration of the JDBC source: Confluent's and Aiven's keys, and our own."""
+"""Configuration of the JDBC source: Confluent's and Aiven's keys, and kconnect's own."""
 
 from __future__ import annotations
 

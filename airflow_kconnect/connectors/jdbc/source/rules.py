@@ -1,4 +1,4 @@
-"""What a JDBC source's configuration cannot be, and what of it will not do what the user may expect."""
+"""Rules between the keys of a JDBC source, and warnings about settings that do not do what the user may expect."""
 
 from __future__ import annotations
 

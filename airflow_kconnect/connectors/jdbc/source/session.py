@@ -1,4 +1,4 @@
-"""One run's dealings with the database: connect, find what is new, read it from one snapshot."""
+"""One run's access to the database: connect, find what is new, read it from one snapshot."""
 
 from __future__ import annotations
 

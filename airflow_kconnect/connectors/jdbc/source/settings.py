@@ -1,4 +1,4 @@
-"""The parsed configuration of a JDBC source in the words of its code."""
+"""The parsed configuration of a JDBC source, typed and named for the code that uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What DuckDB is."""
+"""The registry entry of DuckDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What MySQL and MariaDB are: two drivers, one way to read and to write."""
+"""The registry entries of MySQL and MariaDB: two drivers, one way to read and to write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What single databases have of their own among those that are written by plain JDBC."""
+"""Peculiarities of single databases among those that are written through plain JDBC."""
 
 from __future__ import annotations
 

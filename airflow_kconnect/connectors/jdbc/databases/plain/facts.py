@@ -1,4 +1,4 @@
-"""What is known of databases that are read and written by plain JDBC."""
+"""The registry entries of databases that are read and written through plain JDBC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any database with a JDBC driver, by JPype: statements that all of them know, and what JDBC's metadata say."""
+"""Any database with a JDBC driver, through JPype: portable statements, and what JDBC's metadata report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What PostgreSQL is."""
+"""The registry entry of PostgreSQL."""
 
 from __future__ import annotations
 

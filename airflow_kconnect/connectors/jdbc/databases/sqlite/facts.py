@@ -1,4 +1,4 @@
-"""What SQLite is."""
+"""The registry entry of SQLite."""
 
 from __future__ import annotations
 

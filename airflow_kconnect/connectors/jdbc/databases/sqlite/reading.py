@@ -1,4 +1,4 @@
-"""Reading from SQLite, where values have types and columns only wishes.
+"""Reading from SQLite, where values have types, and columns only affinities.
 
 Timestamps are what its drivers and functions write: ISO texts, milliseconds (INTEGER) or Julian days (REAL).
 """
