@@ -75,7 +75,7 @@ class ConnectCluster:
         try:
             answer = self._http.send("GET", "/")
         except MissingError:
-            raise not_connect(self._http.url, "it knows no path /") from None
+            raise not_connect(self._http.url, "it has no path /") from None
         if not isinstance(answer, dict) or "kafka_cluster_id" not in answer:
             raise not_connect(self._http.url, "its answer to GET / has no `kafka_cluster_id`")
         return ClusterFacts(self._http.url, str(answer.get("version", "")), str(answer["kafka_cluster_id"]))

@@ -136,7 +136,7 @@ class Crossings:
 def _sink_config(connector: Mapping[str, Any] | str | Path) -> dict[str, Any]:
     is_text = isinstance(connector, str) and connector.lstrip().startswith("{")
     if isinstance(connector, str | Path) and not is_text and not Path(connector).is_absolute():
-        cure = 'a trigger knows no DAG; write str(Path(__file__).parent / "sink.json")'
+        cure = 'a trigger does not know the DAG file; write str(Path(__file__).parent / "sink.json")'
         raise ConfigError({"connector": [f"{connector} is not an absolute path: {cure}"]})
     config = connector_config(connector)
     if not config.get("name"):

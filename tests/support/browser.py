@@ -36,16 +36,16 @@ class Page:
         self._driver.get(f"{url}/dags/{dag_id}")
         self._click("//button[@data-testid='trigger-dag-button']")
         self._click("//*[@role='dialog']//label[starts-with(., 'Backfill')]")
-        for place, moment in ((1, begin), (2, end)):
-            self._pick_moment(place, moment)
+        for number, moment in ((1, begin), (2, end)):
+            self._pick_moment(number, moment)
         self._screenshot("backfill-form")
         self._click("//*[@role='dialog']//button[text()='Run Backfill']")
         self._wait.until(lambda driver: not driver.find_elements(By.XPATH, "//label[starts-with(., 'Backfill')]"))
         self._screenshot("backfill-started")
 
-    def _pick_moment(self, place: int, moment: str) -> None:
+    def _pick_moment(self, number: int, moment: str) -> None:
         """Fill in one of a dialog's date-time fields: it opens a small window with a date and a time."""
-        field = f"(//*[@role='dialog']//*[@data-testid='datetime-input'])[{place}]"
+        field = f"(//*[@role='dialog']//*[@data-testid='datetime-input'])[{number}]"
         self._click(field)
         window = f"//*[@id='{self._find(field).get_attribute('aria-controls')}']"
         for hint, text in zip(("YYYY/MM/DD", "HH:mm"), moment.split(), strict=True):

@@ -53,9 +53,9 @@ class Sink:
 
     def run(self, *records: Record, first: int = 0, topic: str = "t") -> dict[TopicPartition, int]:
         """A run over records with consecutive offsets; returns the offsets that were stored before."""
-        connector, place = self.connector(), TopicPartition(topic, 0)
+        connector, topic_partition = self.connector(), TopicPartition(topic, 0)
         connector.check()
-        stored = dict(connector.take_over([place]))
+        stored = dict(connector.take_over([topic_partition]))
         if records:
             self.write(connector, records, first, topic)
         return stored

@@ -23,11 +23,11 @@ def produce_at(bootstrap: str, topic: str, times_ms: Iterable[int], partition: i
 def commit(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
     """Set the committed offsets of a consumer group; a newly started broker creates its group topic first."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    places = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
+    topic_partitions = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
     deadline = time.monotonic() + 20
     while True:
-        futures = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, places)])
-        errors = [place.error for place in futures[group].result(30).topic_partitions if place.error]
+        futures = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, topic_partitions)])
+        errors = [committed.error for committed in futures[group].result(30).topic_partitions if committed.error]
         if not errors:
             return
         assert time.monotonic() < deadline, errors

@@ -102,8 +102,8 @@ class WorkerTopics:
 def commit(bootstrap: str, group: str, offsets: Mapping[str, int]) -> None:
     """Commit offsets of the partitions 0 of topics for a consumer group."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
-    places = [KafkaTopicPartition(topic, 0, offset) for topic, offset in offsets.items()]
-    consumer.commit(offsets=places, asynchronous=False)
+    topic_partitions = [KafkaTopicPartition(topic, 0, offset) for topic, offset in offsets.items()]
+    consumer.commit(offsets=topic_partitions, asynchronous=False)
     consumer.close()
 
 

@@ -23,9 +23,8 @@ def _field_reached(key: str, committed: Any, wanted: Any) -> bool:
     if isinstance(wanted, str) and isinstance(committed, int | float):
         wanted = _number(key, wanted)
     if isinstance(committed, str) != isinstance(wanted, str):
-        raise ConfigError(
-            {"offset": [f"`{key}` is {wanted!r}, but the committed one is {committed!r}: no order between"]}
-        )
+        text = f"`{key}` is {wanted!r}, which cannot be compared with the committed {committed!r}"
+        raise ConfigError({"offset": [text]})
     far_enough: bool = committed >= wanted
     return far_enough
 

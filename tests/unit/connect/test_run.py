@@ -64,7 +64,7 @@ class TestRunSpec:
         before = os.umask(0)
         try:
             with run_spec_file(SPEC) as path:
-                modes = [stat.S_IMODE(place.stat().st_mode) for place in (path.parent, path)]
+                modes = [stat.S_IMODE(folder.stat().st_mode) for folder in (path.parent, path)]
         finally:
             os.umask(before)
         assert modes == [0o700, 0o600]

@@ -80,11 +80,11 @@ class TestSparkConf:
 
         assert conf[JAVA_OPTIONS].startswith('"-XX:SharedArchiveFile=/my cache/a" -XX:')
 
-    @pytest.mark.parametrize("place", ["yarn.appMasterEnv", "kubernetes.driverEnv", "executorEnv"])
-    def test_no_process_on_a_cluster_imports_from_its_working_folder(self, place: str) -> None:
+    @pytest.mark.parametrize("process", ["yarn.appMasterEnv", "kubernetes.driverEnv", "executorEnv"])
+    def test_no_process_on_a_cluster_imports_from_its_working_folder(self, process: str) -> None:
         conf = spark_conf({}, master="yarn", deploy_mode="cluster")
 
-        assert conf[f"spark.{place}.PYTHONSAFEPATH"] == "1"
+        assert conf[f"spark.{process}.PYTHONSAFEPATH"] == "1"
 
     def test_java_options_are_left_alone_on_a_cluster(self, spark: SparkSubmit) -> None:
         assert JAVA_OPTIONS not in spark_conf({}, master="yarn", spark=spark)

@@ -57,7 +57,7 @@ class KnownTables:
 
         :raises RefusedError: it does not fit and must not be changed.
         :raises DataError: it is missing and must not be made, or a name is too long.
-        :raises ConfigError: it knows no transactions, which the configuration needs.
+        :raises ConfigError: it has no transactions, which the configuration needs.
         """
         self._target.check_names(table, layout)
         columns = self._target.existing_columns(connection, table)

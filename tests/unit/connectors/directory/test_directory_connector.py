@@ -191,10 +191,10 @@ class TestStartProblems:
         return tmp_path
 
     def problems(self, archive: Path, start: int, committed: int | None = 300) -> list[str]:
-        place = TopicPartition("t", 3)
+        topic_partition = TopicPartition("t", 3)
         props = {"directory": str(archive)}
         return DirectorySinkConnector.start_problems(
-            props, {place: start}, {} if committed is None else {place: committed}
+            props, {topic_partition: start}, {} if committed is None else {topic_partition: committed}
         )
 
     @pytest.mark.parametrize("start", [0, 100, 200, 300, 350])

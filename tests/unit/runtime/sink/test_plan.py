@@ -67,7 +67,7 @@ class TestBounded:
     Q = TopicPartition("t", 1)
 
     @pytest.mark.parametrize(
-        ("most", "expected"),
+        ("max_records", "expected"),
         [
             pytest.param(100, [OffsetRange(P, 0, 10), OffsetRange(Q, 5, 10)], id="more than there is"),
             pytest.param(15, [OffsetRange(P, 0, 10), OffsetRange(Q, 5, 10)], id="all"),
@@ -77,32 +77,32 @@ class TestBounded:
             pytest.param(0, [], id="nothing"),
         ],
     )
-    def test_table(self, most: int, expected: list[OffsetRange]) -> None:
-        assert bounded([OffsetRange(P, 0, 10), OffsetRange(self.Q, 5, 10)], most) == expected
+    def test_table(self, max_records: int, expected: list[OffsetRange]) -> None:
+        assert bounded([OffsetRange(P, 0, 10), OffsetRange(self.Q, 5, 10)], max_records) == expected
 
     def test_empty_ranges_are_left_out(self) -> None:
         assert bounded([OffsetRange(P, 5, 5)], 10) == []
 
     @given(RANGES, st.integers(0, 10**7))
-    def test_it_never_exceeds_and_never_wastes(self, ranges: list[OffsetRange], most: int) -> None:
+    def test_it_never_exceeds_and_never_wastes(self, ranges: list[OffsetRange], max_records: int) -> None:
         available = sum(range_.end - range_.start for range_ in ranges)
-        assert sum(range_.end - range_.start for range_ in bounded(ranges, most)) == min(most, available)
+        assert sum(range_.end - range_.start for range_ in bounded(ranges, max_records)) == min(max_records, available)
 
     @given(RANGES, st.integers(0, 10**7))
-    def test_each_range_begins_where_it_began(self, ranges: list[OffsetRange], most: int) -> None:
+    def test_each_range_begins_where_it_began(self, ranges: list[OffsetRange], max_records: int) -> None:
         starts = {range_.topic_partition: range_.start for range_ in ranges}
-        assert all(starts[range_.topic_partition] == range_.start for range_ in bounded(ranges, most))
+        assert all(starts[range_.topic_partition] == range_.start for range_ in bounded(ranges, max_records))
 
 
 def cover(splits: list[SinkSplit]) -> dict[TopicPartition, tuple[int, int]]:
     """First and last offset of each partition's splits; fails if they overlap or leave a gap."""
-    by_place: dict[TopicPartition, list[SinkSplit]] = {}
+    by_partition: dict[TopicPartition, list[SinkSplit]] = {}
     for split in splits:
-        by_place.setdefault(split.topic_partition, []).append(split)
-    for pieces in by_place.values():
+        by_partition.setdefault(split.topic_partition, []).append(split)
+    for pieces in by_partition.values():
         pieces.sort(key=lambda split: split.start)
         assert all(one.end == other.start for one, other in pairwise(pieces))
-    return {place: (pieces[0].start, pieces[-1].end) for place, pieces in by_place.items()}
+    return {topic_partition: (pieces[0].start, pieces[-1].end) for topic_partition, pieces in by_partition.items()}
 
 
 class TestCut:

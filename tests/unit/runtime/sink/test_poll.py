@@ -73,7 +73,9 @@ class WritingTask(SinkTask):
         self.put_records.extend(records)
 
     def flush(self, offsets: Mapping[TopicPartition, int]) -> None:
-        self.calls.append("flush " + " ".join(f"{place}@{offset}" for place, offset in offsets.items()))
+        self.calls.append(
+            "flush " + " ".join(f"{topic_partition}@{offset}" for topic_partition, offset in offsets.items())
+        )
 
     def close(self, partitions: Sequence[TopicPartition]) -> None:
         self.calls.append(f"close {' '.join(map(str, partitions))}")
@@ -84,7 +86,7 @@ class WritingTask(SinkTask):
 
 class CarefulTask(WritingTask):
     def pre_commit(self, offsets: Mapping[TopicPartition, int]) -> Mapping[TopicPartition, int]:
-        return {place: offset - 1 for place, offset in offsets.items()}
+        return {topic_partition: offset - 1 for topic_partition, offset in offsets.items()}
 
 
 class UndecidedTask(WritingTask):

@@ -99,23 +99,23 @@ class TestStrangers:
     """The folder of temporary files is everybody's."""
 
     @pytest.fixture
-    def place(self, tmp_path: Path) -> Path:
+    def folder(self, tmp_path: Path) -> Path:
         return tmp_path / "kconnect-acks-plan-2"
 
-    def test_a_folder_that_others_can_write_to_is_refused(self, place: Path) -> None:
-        place.mkdir()
-        place.chmod(0o777)
+    def test_a_folder_that_others_can_write_to_is_refused(self, folder: Path) -> None:
+        folder.mkdir()
+        folder.chmod(0o777)
         with pytest.raises(RetriableError, match="was created by another user"):
             AckWriter("plan", 2)
 
-    def test_a_link_to_another_folder_is_refused(self, place: Path, tmp_path: Path) -> None:
+    def test_a_link_to_another_folder_is_refused(self, folder: Path, tmp_path: Path) -> None:
         (tmp_path / "victim").mkdir(mode=0o700)
-        place.symlink_to(tmp_path / "victim")
+        folder.symlink_to(tmp_path / "victim")
         with pytest.raises(RetriableError, match="was created by another user"):
             AckReader("plan", 2)
 
-    def test_another_users_folder_is_refused(self, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        place.mkdir(mode=0o700)
-        monkeypatch.setattr(os, "geteuid", lambda: place.stat().st_uid + 1)
+    def test_another_users_folder_is_refused(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder.mkdir(mode=0o700)
+        monkeypatch.setattr(os, "geteuid", lambda: folder.stat().st_uid + 1)
         with pytest.raises(RetriableError, match="was created by another user"):
             AckReader("plan", 2)

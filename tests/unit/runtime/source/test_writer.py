@@ -70,8 +70,8 @@ class TestTransactions:
 
     def test_without_transactions_progress_follows_the_acknowledgement_of_its_records(self) -> None:
         writing = Writing(producer=FlushedProducer(), chunk_ms=0).write(lines(1), lines(2))
-        places = [what if isinstance(what, str) else what[0] for what in writing.producer.told]
-        assert places == [
+        steps = [what if isinstance(what, str) else what[0] for what in writing.producer.told]
+        assert steps == [
             *["begin", "t", "flush", "connect-offsets", "commit"],
             *["begin", "t", "flush", "connect-offsets", "commit"],
             *["begin", "flush", "connect-offsets", "commit"],

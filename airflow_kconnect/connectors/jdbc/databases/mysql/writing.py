@@ -163,7 +163,7 @@ class MySqlTarget(RowsTarget):
         )
         if row := cursor.fetchone():
             cure = "convert it to InnoDB, or set an empty name: then writing is at least once"
-            problem = f"cannot be used: {shown(table)} has the engine {row[0]}, which knows no transactions; {cure}"
+            problem = f"cannot be used: {shown(table)} has the engine {row[0]}, which has no transactions; {cure}"
             raise ConfigError({"offsets.table": [problem]}, self.settings.connector)
 
     def existing_columns(self, connection: Connection, table: Table) -> list[str] | None:

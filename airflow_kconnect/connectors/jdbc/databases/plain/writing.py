@@ -123,7 +123,7 @@ class PlainTarget(StatementsTarget):
         settings, url = self.settings, self.settings.url.shown
         metadata = java.getMetaData()
         if settings.offsets_table and not metadata.supportsTransactions():
-            problem = f"cannot be used: {url} knows no transactions; set an empty name: then writing is at least once"
+            problem = f"cannot be used: {url} has no transactions; set an empty name: then writing is at least once"
             raise ConfigError({"offsets.table": [problem]}, settings.connector)
         mark = str(metadata.getIdentifierQuoteString()).strip()
         if mark != settings.naming.mark:

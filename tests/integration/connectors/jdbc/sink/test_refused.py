@@ -164,7 +164,7 @@ class TestMariaDb:
         self, spark: SparkSession, database: MariaDatabase
     ) -> None:
         database.execute("create table t (id integer primary key, name text) engine=MyISAM")
-        with pytest.raises(ConfigError, match="MyISAM, which knows no transactions"):
+        with pytest.raises(ConfigError, match="MyISAM, which has no transactions"):
             Sink(spark, {**database.config, **UPSERT}).run(row(1, "a"))
         Sink(spark, {**database.config, **UPSERT, "offsets.table": ""}).run(row(1, "a"))
         assert rows(database) == [(1, "a")]

@@ -73,9 +73,9 @@ class TestAllowed:
 
     def test_jars_and_folders_with_links_resolved(self, tmp_path: Path) -> None:
         folder, elsewhere = tmp_path / "jars", tmp_path / "elsewhere"
-        for place in (folder, elsewhere):
-            place.mkdir()
-            (place / "driver.jar").touch()
+        for allowed in (folder, elsewhere):
+            allowed.mkdir()
+            (allowed / "driver.jar").touch()
         (folder / "link.jar").symlink_to(elsewhere / "driver.jar")
         good, link = str(folder / "driver.jar"), str(folder / "link.jar")
         assert forbidden_drivers({PATH: good}, [str(folder)]) == forbidden_drivers({PATH: good}, [good]) == {}

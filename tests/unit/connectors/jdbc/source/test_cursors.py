@@ -39,8 +39,8 @@ def _order(position: Position) -> tuple[int, float]:
 def test_neighbouring_ranges_hold_every_row_once_and_in_order(
     rows: list[tuple[int, int]], cuts: list[tuple[int, int | None]]
 ) -> None:
-    places = sorted({Position(*cut) for cut in cuts}, key=_order)
-    bounds = [Position(-1, -1), *places, Position(99)]
+    positions = sorted({Position(*cut) for cut in cuts}, key=_order)
+    bounds = [Position(-1, -1), *positions, Position(99)]
     with sqlite3.connect(":memory:") as db:
         db.execute("create table t (ts int, id int)")
         db.executemany("insert into t values (?, ?)", rows)

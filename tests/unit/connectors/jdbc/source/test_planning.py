@@ -51,15 +51,15 @@ class _Rows:
 
 
 def _plan(
-    rows: Sequence[Row], cursor: str, *, most: int | None = None, piece: int = 4, before: int | None = None
+    rows: Sequence[Row], cursor: str, *, max_rows: int | None = None, piece: int = 4, before: int | None = None
 ) -> tuple[list[list[Any]], list[Split], bool]:
     """The rows of each split, the splits, and whether rows are left."""
     db = _Rows(rows)
     source = Source(Table(None, ()), "t", ({"query": "query"},), "t", (), (), _CURSORS[cursor])
-    context = PlanContext({}, {}, most, None, lambda: 2, lambda: pytest.fail("no Spark is needed"))
+    context = PlanContext({}, {}, max_rows, None, lambda: 2, lambda: pytest.fail("no Spark is needed"))
     planner = Planner(cast(Database, db), _DIALECT, source, {"query": "query"})
     window = Window(_FIRST[cursor], end_timestamp=before)
-    splits, _, more = planner.splits(window, Pieces(piece, context), most)
+    splits, _, more = planner.splits(window, Pieces(piece, context), max_rows)
     return [db.of(source.cursor, split) for split in splits], splits, more
 
 
@@ -83,17 +83,19 @@ class TestSplits:
         assert all(before.end == after.start for before, after in pairwise(splits))
         assert not more
 
-    @given(rows=_tables(), most=st.integers(1, 30))
-    def test_keep_the_bound_and_never_part_what_an_offset_cannot(self, cursor: str, rows: list[Row], most: int) -> None:
-        parts, splits, more = _plan(rows, cursor, most=most)
+    @given(rows=_tables(), max_rows=st.integers(1, 30))
+    def test_keep_the_bound_and_never_part_what_an_offset_cannot(
+        self, cursor: str, rows: list[Row], max_rows: int
+    ) -> None:
+        parts, splits, more = _plan(rows, cursor, max_rows=max_rows)
         planned = [row for part in parts for row in part]
         expected = _sorted(rows, cursor)[: len(planned)]
         assert (planned, more) == (expected, len(planned) < len(rows))
         groups = {row[0] for row in planned}
         if cursor != "timestamp":
-            assert len(planned) == min(most, len(rows))
+            assert len(planned) == min(max_rows, len(rows))
         elif len(groups) > 1:
-            assert len(planned) <= most
+            assert len(planned) <= max_rows
         if cursor == "timestamp":
             assert not groups & {row[0] for row in rows if row not in planned}
             assert all(Position.of(split.end).id is None for split in splits[-1:])

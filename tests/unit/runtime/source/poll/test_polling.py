@@ -40,15 +40,15 @@ class TestPolling:
         assert [len(batch) for batch in _HostedTask(settings(), 0).batches()] == [5000, 1]
 
     @pytest.mark.parametrize(
-        ("most", "expected"),
+        ("max_records", "expected"),
         [(0, []), (1, [[1]]), (2, [[1, 2]]), (3, [[1, 2, 3]]), (4, [[1, 2, 3, 4]]), (9, [[1, 2, 3, 4]])],
         ids=str,
     )
     def test_at_most_that_many_records(
-        self, scripted: Scripted, settings: MakeSettings, most: int, expected: list[list[int]]
+        self, scripted: Scripted, settings: MakeSettings, max_records: int, expected: list[list[int]]
     ) -> None:
         scripted(records(1, 2), records(3, 4), None)
-        assert numbers(_HostedTask(settings(max_records=(most,)), 0).batches()) == expected
+        assert numbers(_HostedTask(settings(max_records=(max_records,)), 0).batches()) == expected
 
     def test_a_task_at_its_bound_is_not_polled_again(self, scripted: Scripted, settings: MakeSettings) -> None:
         calls = scripted(records(1, 2), records(3))
