@@ -277,23 +277,17 @@ class KafkaAdmin:
         )
         ends = self.committed_ends(log_ends)
         begins = self._listed("reading the begins of topics", log_ends, OffsetSpec.earliest())
-        return {
-            topic_partition: Bounds(begins[topic_partition], end, max(log_ends[topic_partition], end))
-            for topic_partition, end in ends.items()
-        }
+        return {tp: Bounds(begins[tp], end, max(log_ends[tp], end)) for tp, end in ends.items()}
 
     def _offsets(self, topic: str, partitions: Iterable[int], spec: OffsetSpec, **options: Any) -> dict[int, int]:
         topic_partitions = [TopicPartition(topic, p) for p in partitions]
         offsets = self._listed(f"reading the offsets of topic {topic}", topic_partitions, spec, **options)
-        return {topic_partition.partition: offset for topic_partition, offset in offsets.items()}
+        return {tp.partition: offset for tp, offset in offsets.items()}
 
     def _listed(
         self, doing: str, topic_partitions: Iterable[TopicPartition], spec: OffsetSpec, **options: Any
     ) -> dict[TopicPartition, int]:
-        specs = {
-            KafkaTopicPartition(topic_partition.topic, topic_partition.partition): spec
-            for topic_partition in topic_partitions
-        }
+        specs = {KafkaTopicPartition(tp.topic, tp.partition): spec for tp in topic_partitions}
         if not specs:
             return {}
 
@@ -325,16 +319,13 @@ class KafkaAdmin:
         """
         if not topic_partitions:
             return {}
-        partitions = [
-            KafkaTopicPartition(topic_partition.topic, topic_partition.partition)
-            for topic_partition in topic_partitions
-        ]
+        partitions = [KafkaTopicPartition(tp.topic, tp.partition) for tp in topic_partitions]
         return self._committed(ConsumerGroupTopicPartitions(group, partitions), require_stable=True)
 
     def committed_offsets(self, group: str) -> dict[TopicPartition, int]:
         """All offsets that a consumer group has committed, for monitoring: does not wait for open transactions."""
         offsets = self._committed(ConsumerGroupTopicPartitions(group), require_stable=False)
-        return {topic_partition: committed.offset for topic_partition, committed in offsets.items()}
+        return {tp: committed.offset for tp, committed in offsets.items()}
 
     def _committed(
         self, request: ConsumerGroupTopicPartitions, *, require_stable: bool

@@ -20,10 +20,7 @@ class GroupAdmin(KafkaAdmin):
 
         :raises RetriableError: the group has members, or the broker is unavailable.
         """
-        topic_partitions = [
-            KafkaTopicPartition(topic_partition.topic, topic_partition.partition, offset)
-            for topic_partition, offset in offsets.items()
-        ]
+        topic_partitions = [KafkaTopicPartition(tp.topic, tp.partition, offset) for tp, offset in offsets.items()]
         request = [ConsumerGroupTopicPartitions(group, topic_partitions)]
 
         def ask() -> None:

@@ -131,13 +131,11 @@ class SharedKafka:
         """
         with self._lock:
             timestamps = {p: self._timestamps[p, at] for p, at in starts.items() if (p, at) in self._timestamps}
-        unknown = {topic_partition: at for topic_partition, at in starts.items() if topic_partition not in timestamps}
+        unknown = {tp: at for tp, at in starts.items() if tp not in timestamps}
         if unknown:
             read = _first_timestamps({**self._consumer_config, "isolation.level": "read_uncommitted"}, unknown)
             with self._lock:
-                self._timestamps.update(
-                    {(topic_partition, starts[topic_partition]): ms for topic_partition, ms in read.items()}
-                )
+                self._timestamps.update({(tp, starts[tp]): ms for tp, ms in read.items()})
                 while len(self._timestamps) > _MOST_TIMESTAMPS:
                     self._timestamps.popitem(last=False)
             timestamps |= read
@@ -171,12 +169,7 @@ def _first_timestamps(config: Mapping[str, Any], starts: Mapping[TopicPartition,
     consumer = Consumer({**config, **_ONE_RECORD})
     deadline = time.monotonic() + TIMEOUT_S
     try:
-        consumer.assign(
-            [
-                KafkaTopicPartition(topic_partition.topic, topic_partition.partition, at)
-                for topic_partition, at in starts.items()
-            ]
-        )
+        consumer.assign([KafkaTopicPartition(tp.topic, tp.partition, at) for tp, at in starts.items()])
         while waiting:
             for message in consumer.consume(len(waiting), timeout=0.1):
                 topic_partition = TopicPartition(message.topic(), message.partition())

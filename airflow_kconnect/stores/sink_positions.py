@@ -151,7 +151,7 @@ class SinkPositions:
         in_target = in_target or {}
         positions = self._in_group()
         topic_partitions = self._partitions()
-        missing = {topic_partition for topic_partition in topic_partitions if topic_partition not in positions}
+        missing = {tp for tp in topic_partitions if tp not in positions}
         # An offset that another tool has committed does not say to which topic the target's offset belongs.
         unsure = {
             p
@@ -186,11 +186,7 @@ class SinkPositions:
 
     def created_again(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
         """Topics that were recreated since these positions were committed."""
-        known = {
-            (topic_partition.topic, position.topic_id)
-            for topic_partition, position in positions.items()
-            if position.topic_id
-        }
+        known = {(tp.topic, position.topic_id) for tp, position in positions.items() if position.topic_id}
         return sorted({topic for topic, topic_id in known if topic_id != self._topics[topic].id})
 
     def send(self, producer: TransactionalProducer, positions: Offsets) -> None:
@@ -205,10 +201,8 @@ class SinkPositions:
                 producer.produce_patiently(self._offset_topic, record.encode(), sink_key(self._group, topic))
                 self._written[topic] = record
         offsets = [
-            KafkaTopicPartition(
-                topic_partition.topic, topic_partition.partition, offset, metadata=self._mark(topic_partition.topic)
-            )
-            for topic_partition, offset in positions.items()
+            KafkaTopicPartition(tp.topic, tp.partition, offset, metadata=self._mark(tp.topic))
+            for tp, offset in positions.items()
         ]
         producer.send_sink_offsets(offsets, self._group_metadata)
 
@@ -233,10 +227,8 @@ class SinkPositions:
             self.commit(producer, positions)
             return None
         positions = {**self._admin.committed_offsets(self._group), **positions}
-        existing = set(self.look_up({topic_partition.topic for topic_partition in positions}))
-        positions = {
-            topic_partition: offset for topic_partition, offset in positions.items() if topic_partition in existing
-        }
+        existing = set(self.look_up({tp.topic for tp in positions}))
+        positions = {tp: offset for tp, offset in positions.items() if tp in existing}
         self.commit(producer, positions)
         try:
             self._admin.delete_group(self._group)
@@ -253,11 +245,7 @@ class SinkPositions:
         """Replace some positions in one transaction; the other partitions keep theirs."""
         positions = self.read()
         gone = self.created_again(positions)
-        kept = {
-            topic_partition: position.offset
-            for topic_partition, position in positions.items()
-            if topic_partition.topic not in gone
-        }
+        kept = {tp: position.offset for tp, position in positions.items() if tp.topic not in gone}
         self.commit(producer, {**kept, **wanted})
 
     def forget(self, producer: TransactionalProducer) -> None:
@@ -280,17 +268,12 @@ class SinkPositions:
     def _in_group(self) -> dict[TopicPartition, Position]:
         committed = self._admin.committed(self._group, self._partitions())
         positions = {
-            topic_partition: Position(offset, marked_topic(metadata, self._cluster))
-            for topic_partition, (offset, metadata) in committed.items()
+            tp: Position(offset, marked_topic(metadata, self._cluster)) for tp, (offset, metadata) in committed.items()
         }
         # Both are written together: where the group's offsets carry our mark, the offset topic has them too.
-        foreign = {
-            topic_partition.topic for topic_partition, position in positions.items() if position.topic_id is None
-        }
+        foreign = {tp.topic for tp, position in positions.items() if position.topic_id is None}
         gone = self.created_again(positions)
-        records = self._as_records(
-            {topic_partition: position.offset for topic_partition, position in positions.items()}
-        )
+        records = self._as_records({tp: position.offset for tp, position in positions.items()})
         self._written = {topic: record for topic, record in records.items() if topic not in {*foreign, *gone}}
         return positions
 

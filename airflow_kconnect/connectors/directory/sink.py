@@ -92,14 +92,11 @@ class DirectorySinkConnector(NativeSinkConnector):
         If the folder is not accessible here, nothing is known about its files.
         """
         layout = FolderLayout(cls.config().parse(props)["directory"], "")
-        parted = (
-            (topic_partition, start, _parted(layout, topic_partition, start, committed.get(topic_partition)))
-            for topic_partition, start in starts.items()
-        )
+        parted = ((tp, start, _parted(layout, tp, start, committed.get(tp))) for tp, start in starts.items())
         return [
-            f"{topic_partition}: offset {start} may be in the middle of {path.name}, whose records from there on"
+            f"{tp}: offset {start} may be in the middle of {path.name}, whose records from there on"
             f" would be stored twice; use {begin} or {end}, or move the file out of {path.parent} first"
-            for topic_partition, start, (path, begin, end) in ((p, s, f) for p, s, f in parted if f)
+            for tp, start, (path, begin, end) in ((p, s, f) for p, s, f in parted if f)
         ]
 
     @classmethod

@@ -131,9 +131,7 @@ class JdbcSinkConnector(NativeSinkConnector):
     def _check_primary_keys(self, partitions: Sequence[TopicPartition]) -> None:
         """:raises ConfigError: dead letters would get primary keys that belong to other records."""
         dead_letters = self.props.get("errors.deadletterqueue.topic.name")
-        if self._settings.pk_mode == KAFKA and dead_letters in {
-            topic_partition.topic for topic_partition in partitions
-        }:
+        if self._settings.pk_mode == KAFKA and dead_letters in {tp.topic for tp in partitions}:
             text = "is kafka: dead letters cannot be replayed, as the offsets that their records had are not known"
             raise ConfigError({"pk.mode": [text]}, self._settings.connector)
 

@@ -15,10 +15,7 @@ def lag_of(
     :param reached: next offset of each partition; if empty, the second number is None.
     :param ends: where they end; a missing one counts as reached.
     """
-    behind = {
-        topic_partition: max(ends.get(topic_partition, offset) - offset, 0)
-        for topic_partition, offset in reached.items()
-    }
+    behind = {tp: max(ends.get(tp, offset) - offset, 0) for tp, offset in reached.items()}
     by_topic: dict[str, int] = {}
     for topic_partition, offsets in sorted(behind.items()):
         by_topic[topic_partition.topic] = by_topic.get(topic_partition.topic, 0) + offsets

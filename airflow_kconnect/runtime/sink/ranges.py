@@ -69,20 +69,13 @@ class SinkRanges:
             self.warnings += self._replayed_before(topic_partitions)
         again = self._positions.created_again(positions)
         if self._settings.replay is not None:
-            positions = {
-                topic_partition: position
-                for topic_partition, position in positions.items()
-                if topic_partition.topic not in again
-            }
+            positions = {tp: position for tp, position in positions.items() if tp.topic not in again}
             return self._replayed(self._settings.replay, positions, bounds)
         if again:
             raise DataError(
                 f"connector {self._settings.name}: created again since it was read: {', '.join(again)}. {CURE}"
             )
-        return [
-            self._range(topic_partition, positions.get(topic_partition), bounds[topic_partition])
-            for topic_partition in topic_partitions
-        ]
+        return [self._range(tp, positions.get(tp), bounds[tp]) for tp in topic_partitions]
 
     def _range(self, topic_partition: TopicPartition, position: Position | None, bounds: Bounds) -> OffsetRange:
         reset = self._settings.config.props.get("consumer.override.auto.offset.reset")
@@ -97,18 +90,14 @@ class SinkRanges:
     ) -> list[OffsetRange]:
         """The offsets of the interval, less what an earlier attempt has written; see `interval_ranges`."""
         ranges: list[OffsetRange] = []
-        for topic in dict.fromkeys(topic_partition.topic for topic_partition in bounds):
-            own = {
-                topic_partition.partition: bound
-                for topic_partition, bound in bounds.items()
-                if topic_partition.topic == topic
-            }
+        for topic in dict.fromkeys(tp.topic for tp in bounds):
+            own = {tp.partition: bound for tp, bound in bounds.items() if tp.topic == topic}
             first, after = (self._admin.offsets_at(topic, own, ms) for ms in (replay.start_ms, replay.end_ms))
             begins, ends = ({p: getattr(bound, name) for p, bound in own.items()} for name in ("begin", "end"))
             in_topic, warnings = interval_ranges(topic, (first, after), begins, ends)
             self.warnings += warnings
             ranges += in_topic
-        written = {topic_partition: position.offset for topic_partition, position in positions.items()}
+        written = {tp: position.offset for tp, position in positions.items()}
         return [
             OffsetRange(r.topic_partition, min(max(r.start, written.get(r.topic_partition, -1)), r.end), r.end)
             for r in ranges
@@ -124,7 +113,7 @@ class SinkRanges:
 
     def _lost(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
         """Warnings about offsets that the group has lost."""
-        topics = sorted({topic_partition.topic for topic_partition, position in positions.items() if position.lost})
+        topics = sorted({tp.topic for tp, position in positions.items() if position.lost})
         if not topics:
             return []
         return [
@@ -137,11 +126,7 @@ class SinkRanges:
         """Warnings about replays under the name that their group had, which may be that of another sink."""
         old = f"{sink_group(self._settings.config.props)}-dead-letters"
         committed = self._admin.committed_offsets(old)
-        known = {
-            str(topic_partition): committed[topic_partition]
-            for topic_partition in topic_partitions
-            if topic_partition in committed
-        }
+        known = {str(tp): committed[tp] for tp in topic_partitions if tp in committed}
         if not known:
             return []
         return [

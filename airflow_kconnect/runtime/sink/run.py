@@ -102,13 +102,7 @@ class SinkRun:
     @property
     def topics_read(self) -> list[str]:
         """The topics of which the run has read records."""
-        return sorted(
-            {
-                topic_partition.topic
-                for topic_partition, offset in self._reached.items()
-                if offset > self._began[topic_partition]
-            }
-        )
+        return sorted({tp.topic for tp, offset in self._reached.items() if offset > self._began[tp]})
 
     def _in_rounds(self, producer: TransactionalProducer, ranges: list[OffsetRange]) -> list[OffsetRange]:
         """Move everything, one round at a time; returns what a limit left over."""
@@ -230,8 +224,7 @@ class SinkRun:
             records=self._counts | {"read": sum(self._counts.values())},
             topics=sorted({range_.topic_partition.topic for range_ in ranges}),
             offsets=[
-                {"topic": topic_partition.topic, "partition": topic_partition.partition, "offset": offset}
-                for topic_partition, offset in reached.items()
+                {"topic": tp.topic, "partition": tp.partition, "offset": offset} for tp, offset in reached.items()
             ],
             splits=self._splits,
             complete=not left,
@@ -255,7 +248,7 @@ class SinkRun:
         blocked = {str(p): b.log_end - b.end for p, b in bounds.items() if b.log_end > b.end}
         if blocked:
             self._notes["blocked"] = dict(sorted(blocked.items())[:_SHOWN])
-        return lag_of(reached, {topic_partition: b.log_end for topic_partition, b in bounds.items()})
+        return lag_of(reached, {tp: b.log_end for tp, b in bounds.items()})
 
 
 def _advanced(ranges: list[OffsetRange], reached: Mapping[TopicPartition, int]) -> list[OffsetRange]:

@@ -46,12 +46,10 @@ class SinkOffsets:
         committed = self._positions.all()
         return [
             {
-                "partition": {"kafka_topic": topic_partition.topic, "kafka_partition": topic_partition.partition},
+                "partition": {"kafka_topic": tp.topic, "kafka_partition": tp.partition},
                 "offset": {"kafka_offset": offset},
             }
-            for topic_partition, offset in sorted(
-                committed.items(), key=lambda item: (item[0].topic, item[0].partition)
-            )
+            for tp, offset in sorted(committed.items(), key=lambda item: (item[0].topic, item[0].partition))
         ]
 
     def alter(self, request: Any) -> bool:
@@ -70,23 +68,14 @@ class SinkOffsets:
         """
         wanted = sink_request(request, self._name)  # 1
         topics = self._admin.check_reachable()
-        ends = self._ends(
-            [
-                topic_partition
-                for topic_partition in wanted
-                if topic_partition.partition in range(topics.get(topic_partition.topic, 0))
-            ]
-        )
+        ends = self._ends([tp for tp in wanted if tp.partition in range(topics.get(tp.topic, 0))])
         self._check(wanted, ends)
-        starts = {
-            topic_partition: self._first(ends[topic_partition]) if offset is None else offset
-            for topic_partition, offset in wanted.items()
-        }
+        starts = {tp: self._first(ends[tp]) if offset is None else offset for tp, offset in wanted.items()}
         self._check_starts(starts)
         self._check_group()
         with self._driver() as producer:  # 2
             external = self._plugin().alter_offsets(self._config.props, wanted)  # 3
-            self._positions.look_up({topic_partition.topic for topic_partition in wanted})
+            self._positions.look_up({tp.topic for tp in wanted})
             self._positions.alter(producer, starts)  # 4
         return external
 
@@ -109,7 +98,7 @@ class SinkOffsets:
         """
         topics = self._admin.check_reachable()
         ends = self._ends(TopicPartition(topic, p) for topic in self._topics(topics) for p in range(topics[topic]))
-        self._check_starts({topic_partition: self._first(bounds) for topic_partition, bounds in ends.items()})
+        self._check_starts({tp: self._first(bounds) for tp, bounds in ends.items()})
         self._check_group()
         with self._driver() as producer:
             topic_partitions = dict.fromkeys(self._admin.committed_offsets(self._group), None)
@@ -143,9 +132,7 @@ class SinkOffsets:
 
     def _check(self, wanted: Mapping[TopicPartition, int | None], ends: Ends) -> None:
         """:raises ConfigError: with all partitions and offsets from which a run could not start."""
-        problems = [
-            text for topic_partition, offset in wanted.items() if (text := _problem(topic_partition, offset, ends))
-        ]
+        problems = [text for tp, offset in wanted.items() if (text := _problem(tp, offset, ends))]
         if problems:
             raise ConfigError({"offsets": problems}, self._name)
 

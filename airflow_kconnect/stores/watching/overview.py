@@ -75,10 +75,10 @@ def _status(
         status.kind = "sink"
         status.offsets = [
             {
-                "partition": {"kafka_topic": topic_partition.topic, "kafka_partition": topic_partition.partition},
+                "partition": {"kafka_topic": tp.topic, "kafka_partition": tp.partition},
                 "offset": {"kafka_offset": offset},
             }
-            for topic_partition, offset in sorted(committed.items())
+            for tp, offset in sorted(committed.items())
         ]
         status.lag = _lag(admin, committed)
     return status
@@ -86,15 +86,9 @@ def _status(
 
 def _lag(admin: PollingAdmin, committed: Mapping[TopicPartition, int]) -> int:
     """Partitions of deleted topics have no lag."""
-    sizes = admin.partitions_of({topic_partition.topic for topic_partition in committed})
-    ends = admin.committed_ends(
-        [
-            topic_partition
-            for topic_partition in committed
-            if topic_partition.partition < sizes.get(topic_partition.topic, 0)
-        ]
-    )
-    return sum(max(end - committed[topic_partition], 0) for topic_partition, end in ends.items())
+    sizes = admin.partitions_of({tp.topic for tp in committed})
+    ends = admin.committed_ends([tp for tp in committed if tp.partition < sizes.get(tp.topic, 0)])
+    return sum(max(end - committed[tp], 0) for tp, end in ends.items())
 
 
 def _offset_topic(
@@ -121,11 +115,7 @@ def _offset_topic(
         log = CompactedLog(admin, clients.consumer("connect-overview-offsets"), topic)
         log.read(range(topics[topic]), take, committed=True)
     return {name: entries for name, entries in sources.items() if entries}, {
-        group: {
-            topic_partition: offset
-            for topic_partition, offset in _offsets(records).items()
-            if topic_partition.topic in topics
-        }
+        group: {tp: offset for tp, offset in _offsets(records).items() if tp.topic in topics}
         for group, records in sinks.items()
     }
 

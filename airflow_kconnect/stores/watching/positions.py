@@ -136,10 +136,7 @@ class ConnectorPositions:
             sizes, missing = self._topics(admin)
             bounds = admin.bounds([TopicPartition(topic, p) for topic, size in sizes.items() for p in range(size)])
             committed = self._committed(admin, bounds)
-            partitions = [
-                self._partition(topic_partition, committed.get(topic_partition), bounds[topic_partition])
-                for topic_partition in sorted(bounds)
-            ]
+            partitions = [self._partition(tp, committed.get(tp), bounds[tp]) for tp in sorted(bounds)]
             unread = {p.topic_partition: p.start for p in partitions if p.unread} if timestamps else {}
             first = self._kafka.timestamps(unread) if unread else {}
         dated = tuple(replace(p, first_unread_ms=first.get(p.topic_partition)) for p in partitions)
@@ -153,10 +150,8 @@ class ConnectorPositions:
         topic_partitions = [partition.topic_partition for partition in position.partitions]
         firsts: dict[TopicPartition, int] = {}
         with self._kafka.admin() as admin:
-            for topic in sorted({topic_partition.topic for topic_partition in topic_partitions}):
-                partitions = [
-                    topic_partition.partition for topic_partition in topic_partitions if topic_partition.topic == topic
-                ]
+            for topic in sorted({tp.topic for tp in topic_partitions}):
+                partitions = [tp.partition for tp in topic_partitions if tp.topic == topic]
                 offsets = admin.offsets_at(topic, partitions, timestamp_ms)
                 firsts |= {TopicPartition(topic, p): offset for p, offset in offsets.items()}
         return firsts
@@ -213,7 +208,7 @@ class ConnectorPositions:
     ) -> Mapping[TopicPartition, int]:
         """The group's offsets; those that it has lost come from the offset topic."""
         committed = admin.committed_offsets(self.group)
-        if all(topic_partition in committed for topic_partition in topic_partitions):
+        if all(tp in committed for tp in topic_partitions):
             return committed
         records = SinkRecords(self.group)
         table = self._kafka.table(self._worker.offset_topic, _connector_of_offset)

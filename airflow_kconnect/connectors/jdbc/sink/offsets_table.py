@@ -33,8 +33,8 @@ class OffsetsTable:
         """The offsets that are stored; none if there is no table yet."""
         if self._target.existing_columns(connection, self._table) is None:
             return {}
-        rows = {topic_partition: self._row(connection, topic_partition) for topic_partition in partitions}
-        return {topic_partition: row[0] for topic_partition, row in rows.items() if row and row[0] is not None}
+        rows = {tp: self._row(connection, tp) for tp in partitions}
+        return {tp: row[0] for tp, row in rows.items() if row and row[0] is not None}
 
     def take_over(
         self, connection: Connection, partitions: Sequence[TopicPartition], run: str
@@ -42,15 +42,15 @@ class OffsetsTable:
         """Make a run the owner of partitions; returns the offsets that are stored. Commits."""
         self._make(connection)
         self._target.begin(connection)
-        rows = {topic_partition: self._row(connection, topic_partition) for topic_partition in partitions}
+        rows = {tp: self._row(connection, tp) for tp in partitions}
         # A session that hangs could hold a row forever.
         self._target.end_sessions(connection, sorted({row[1] for row in rows.values() if row and row[1]}))
         for topic_partition, row in rows.items():
             self._own(connection, topic_partition, run, exists=row is not None)
         # Once more: until its rows were taken over, an older run could still commit.
-        stored = {topic_partition: self._row(connection, topic_partition) for topic_partition in partitions}
+        stored = {tp: self._row(connection, tp) for tp in partitions}
         connection.commit()
-        return {topic_partition: row[0] for topic_partition, row in stored.items() if row and row[0] is not None}
+        return {tp: row[0] for tp, row in stored.items() if row and row[0] is not None}
 
     def position(self, connection: Connection, split: SinkSplit, run: str) -> int | None:
         """The offset up to which a split's partition is written; None: it is not known.
@@ -85,7 +85,7 @@ class OffsetsTable:
         """
         self._make(connection)
         self._target.begin(connection)
-        rows = {topic_partition: self._row(connection, topic_partition) for topic_partition in offsets}
+        rows = {tp: self._row(connection, tp) for tp in offsets}
         self._target.end_sessions(connection, sorted({row[1] for row in rows.values() if row and row[1]}))
         for topic_partition, offset in offsets.items():
             where = " AND ".join(f"{self._target.quote(name)} = ?" for name in _COLUMNS[:3])
