@@ -1,4 +1,4 @@
-"""Decimals in Connect's byte format: big-endian two's complement of the unscaled value."""
+"""Decimals in Connect's byte format, big-endian two's complement of the unscaled value, and as Java prints them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,22 @@ from decimal import Decimal
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+PLAIN_SCALE = 6
+"""Java prints small decimals with an exponent if they have more decimal places."""
 _WORD = Decimal(2**64)
 # Leading bytes that only repeat the sign bit of the next one.
 _SIGN_ONLY = "^(?:(?:00)+(?=[0-7])|(?:FF)+(?=[89A-F]))"
+
+
+def decimal_text(column: Column, scale: int) -> Column:
+    """``BigDecimal.toString``: with an exponent below 10^-6."""
+    plain = column.cast("string")
+    if scale <= PLAIN_SCALE:
+        return plain
+    digits = F.regexp_replace(F.replace(plain, F.lit("."), F.lit("")), r"^(-?)0+(?=\d)", "$1")
+    exponent = F.length(F.replace(digits, F.lit("-"), F.lit(""))) - F.lit(1 + scale)
+    mantissa = F.regexp_replace(digits, r"^(-?\d)(\d+)$", "$1.$2")
+    return F.when(exponent < -PLAIN_SCALE, F.concat(mantissa, F.lit("E"), exponent.cast("string"))).otherwise(plain)
 
 
 def decimal_bytes(column: Column) -> Column:

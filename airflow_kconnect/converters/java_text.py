@@ -7,9 +7,11 @@ from functools import reduce
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from airflow_kconnect.connect.data import DATE, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.converters.base64_text import base64_text
+from airflow_kconnect.converters.decimals import decimal_text
 from airflow_kconnect.converters.header_text.columns import JSON_ESCAPES, without_escape
-from airflow_kconnect.converters.types import logical_name
+from airflow_kconnect.converters.types import decimal_scale, logical_name
 
 # java.util.Date.toString() in a worker whose time zone is UTC.
 _JAVA_DATE = "EEE MMM dd HH:mm:ss 'UTC' yyyy"
@@ -23,6 +25,8 @@ def java_text(schema: ConnectSchema | None, column: Column) -> Column:
         case name if name in (DATE, TIME, TIMESTAMP):
             instant = F.timestamp_millis(column) if name == TIME else column.cast("timestamp")
             return F.date_format(instant, _JAVA_DATE)
+        case name if name == DECIMAL:
+            return decimal_text(column, decimal_scale(schema))
         case None:
             return _plain_text(schema, column)
         case _:
@@ -41,7 +45,7 @@ def _plain_text(schema: ConnectSchema, column: Column) -> Column:
             return _map_text(schema, column)
         case SchemaType.BYTES:
             # Java prints the identity of the array, which is useless.
-            return F.base64(column)
+            return base64_text(column)
         case _:
             return column.cast("string")
 

@@ -6,6 +6,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import DATE, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.converters.base64_text import base64_text
 from airflow_kconnect.converters.types import logical_name
 
 _INSTANT = "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'"
@@ -34,7 +35,7 @@ def _text(schema: ConnectSchema, key: Column) -> Column:
             return key.cast("string")
         case name if name == TIMESTAMP:
             return F.date_format(key, _INSTANT)
-    return F.base64(key) if schema.type is SchemaType.BYTES else F.to_json(key, {"ignoreNullFields": "false"})
+    return base64_text(key) if schema.type is SchemaType.BYTES else F.to_json(key, {"ignoreNullFields": "false"})
 
 
 def _is_other(keys: ConnectSchema) -> bool:

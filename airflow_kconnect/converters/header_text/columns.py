@@ -8,6 +8,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.converters.base64_text import base64_text
+from airflow_kconnect.converters.decimals import decimal_text
 from airflow_kconnect.converters.json.read import or_default
 from airflow_kconnect.converters.json.rules import Rules
 from airflow_kconnect.converters.json.values import DAY_MS
@@ -26,7 +28,7 @@ def value_text(schema: ConnectSchema | None, column: Column) -> Column:
     if logical_name(schema) is None and schema.type is SchemaType.STRING:
         return column
     if logical_name(schema) is None and schema.type is SchemaType.BYTES:
-        return F.base64(column)
+        return base64_text(column)
     return _nested_text(schema, column)
 
 
@@ -40,7 +42,7 @@ def _nested_text(schema: ConnectSchema, column: Column) -> Column:
         case name if name == TIMESTAMP:
             return _temporal_text(F.unix_millis(column))
         case name if name == DECIMAL:
-            return _decimal_text(column, decimal_scale(schema))
+            return decimal_text(column, decimal_scale(schema))
         case _:
             return _plain_text(schema, column)
 
@@ -51,7 +53,7 @@ def _plain_text(schema: ConnectSchema, column: Column) -> Column:
         case SchemaType.STRING:
             return _quoted(column)
         case SchemaType.BYTES:
-            return _quoted(F.base64(column))
+            return _quoted(base64_text(column))
         case SchemaType.STRUCT:
             members = [_member(f.name, f.schema, column.getField(f.name)) for f in schema.fields]
             return F.when(column.isNotNull(), _enclosed("{", F.concat_ws(",", *members), "}"))
@@ -95,15 +97,6 @@ def _temporal_text(ms: Column) -> Column:
     return text.otherwise(F.date_format(instant, f"yyyy-MM-dd'T'{_TIME}"))
 
 
-def _decimal_text(column: Column, scale: int) -> Column:
-    """``BigDecimal.toString``: with an exponent below 10^-6."""
-    plain = column.cast("string")
-    digits = F.regexp_replace(F.replace(plain, F.lit("."), F.lit("")), r"^(-?)0+(?=\d)", "$1")
-    exponent = F.length(F.replace(digits, F.lit("-"), F.lit(""))) - F.lit(1 + scale)
-    mantissa = F.regexp_replace(digits, r"^(-?\d)(\d+)$", "$1.$2")
-    return F.when(exponent < -6, F.concat(mantissa, F.lit("E"), exponent.cast("string"))).otherwise(plain)
-
-
 def _schemaless_text(column: Column) -> Column:
     kind = F.schema_of_variant(column)
     fraction = F.try_variant_get(column, "$", "double").cast("string")
@@ -111,7 +104,7 @@ def _schemaless_text(column: Column) -> Column:
     return (
         F.when(kind.rlike("^(OBJECT|ARRAY)<"), nested)
         .when(kind.rlike("^(DECIMAL|FLOAT|DOUBLE)"), fraction)
-        .when(kind == "BINARY", F.base64(F.try_variant_get(column, "$", "binary")))
+        .when(kind == "BINARY", base64_text(F.try_variant_get(column, "$", "binary")))
         .otherwise(F.try_variant_get(column, "$", "string"))
     )
 

@@ -44,6 +44,8 @@ SHAPES = (
     Shape(ConnectSchema(SchemaType.INT32, name=DATE)),
     Shape(ConnectSchema(SchemaType.INT32, name=TIME)),
     Shape(ConnectSchema(SchemaType.INT64, name=TIMESTAMP)),
+    Shape(ConnectSchema(SchemaType.BYTES, name="named")),
+    Shape(ConnectSchema(SchemaType.BYTES, name=DECIMAL, parameters={"scale": "9"})),
 )
 
 
@@ -58,6 +60,9 @@ TEXTS = [
     pytest.param((2, "1.5"), "1.5", id="schemaless number"),
     pytest.param((2, "null"), "null", id="schemaless null"),
     pytest.param((3, b"\x00\x01"), "AAE=", id="bytes"),
+    pytest.param((3, b"x" * 60), "eHh4" * 20, id="many bytes on one line"),
+    pytest.param((10, b"\xff"), "/w==", id="bytes with a name"),
+    pytest.param((11, Decimal("0.000000120")), "1.20E-7", id="small decimal as in Java"),
     pytest.param((4, 1e10), "1.0E10", id="double as in Java"),
     pytest.param((4, 100.0), "100.0", id="whole double"),
     pytest.param((5, {"k": 1}), "{k=1}", id="map"),

@@ -271,7 +271,7 @@ class TestTextOfHeaders:
     def test_columns_that_are_no_structs(self, spark: SparkSession) -> None:
         data: list[tuple[ConnectSchema, list[Any]]] = [
             (OPTIONAL_STRING_SCHEMA, ['a "b"', "", None]),
-            (OPTIONAL_BYTES_SCHEMA, [b"ab", b"", None]),
+            (OPTIONAL_BYTES_SCHEMA, [b"ab", b"x" * 60, None]),
             (replace(DECIMALS, parameters={"scale": "7"}), [Decimal("0E-7"), Decimal("-0.0000012"), None]),
             (struct(("d", ConnectSchema(SchemaType.INT32, default=5)), optional=True), [{"d": None}, {"d": 1}, None]),
             (struct(optional=True), [{}, {}, None]),

@@ -8,6 +8,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.converters.base64_text import base64_text
 from airflow_kconnect.converters.json.read import or_default
 from airflow_kconnect.converters.json.rules import Rules
 from airflow_kconnect.converters.types import logical_name, primitive_type, spark_type
@@ -95,8 +96,7 @@ def _text(schema: ConnectSchema, column: Column) -> Column:
             # Unlike a cast, this is BigDecimal.toString(), which writes small numbers as 1E-7.
             return F.when(column.isNotNull(), F.format_string("%s", column))
         case _ if schema.type is SchemaType.BYTES:
-            # Spark inserts line breaks, as in MIME.
-            return F.replace(F.base64(column), F.lit("\r\n"), F.lit(""))
+            return base64_text(column)
         case _:
             return column.cast("string")
 
