@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, NonEmptyString, Type
 from airflow_kconnect.connect.connector.datasets import Dataset, files
-from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkSplit, SplitWriter
+from airflow_kconnect.connect.connector.sink import BatchRenderer, NativeSinkConnector, SinkSplit, SplitWriter
 from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.file.output import named_errors
@@ -34,6 +34,7 @@ from airflow_kconnect.connectors.file.segments import Segments, SegmentWriter
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from airflow_kconnect.connect.data import Shape
     from airflow_kconnect.connect.frame import RecordFrame
 
 
@@ -112,6 +113,11 @@ class FileStreamSinkConnector(NativeSinkConnector):
         from airflow_kconnect.connectors.file.text import text_lines
 
         return text_lines(frame)
+
+    def batch_renderer(self, keys: Sequence[Shape], values: Sequence[Shape]) -> BatchRenderer | None:
+        from airflow_kconnect.connectors.file.plain_text import plain_text
+
+        return plain_text(values)
 
     def writer(self) -> SplitWriter:
         return SegmentWriter(self._segments)
