@@ -27,12 +27,12 @@ NAMES, LOOK, MOVE, RUN, GIVE_BACK, FETCH, CHECK, STOP, COMPARE, RUN_BY_HAND, RES
 ]
 
 
-@pytest.fixture
-def connect(bootstrap: str, worker_topics: str, tmp_path: Path) -> Iterator[ConnectWorker]:
+@pytest.fixture(scope="module")
+def connect(bootstrap: str, worker_topics: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectWorker]:
     """The Connect cluster that is left."""
     group = unique("cluster")
     with ConnectWorker(
-        tmp_path / "connect",
+        tmp_path_factory.mktemp("connect"),
         bootstrap=bootstrap,
         group_id=group,
         config_topic=f"{group}-configs",
@@ -89,14 +89,15 @@ def _until(topic: str, bootstrap: str, records: int, connect: ConnectWorker, nam
 @pytest.fixture
 def source(
     connect: ConnectWorker, file_source: Callable[..., dict[str, str]], numbered: NumberedFile, bootstrap: str
-) -> dict[str, str]:
-    """A file source that has written a hundred records in Connect."""
+) -> Iterator[dict[str, str]]:
+    """A file source that has written a hundred records in Connect; it is the only connector there."""
     config = file_source(**{"connector.class": "org.apache.kafka.connect.file.FileStreamSourceConnector"})
     create_topic(bootstrap, config["topic"])
     numbered.append(100)
     connect.create(config["name"], {key: value for key, value in config.items() if key != "name"})
     _until(config["topic"], bootstrap, 100, connect, config["name"])
-    return config
+    yield config
+    connect.delete(config["name"])
 
 
 def test_a_connector_moves_here_and_back_by_the_command_of_the_page(
