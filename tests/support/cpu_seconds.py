@@ -66,7 +66,7 @@ def used_s() -> float:
     """CPU seconds of this process, of its descendants, and of those that have ended and were waited for."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     own = psutil.Process()
-    total = sum(own.cpu_times()[:2]) + ended.ru_utime + ended.ru_stime
+    total: float = sum(own.cpu_times()[:2]) + ended.ru_utime + ended.ru_stime
     for process in own.children(recursive=True):
         try:
             total += sum(process.cpu_times()[:4])
