@@ -33,8 +33,8 @@ def transform(
     :returns: in the same order, the record, its error, or None if it was dropped.
     """
     name = f"{type(transformation).__module__}.{type(transformation).__qualname__}"
-    plan = preview._Plan(_CONVERTERS)
-    plan._chain = Chain((ChainLink(name, transformation, predicate, negate),))
+    plan = preview.Plan(_CONVERTERS)
+    plan.chain = Chain((ChainLink(name, transformation, predicate, negate),))
     answers = plan.answers([_as_in_kafka(record) for record in records])
     return [_result(answer, record, name) for answer, record in zip(answers, records, strict=True)]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,13 +14,10 @@ from rich.markup import escape
 
 from airflow_kconnect.cli.preview_table import preview_table
 from airflow_kconnect.cli.run_display import show_error
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, InternalError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.run import EXIT_OK
 from airflow_kconnect.connect.validation.connector import load_connector_file
-from airflow_kconnect.machine.java import java_environment
-from airflow_kconnect.submit.submit import SAFE_PATH
-
-Record = dict[str, Any]
+from airflow_kconnect.submit.previewing import previewed
 
 EXIT_CONFIG = 1
 
@@ -63,7 +59,7 @@ def preview(
     console = Console()
     try:
         before = list(_read(records))
-        answers = _ask(load_connector_file(file), before)
+        answers = previewed(load_connector_file(file), before)
     except ConfigError as error:
         if console.is_terminal and not as_json:
             show_error(console, {"error": "ConfigError", "message": str(error), "errors": error.errors}, ())
@@ -81,7 +77,7 @@ def preview(
     raise typer.Exit(EXIT_OK)
 
 
-def _read(file: Path) -> Iterator[Record]:
+def _read(file: Path) -> Iterator[dict[str, Any]]:
     """The records. :raises DataError: names file and line."""
     try:
         text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
@@ -99,20 +95,3 @@ def _read(file: Path) -> Iterator[Record]:
         if not isinstance(record, dict):
             raise DataError(f"{file}, line {number}: a record is a JSON object, with `key`, `value` and so on")
         yield record
-
-
-def _ask(config: Record, records: list[Record]) -> list[Record]:
-    """Have another process answer: this one does not load Spark."""
-    command = [sys.executable, "-m", "airflow_kconnect.runtime.preview"]
-    request = json.dumps({"config": config, "records": records})
-    environment = SAFE_PATH | java_environment()
-    done = subprocess.run(command, input=request, capture_output=True, text=True, check=False, env=environment)
-    answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode == 0:
-        return answers
-    failure = answers[-1] if answers else {}
-    if "config_errors" in failure:
-        raise ConfigError(failure["config_errors"])
-    if "data_error" in failure:
-        raise DataError(failure["data_error"])
-    raise InternalError(f"the preview failed: {done.stderr[-2000:]}")

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any
 
-from airflow_kconnect.connect import plugins
-from airflow_kconnect.connect.config import ConfigDef, texts_of
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, inspect_keys
+from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
-from airflow_kconnect.control import answers, configurations, secrets
+from airflow_kconnect.control import answers, configurations, resolving, secrets, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
-from airflow_kconnect.control.run_history import RemembersRuns
+from airflow_kconnect.control.resolving import Resolved, Variables
+from airflow_kconnect.control.runs import NoRuns, RemembersRuns, Runs
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.offset_changes import api as offset_changes
@@ -29,30 +27,7 @@ _STATE_OF = {
     TargetState.PAUSED: State.PAUSED,
     TargetState.STOPPED: State.STOPPED,
 }
-_UNKNOWN = "unknown"
-
-Variables = Callable[[dict[str, str], dict[str, Any]], dict[str, str]]
 _TRACKING, _TRACKING_RESET = "topic.tracking.enable", "topic.tracking.allow.reset"
-
-
-class Runs(Protocol):
-    """What starts and ends runs of connectors: Airflow's scheduler, or nothing."""
-
-    def start(self, connector: str) -> None:
-        """Start a run now, beyond the schedule."""
-
-    def end(self, connector: str) -> None:
-        """End the run in progress, if there is one."""
-
-
-class NoRuns:
-    """Nothing starts runs: they are started elsewhere, and look at the target state."""
-
-    def start(self, connector: str) -> None:
-        """Nothing to do: the next run comes by its schedule."""
-
-    def end(self, connector: str) -> None:
-        """Nothing to do: the run in progress comes to its end."""
 
 
 class ControlPlane:
@@ -74,6 +49,7 @@ class ControlPlane:
         self._props = dict(props)
         self._stores = stores
         self._runs: Runs = runs or NoRuns()
+        self._answers = shown.Shown(stores, self._status)
         self._variables = variables
         self._at_close: list[Callable[[], None]] = []
 
@@ -125,19 +101,30 @@ class ControlPlane:
 
     def known_status(self, name: str) -> ConnectorStatus:
         """What runs and requests have written about a connector, registered or not."""
-        return self._stores.status(name)
+        return self._status(name)
 
     def history(self, name: str) -> list[dict[str, Any]]:
         """The last runs of a connector, see `RemembersRuns`; empty if runs are not remembered."""
         return self._runs.history(name) if isinstance(self._runs, RemembersRuns) else []
 
+    @property
+    def runs(self) -> Runs:
+        """What starts and ends runs."""
+        return self._runs
+
+    @contextmanager
+    def resolved(self, config: Mapping[str, str]) -> Iterator[Resolved]:
+        """A configuration, and that of the worker, with the values of their variables, which errors do not quote."""
+        with resolving.resolved(config, self._props, self._variables) as found:
+            yield found
+
     def info(self, name: str) -> dict[str, Any]:
         """Connect's `ConnectorInfo`, secrets hidden. :raises NotFoundError: there is no such connector."""
-        return self._info(self._registered(name))
+        return self._answers.info(self._registered(name))
 
     def config(self, name: str) -> dict[str, str]:
         """The registered configuration, variables not resolved, secrets hidden. :raises NotFoundError: as `info`."""
-        return self._shown(self._registered(name).texts)
+        return shown.shown(self._registered(name).texts)
 
     def registered_config(self, name: str) -> dict[str, str]:
         """The registered configuration with its secrets, for runs. :raises NotFoundError: as `info`."""
@@ -145,14 +132,14 @@ class ControlPlane:
 
     def status(self, name: str) -> dict[str, Any]:
         """Connect's `ConnectorStateInfo`. :raises NotFoundError: nothing is known about it."""
-        status = self._stores.status(name)
+        status = self._status(name)
         if status.status is None:
             raise NotFoundError(f"No status found for connector {name}")
-        return answers.connector_state(name, status, self._kind_of(name))
+        return answers.connector_state(name, status, self._answers.kind_of(name))
 
     def task_status(self, name: str, task: int) -> dict[str, Any]:
         """Connect's `TaskState`. :raises NotFoundError: nothing is known about the task."""
-        status = self._stores.status(name).tasks.get(task)
+        status = self._status(name).tasks.get(task)
         if status is None:
             raise NotFoundError(f"No status found for task {name}-{task}")
         return answers.task_state(task, status)
@@ -161,11 +148,11 @@ class ControlPlane:
         """Connect's list of `TaskInfo`. :raises NotFoundError: there is no such connector."""
         config = self._registered(name).texts
         task_class = f"{config.get(CONNECTOR_CLASS, '').removesuffix('Connector')}Task"
-        return answers.task_infos(name, self._task_ids(name), self._shown(config), task_class)
+        return answers.task_infos(name, self._task_ids(name), shown.shown(config), task_class)
 
     def expanded(self, parts: set[str]) -> dict[str, Any]:
         """All connectors with their `status` and `info`; Connect ignores other names of parts."""
-        return {name: self._parts(state, parts) for name, state in self._stores.configs().items()}
+        return {name: self._answers.parts(state, parts) for name, state in self._stores.configs().items()}
 
     def create(self, name: str, config: Mapping[str, Any], initial: TargetState | None = None) -> dict[str, Any]:
         """Register a connector.
@@ -177,7 +164,7 @@ class ControlPlane:
         texts = self._checked(name, config, {})
         self._stores.create(name, texts, initial)
         self._show_state(name, initial or TargetState.STARTED)
-        return answers.connector_info(name, self._shown(texts), [], self._kind(texts))
+        return answers.connector_info(name, shown.shown(texts), [], shown.kind(texts))
 
     def put_config(self, name: str, config: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
         """Register a connector, or replace its configuration: whether it is new, and its `ConnectorInfo`.
@@ -192,7 +179,7 @@ class ControlPlane:
                 known = self._registered(name)
         texts = self._checked(name, config, known.texts)
         self._stores.put_config(name, texts)
-        return False, answers.connector_info(name, self._shown(texts), self._task_ids(name), self._kind(texts))
+        return False, answers.connector_info(name, shown.shown(texts), self._task_ids(name), shown.kind(texts))
 
     def patch_config(self, name: str, patch: Mapping[str, Any]) -> dict[str, Any]:
         """Change some keys of a configuration; null removes one (KIP-477).
@@ -223,10 +210,10 @@ class ControlPlane:
         :raises NotFoundError: there is no such connector, or it has no status.
         """
         state = self._registered(name, "Unknown connector: {}")
-        status = self._stores.status(name)
+        status = self._status(name)
         if status.status is None:
             raise NotFoundError(f"Status for connector {name} not found")
-        plan = answers.connector_state(name, status, self._kind(state.texts))
+        plan = answers.connector_state(name, status, shown.kind(state.texts))
         affected = [plan["connector"], *(plan["tasks"] if include_tasks else [])]
         chosen = [each for each in affected if not only_failed or each["state"] == State.FAILED.value]
         for each in chosen:
@@ -247,7 +234,7 @@ class ControlPlane:
         """The topics that a connector has used (KIP-558). :raises ForbiddenError: tracking is switched off."""
         if not self.worker.get(_TRACKING):
             raise ForbiddenError("Topic tracking is disabled.")
-        return {name: {"topics": list(self._stores.status(name).topics)}}
+        return {name: {"topics": list(self._status(name).topics)}}
 
     def reset_topics(self, name: str) -> None:
         """Forget which topics a connector has used. :raises ForbiddenError: that is switched off."""
@@ -259,7 +246,7 @@ class ControlPlane:
 
     def offsets(self, name: str) -> dict[str, Any]:
         """Committed offsets (KIP-875). :raises NotFoundError: there is no such connector."""
-        with self._resolved(name) as (config, worker):
+        with self._validated(name) as (config, worker):
             return {"offsets": offset_changes.read(config, worker)}
 
     def alter_offsets(self, name: str, request: Any) -> dict[str, str]:
@@ -268,12 +255,12 @@ class ControlPlane:
         :raises NotFoundError: there is no such connector.
         :raises ConfigError: it is not stopped, or the request is wrong.
         """
-        with self._resolved(name) as (config, worker):
+        with self._validated(name) as (config, worker):
             return {"message": offset_changes.alter(config, worker, request)}
 
     def reset_offsets(self, name: str) -> dict[str, str]:
         """Delete the offsets of a stopped connector. :raises NotFoundError, ConfigError: as `alter_offsets`."""
-        with self._resolved(name) as (config, worker):
+        with self._validated(name) as (config, worker):
             return {"message": offset_changes.reset(config, worker)}
 
     def _registered(self, name: str, text: str = "Connector {} not found") -> ConnectorState:
@@ -290,61 +277,16 @@ class ControlPlane:
         return texts
 
     @contextmanager
-    def _resolved(self, name: str) -> Iterator[tuple[ValidatedConfig, WorkerConfig]]:
-        """Both configurations with the values of their variables, which errors do not quote."""
-        config = self._registered(name).texts
-        variables = self._variables(config, self._props) if self._variables else None
-        resolver = ConfigResolver.from_worker(self._props, variables)
-        with resolver.hidden_in_errors():
-            worker = WorkerConfig.from_props(resolver.resolve(self._props))
-            yield validate_connector(resolver.resolve(config), worker=worker), worker
+    def _validated(self, name: str) -> Iterator[tuple[ValidatedConfig, WorkerConfig]]:
+        with self.resolved(self._registered(name).texts) as found:
+            yield validate_connector(found.config, worker=found.worker), found.worker
 
-    def _parts(self, state: ConnectorState, parts: set[str]) -> dict[str, Any]:
-        answer: dict[str, Any] = {}
-        if "status" in parts:
-            status = self._stores.status(state.name)
-            if status.status is not None:
-                answer["status"] = answers.connector_state(state.name, status, self._kind(state.texts))
-        if "info" in parts:
-            answer["info"] = self._info(state)
-        return answer
-
-    def _info(self, state: ConnectorState) -> dict[str, Any]:
-        config = self._shown(state.texts)
-        return answers.connector_info(state.name, config, self._task_ids(state.name), self._kind(state.texts))
+    def _status(self, name: str) -> ConnectorStatus:
+        return self._stores.status(name)
 
     def _task_ids(self, name: str) -> list[int]:
-        return sorted(self._stores.status(name).tasks)
+        return self._answers.task_ids(name)
 
     def _show_state(self, name: str, target: TargetState) -> None:
-        self._stores.put_state(name, _STATE_OF[target], self._task_ids(name), self._version(name))
-
-    def _shown(self, config: Mapping[str, str]) -> dict[str, str]:
-        return dict(_shown(tuple(config.items())))
-
-    def _kind_of(self, name: str) -> str:
-        state = self._stores.config(name)
-        return _UNKNOWN if state is None else self._kind(state.texts)
-
-    def _version(self, name: str) -> str | None:
-        try:
-            return plugins.registry().connector(self._registered(name).texts.get(CONNECTOR_CLASS, "")).version()
-        except ConfigError:
-            return None
-
-    def _kind(self, config: Mapping[str, str]) -> str:
-        try:
-            return plugins.registry().connector(config.get(CONNECTOR_CLASS, "")).kind
-        except ConfigError:
-            return _UNKNOWN
-
-
-@lru_cache(maxsize=4096)
-def _shown(config: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
-    """The definitions of all keys are needed for it: too slow for a list of a thousand connectors."""
-    texts = dict(config)
-    try:
-        definition = inspect_keys(texts).definition
-    except ConfigError:
-        definition = ConfigDef()
-    return secrets.shown(texts, definition)
+        version = shown.version(self._registered(name).texts)
+        self._stores.put_state(name, _STATE_OF[target], self._task_ids(name), version)

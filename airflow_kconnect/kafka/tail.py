@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -34,16 +34,32 @@ class SeenRecord:
     headers: list[dict[str, str | None]]
 
 
+Text = Callable[[bytes], str]
+
+
+def readable(data: bytes) -> str:
+    """For the eye: what is not UTF-8 is escaped."""
+    return data.decode(errors="backslashreplace")
+
+
+def lossless(data: bytes) -> str:
+    """For programs: `text.encode(errors="surrogateescape")` gives the bytes again."""
+    return data.decode(errors="surrogateescape")
+
+
 class TopicTail:
     """Shows records of one topic.
 
     :param consumer_config: from `ClientConfigs.consumer`: read_committed, with partition-EOF events enabled.
+    :param text: how keys, values and headers become text.
     :raises ConfigError: there is no such topic.
     :raises RetriableError: the broker is unavailable.
     """
 
-    def __init__(self, admin: KafkaAdmin, consumer_config: Mapping[str, Any], topic: str) -> None:
-        self._config, self._topic = dict(consumer_config), topic
+    def __init__(
+        self, admin: KafkaAdmin, consumer_config: Mapping[str, Any], topic: str, text: Text = readable
+    ) -> None:
+        self._config, self._topic, self._text = dict(consumer_config), topic, text
         existing = admin.check_reachable()
         if topic not in existing:
             similar = get_close_matches(topic, existing, n=1)
@@ -86,14 +102,14 @@ class TopicTail:
                     raise translate(error, f"reading {self._topic}-{partition}")
                 if message.offset() >= self._ends[partition]:
                     return
-                yield _seen(message)
+                yield _seen(message, self._text)
         finally:
             consumer.close()
 
 
-def _seen(message: Message) -> SeenRecord:
+def _seen(message: Message, text: Text) -> SeenRecord:
     try:
-        headers = [{"key": name, "value": _text(value)} for name, value in headers_of(message)]
+        headers = [{"key": name, "value": _text(value, text)} for name, value in headers_of(message)]
     except DataError as error:
         headers = [{"key": str(error), "value": None}]
     return SeenRecord(
@@ -101,11 +117,11 @@ def _seen(message: Message) -> SeenRecord:
         message.partition(),
         message.offset(),
         message.timestamp()[1],
-        _text(message.key()),
-        _text(message.value()),
+        _text(message.key(), text),
+        _text(message.value(), text),
         headers,
     )
 
 
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else value.decode(errors="backslashreplace")
+def _text(value: bytes | None, text: Text) -> str | None:
+    return None if value is None else text(value)

@@ -115,7 +115,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
                 configs.worker,
                 self.kind,
                 _run_id(context),
-                self.replay_dead_letters,
+                self._of_dead_letters(mode),
                 replay=mode.replay,
                 dry_run=mode.dry_run,
                 variables=configs.variables,
@@ -163,7 +163,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         is_registered = registered_name(self.connector, self._dag_folder()) is not None
         defaults = REGISTERED_WORKER_DEFAULTS if is_registered else None
         configs = configurations(config, self.worker_config, self.kafka_conn_id, defaults)
-        self._live = None if mode.replay or mode.dry_run or self.replay_dead_letters else configs
+        self._live = None if mode.replay or mode.dry_run or self._of_dead_letters(mode) else configs
         with nullcontext() if self._live is None else failures_shown(configs.config, configs.resolved_worker, masked):
             warnings = check_configuration(configs.config, configs.worker, self.kind, configs.variables)
         for warning in warnings:
@@ -173,6 +173,12 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             check_replay(config)
             self.log.info("Replaying the interval %s; the live offsets stay where they are", mode.replay)
         return configs
+
+    def _of_dead_letters(self, mode: RunMode) -> bool:
+        """Whether the run is one of dead letters. :raises ConfigError: and the connector is a source."""
+        if mode.dead_letters and self.kind != "sink":
+            raise ConfigError({"params.mode": ["`dead_letters` is for sinks: a source reads no dead letters"]})
+        return mode.dead_letters or self.replay_dead_letters
 
     def _given_config(self) -> dict[str, Any]:
         """The configuration as it was given, variables not resolved; a file or Kafka is read once.

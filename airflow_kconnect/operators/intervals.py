@@ -17,7 +17,8 @@ from airflow_kconnect.connect.replay import Replay
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-AUTO, RESUME, REPLAY = "auto", "resume", "replay"
+AUTO, RESUME, REPLAY, DEAD_LETTERS = "auto", "resume", "replay", "dead_letters"
+_MODES = [AUTO, RESUME, REPLAY, DEAD_LETTERS]
 MODE, FROM, TO, DRY_RUN, MAX_RECORDS = "mode", "from", "to", "dry_run", "max_records"
 
 _CURE = (
@@ -37,9 +38,10 @@ def run_params() -> dict[str, Param]:
         MODE: Param(
             AUTO,
             type="string",
-            enum=[AUTO, RESUME, REPLAY],
+            enum=_MODES,
             title="Mode",
-            description_md="`resume`: continue from the live offsets; `replay`: move an interval again, alongside them."
+            description_md="`resume`: continue from the live offsets; `replay`: move an interval again, alongside them;"
+            " `dead_letters`: send a sink's dead letters through it again."
             " `auto`: backfills replay, all other runs resume.",
         ),
         FROM: Param(None, title="From", description_md="Begin of the interval; empty: that of the run.", **moment),
@@ -61,11 +63,13 @@ class RunMode:
 
     :param replay: the interval to move again, or None.
     :param max_records: overrides ``kconnect.max.records``; None leaves it unchanged.
+    :param dead_letters: read the dead letters instead of the topics.
     """
 
     replay: Replay | None = None
     dry_run: bool = False
     max_records: int | None = None
+    dead_letters: bool = False
 
 
 def run_mode(context: Context) -> RunMode:
@@ -73,19 +77,25 @@ def run_mode(context: Context) -> RunMode:
 
     Backfills are recognised by the type of the run, never by its id: a backfill over an existing run keeps its id.
 
-    :raises ConfigError: a replay without an interval, or with an empty one.
+    :raises ConfigError: a replay without an interval, or with an empty one; an interval of dead letters.
     """
     params: Mapping[str, Any] = context.get("params") or {}
     run = context["dag_run"]
     mode = params.get(MODE) or AUTO
-    if mode not in (AUTO, RESUME, REPLAY):
-        raise ConfigError({f"params.{MODE}": [f"is {mode!r}, expected `{AUTO}`, `{RESUME}` or `{REPLAY}`"]})
+    if mode not in _MODES:
+        raise ConfigError({f"params.{MODE}": [f"is {mode!r}, expected one of {', '.join(f'`{m}`' for m in _MODES)}"]})
     if mode == AUTO:
         mode = REPLAY if _run_type(run) == "backfill" else RESUME
     dry_run = bool(params.get(DRY_RUN))
-    max_records = params.get(MAX_RECORDS)
+    given = params.get(MAX_RECORDS)
+    max_records = None if given is None else int(given)
     if mode == RESUME:
-        return RunMode(None, dry_run, None if max_records is None else int(max_records))
+        return RunMode(None, dry_run, max_records)
+    if mode == DEAD_LETTERS:
+        if params.get(FROM) or params.get(TO):
+            text = f"mode `{DEAD_LETTERS}` has no interval: all dead letters that were not replayed before are sent"
+            raise ConfigError({f"params.{FROM}": [text]})
+        return RunMode(None, dry_run, max_records, dead_letters=True)
     return RunMode(_replay(context, params), dry_run)
 
 

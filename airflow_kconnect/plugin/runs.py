@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from typing import Any
 
 from airflow.api.common.trigger_dag import trigger_dag
@@ -13,7 +14,7 @@ from airflow.utils.state import DagRunState
 from airflow.utils.types import DagRunTriggeredByType
 from sqlalchemy import select
 
-from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.submit.dag_ids import dag_id_of
 
 log = logging.getLogger(__name__)
@@ -29,16 +30,31 @@ class AirflowRuns:
 
         :raises RetriableError: there is no DAG yet: a new connector has one once the DAG file was parsed again.
         """
+        try:
+            self._trigger(connector, {})
+        except DagRunAlreadyExists:
+            log.info("a run of %s has been started at the same moment", connector)
+
+    def replay(self, connector: str, params: Mapping[str, Any]) -> str:
+        """See `ReplaysRuns`."""
+        try:
+            return self._trigger(connector, params)
+        except DagRunAlreadyExists:
+            raise RetriableError(f"a run of {connector} was started at the same moment; try again") from None
+        except ValueError as error:
+            raise ConfigError({"params": [f"the DAG of {connector} does not accept them: {error}"]}) from None
+
+    def _trigger(self, connector: str, params: Mapping[str, Any]) -> str:
         dag_id = dag_id_of(connector)
         try:
-            trigger_dag(dag_id, triggered_by=DagRunTriggeredByType.REST_API)
+            run = trigger_dag(dag_id, triggered_by=DagRunTriggeredByType.REST_API, conf=dict(params))
         except DagNotFound:
             raise RetriableError(
                 f"connector {connector} has no DAG {dag_id} yet: the DAG file of registered connectors must be in the"
                 " DAGs folder and was not parsed since the connector was created; try again in a moment"
             ) from None
-        except DagRunAlreadyExists:
-            log.info("a run of %s has been started at the same moment", dag_id)
+        assert run is not None
+        return str(run.run_id)
 
     def end(self, connector: str) -> None:
         """Fail the runs in progress: Airflow ends their tasks, and with them the jobs."""

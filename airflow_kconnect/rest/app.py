@@ -13,7 +13,7 @@ from airflow_kconnect.rest.access import AccessPolicy
 from airflow_kconnect.rest.connect_api import connectors, offsets, plugins, server, states
 from airflow_kconnect.rest.errors import handle_errors
 from airflow_kconnect.rest.own_api import connectors as own_connectors
-from airflow_kconnect.rest.own_api import page
+from airflow_kconnect.rest.own_api import page, trying
 from airflow_kconnect.rest.paths import SegmentsDecodedAlone
 
 
@@ -35,7 +35,7 @@ def create_app(plane: Callable[[], ControlPlane], access: AccessPolicy, dependen
         redirect_slashes=False,
     )
     app.state.plane, app.state.access = plane, access
-    for module in (server, connectors, states, offsets, plugins, own_connectors, page):
+    for module in (server, connectors, states, offsets, plugins, own_connectors, trying, page):
         app.include_router(module.router)
     handle_errors(app)
     app.add_middleware(SegmentsDecodedAlone)

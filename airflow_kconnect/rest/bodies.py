@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
@@ -18,6 +18,8 @@ from airflow_kconnect.stores.target_states import TargetState
 MAX_BYTES = 1_000_000
 _PATIENCE_S = 20.0
 _STATES = {"RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED, "STOPPED": TargetState.STOPPED}
+
+M = TypeVar("M", bound=BaseModel)
 
 Texts = dict[str, str | int | float | bool]
 
@@ -102,8 +104,13 @@ JsonBody = Annotated[Any, Depends(_json)]
 
 def create_request(body: Any) -> CreateConnector:
     """The body of `POST /connectors`. :raises RestError: 400 with all that is wrong."""
+    return validated(CreateConnector, body)
+
+
+def validated(model: type[M], body: Any) -> M:
+    """A body as a model. :raises RestError: 400 with all that is wrong."""
     try:
-        return CreateConnector.model_validate(body)
+        return model.model_validate(body)
     except ValidationError as error:
         raise RestError(400, _problems(error)) from None
 
@@ -127,7 +134,7 @@ def _problems(error: ValidationError) -> str:
     texts = []
     for problem in error.errors(include_input=False, include_url=False):
         place = ".".join(map(str, problem["loc"])) or "the body"
-        texts.append(f"{place}: {problem['msg']}")
+        texts.append(f"{place}: {problem['msg'].removeprefix('Value error, ')}")
     return "The request is not valid: " + "; ".join(dict.fromkeys(texts))
 
 

@@ -65,11 +65,14 @@ def preview(config: Mapping[str, Any], records: Sequence[dict[str, Any]]) -> lis
         ``{"error": {"stage": ..., "class": ..., "message": ...}}``.
     :raises ConfigError: with all errors of the configuration. :raises DataError: not such a record.
     """
-    use_whole_pyspark()
-    plan = _Plan(config)
+    return Plan(config).answers(checked_records(records))
+
+
+def checked_records(records: Sequence[Any]) -> list[Record]:
+    """The records as a list. :raises DataError: one is not in the format that `preview` expects."""
     for n, record in enumerate(records, start=1):
         _check_record(n, record)
-    return plan.answers(list(records))
+    return list(records)
 
 
 def _check_record(number: int, record: Any) -> None:
@@ -97,15 +100,22 @@ def _inspected(config: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, lis
     return inspection.props | {k: coerce(v) for k, v in config.items() if k.startswith(_OUTPUT)}, errors
 
 
-class _Plan:
-    def __init__(self, config: Mapping[str, Any]) -> None:
+class Plan:
+    """The converters and transformations of a configuration, for some records.
+
+    :param config: as for `preview`. :param worker: converters of the worker, for parts without one of the connector.
+    :raises ConfigError: with all errors of the configuration.
+    """
+
+    def __init__(self, config: Mapping[str, Any], worker: Mapping[str, str] | None = None) -> None:
+        use_whole_pyspark()
         props, errors = _inspected(config)
-        self._input = self._converters(props, _WORKER, "", errors)
+        self._input = self._converters(props, _WORKER | dict(worker or {}), "", errors)
         own = {key.removeprefix(_OUTPUT): value for key, value in props.items() if key.startswith(_OUTPUT)}
         self._output = self._readable(self._input | self._converters(own, {}, _OUTPUT, errors))
         if errors:
             raise ConfigError(errors, connector=props.get("name"))
-        self._chain = Chain.from_props(props)
+        self.chain = Chain.from_props(props)
 
     @staticmethod
     def _readable(converters: Mapping[Role, Converter]) -> dict[Role, Converter]:
@@ -130,11 +140,12 @@ class _Plan:
     def answers(self, records: list[Record]) -> list[Record]:
         """The answers, for a few shapes at a time: a plan has a column for each."""
         answers: list[Record] = []
-        for batch in self._batches(records):
-            answers += self._batch(batch)
+        for batch in self.batches(records):
+            answers += self.written(self.chain.apply(self.read(batch), self.scope()))
         return answers
 
-    def _batches(self, records: list[Record]) -> Iterator[list[Record]]:
+    def batches(self, records: list[Record]) -> Iterator[list[Record]]:
+        """The records in order, as many at a time as a plan has columns for their shapes."""
         batch: list[Record] = []
         shapes: set[Any] = set()
         for record in records:
@@ -149,7 +160,12 @@ class _Plan:
         if batch:
             yield batch
 
-    def _batch(self, records: list[Record]) -> list[Record]:
+    def scope(self, *, is_sink: bool = True) -> Scope:
+        """For the transformations."""
+        return Scope(is_sink=is_sink, header_converter=self._output["header"])
+
+    def read(self, records: list[Record]) -> RecordFrame:
+        """A batch as the converters read it."""
         from pyspark.sql import functions as F
 
         rows = _session().createDataFrame([self._row(n, record) for n, record in enumerate(records)], _ROWS)
@@ -157,12 +173,12 @@ class _Plan:
         for decoder, role in ((key, "key"), (value, "value")):
             decoder.look_at([(_bytes(record.get(role)), _headers_of(record)) for record in records])
         frame = decoded_frame(rows, key, value, carried=("n",))
-        frame = frame.with_df(frame.df.withColumn("error", F.coalesce("error", "header_error")))
-        frame = self._chain.apply(frame, Scope(is_sink=True, header_converter=self._output["header"]))
-        return [_answer(row) for row in sorted(self._encoded(frame), key=lambda row: row.n)]
+        return frame.with_df(frame.df.withColumn("error", F.coalesce("error", "header_error")))
 
-    def _encoded(self, frame: RecordFrame) -> list[Row]:
-        return encoded(frame, self._output["key"], self._output["value"]).collect()
+    def written(self, frame: RecordFrame) -> list[Record]:
+        """The answers for the records of a batch, in their order."""
+        rows = encoded(frame, self._output["key"], self._output["value"]).collect()
+        return [_answer(row) for row in sorted(rows, key=lambda row: row.n)]
 
     def _row(self, n: int, record: Record) -> tuple[Any, ...]:
         headers, header_error = self._headers(record)

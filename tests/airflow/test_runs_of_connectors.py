@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from airflow.models.dagrun import DagRun
+from airflow.utils.session import create_session
+from sqlalchemy import select
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.plugin.runs import AirflowRuns
@@ -33,6 +36,14 @@ def test_a_restart_is_a_manual_run(connector: str) -> None:
     AirflowRuns().start(connector)
     (run,) = AirflowRuns().history(connector)
     assert (run["state"], run["id"].partition("__")[0]) == ("queued", "manual")
+
+
+def test_a_replay_is_a_manual_run_with_parameters(connector: str) -> None:
+    params = {"mode": "replay", "from": "2026-01-01T00:00:00+00:00", "to": "2026-01-02T00:00:00+00:00"}
+    run_id = AirflowRuns().replay(connector, params)
+    with create_session() as session:
+        found = session.scalars(select(DagRun).where(DagRun.run_id == run_id)).one()
+        assert (found.conf, found.run_type) == (params, "manual")
 
 
 def test_a_stop_ends_runs_that_are_in_progress(connector: str) -> None:

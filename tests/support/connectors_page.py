@@ -95,9 +95,9 @@ class ConnectorsPage:
         """What can be read there now."""
         return "\n".join(each.text for each in self.all(css))
 
-    def see(self, text: str, css: str = "body") -> None:
+    def see(self, text: str, css: str = "body", patience_s: float = _PATIENCE_S) -> None:
         """Wait until the text can be read. :raises AssertionError: it does not appear."""
-        self.until(lambda: text in self.text(css), f"{text!r} does not appear")
+        self.until(lambda: text in self.text(css), f"{text!r} does not appear", patience_s)
 
     def see_names(self, *names: str) -> None:
         """Wait until the list has these connectors. :raises AssertionError: it has others."""
@@ -139,9 +139,9 @@ class ConnectorsPage:
             f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes']][:5])}" for each in violations
         ]
 
-    def until(self, ask: Callable[[], Any], complaint: str) -> Any:
+    def until(self, ask: Callable[[], Any], complaint: str, patience_s: float = _PATIENCE_S) -> Any:
         """The first answer that is true. :raises AssertionError: there is none in time."""
-        deadline = time.monotonic() + _PATIENCE_S
+        deadline = time.monotonic() + patience_s
         while True:
             try:
                 if answer := ask():

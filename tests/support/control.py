@@ -34,3 +34,21 @@ def register(props: Mapping[str, str], **configs: Mapping[str, Any]) -> None:
     with control_plane(props) as plane:
         for name, config in configs.items():
             plane.put_config(name, config)
+
+
+class StartedRuns:
+    """Remembers which runs a control plane has started."""
+
+    def __init__(self) -> None:
+        self.replays: list[tuple[str, dict[str, Any]]] = []
+
+    def start(self, connector: str) -> None:
+        """Not used here."""
+
+    def end(self, connector: str) -> None:
+        """Not used here."""
+
+    def replay(self, connector: str, params: Mapping[str, Any]) -> str:
+        """Remembered."""
+        self.replays.append((connector, dict(params)))
+        return "manual__1"

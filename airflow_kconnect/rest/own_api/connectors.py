@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from airflow_kconnect.control.replays import can_replay
 from airflow_kconnect.control.watching import validation
 from airflow_kconnect.rest.access import Access, Caller, Reading, Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request
@@ -31,9 +32,9 @@ def get_lags(plane: Plane, watch: Watching, access: Access) -> Any:
 
 
 @router.get("/connectors/{connector}")
-def get_detail(name: ConnectorName, watch: Watching, access: Access, _: Reading) -> Any:
-    """One connector in full, secrets `[hidden]`; `may_write` says whether the caller may change it."""
-    return {**watch.detail(name), "may_write": _may_write(access, name)}
+def get_detail(name: ConnectorName, plane: Plane, watch: Watching, access: Access, _: Reading) -> Any:
+    """One connector in full, secrets `[hidden]`; `may_write`: may be changed; `may_replay`: runs can start."""
+    return {**watch.detail(name), "may_write": _may_write(access, name), "may_replay": can_replay(plane)}
 
 
 @router.put("/connectors/{connector}/config/validate")

@@ -45,6 +45,8 @@ REQUESTS = [
     ("GET", "/v1/lags"),
     ("GET", "/v1/connectors/a"),
     ("PUT", "/v1/connectors/a/config/validate"),
+    ("POST", "/v1/connectors/a/preview"),
+    ("POST", "/v1/connectors/a/replay"),
     ("GET", "/v1/connectors/a/dead-letters"),
     ("GET", "/v1/connectors/a/dead-letters/last"),
 ]

@@ -95,7 +95,18 @@ def test_params_can_have_a_backfill_resume() -> None:
     assert run_mode(context(mode="resume", max_records=7)) == RunMode(None, False, 7)
 
 
-@pytest.mark.parametrize("given", [{"mode": "again"}, {"mode": "replay", "from": "yesterday"}])
+def test_params_can_have_a_run_send_dead_letters() -> None:
+    assert run_mode(context("manual", mode="dead_letters", dry_run=True)) == RunMode(None, True, dead_letters=True)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"mode": "again"},
+        {"mode": "replay", "from": "yesterday"},
+        {"mode": "dead_letters", "from": "2026-02-01T00:00:00Z"},
+    ],
+)
 def test_params_that_make_no_sense_are_named(given: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="params"):
         run_mode(context("manual", **given))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from airflow.providers.common.compat.sdk import AirflowFailException
 
-from airflow_kconnect import AlterOffsetsOperator, PauseConnectorOperator, ReplayDeadLettersOperator
+from airflow_kconnect import AlterOffsetsOperator, KafkaSinkOperator, PauseConnectorOperator, ReplayDeadLettersOperator
 from airflow_kconnect import ValidateConnectorOperator as Validate
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunReport, event_line
@@ -84,15 +84,20 @@ class TestSkip:
             skip_unless_started(self.FOUND, driver_is_here=True)
 
 
-def test_dead_letters_are_replayed_by_a_sinks_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("operator_class", "params"), [(ReplayDeadLettersOperator, {}), (KafkaSinkOperator, {"mode": "dead_letters"})]
+)
+def test_dead_letters_are_replayed_by_a_sinks_job(
+    operator_class: type[KafkaSinkOperator], params: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
     report = RunReport(connector="files", kind="sink", connector_class="C", run_id="r").as_dict()
     spark = FakeSpark(tmp_path)
     spark.behave(printing(event_line("report", report=report)))
     sink = {"name": "files", "connector.class": "DirectorySink", "topics": "t", "directory": "/out"}
-    operator = ReplayDeadLettersOperator(task_id="replay", connector=sink, worker_config=WORKER, kafka_conn_id=None)
+    operator = operator_class(task_id="replay", connector=sink, worker_config=WORKER, kafka_conn_id=None)
     ti = SimpleNamespace(dag_id="d", task_id="t", run_id="manual__1", map_index=-1, try_number=1)
-    context: Any = {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual")}
+    context: Any = {"ti": ti, "dag_run": SimpleNamespace(clear_number=0, run_type="manual"), "params": params}
     operator.execute(context)
     assert json.loads((tmp_path / "run.json").read_text())["spec"]["replay_dead_letters"] is True

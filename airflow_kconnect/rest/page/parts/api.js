@@ -31,6 +31,7 @@ export async function request(method, path, body) {
 }
 
 export const get = (path) => request("GET", path);
+export const post = (path, body) => request("POST", path, body);
 export const put = (path, body) => request("PUT", path, body);
 
 /** `connectors/<name>/<rest>`; names may contain any character. */

@@ -6,11 +6,14 @@ import { ask } from "../parts/dialogs.js";
 import { configurationTab } from "./configuration.js";
 import { lettersTab } from "./letters.js";
 import { offsetsTab } from "./offsets.js";
+import { previewTab } from "./preview.js";
+import { replayInterval } from "./replay.js";
 import { overviewTab, tasksTab, topicsTab } from "./tabs.js";
 
 const TABS = [
   ["overview", "Overview", overviewTab],
   ["configuration", "Configuration", configurationTab],
+  ["preview", "Preview", previewTab],
   ["tasks", "Tasks", tasksTab],
   ["offsets", "Offsets", offsetsTab],
   ["topics", "Topics", topicsTab],
@@ -104,6 +107,7 @@ export function connectorView(name, first) {
       resume: button("Resume", { icon: "resume", onclick: () => act("PUT", "/resume", `${name} is resumed`) }),
       stop: button("Stop", { icon: "stop", onclick: () => act("PUT", "/stop", `${name} is stopped`) }),
       restart: button("Restart", { icon: "restart", onclick: () => act("POST", "/restart?includeTasks=true", `${name} is restarted`) }),
+      replay: button("Replay", { icon: "restart", onclick: () => replayInterval(name) }),
       remove: button("Delete", { icon: "delete", kind: "danger-quiet", onclick: remove }),
     };
     const offered = {
@@ -111,16 +115,17 @@ export function connectorView(name, first) {
       resume: (target) => target !== "STARTED",
       stop: (target) => target !== "STOPPED",
       restart: (target) => target === "STARTED",
+      replay: (target, starts) => starts,
       remove: () => true,
     };
     for (const each of Object.values(made)) each.disabled = true;
     return {
       element: h("div", { class: "actions", role: "group", "aria-label": "Actions" }, Object.values(made)),
-      update({ target_state: target, may_write: allowed }) {
+      update({ target_state: target, may_write: allowed, may_replay: starts }) {
         for (const [key, each] of Object.entries(made)) {
           const had = document.activeElement === each;
           each.disabled = !allowed;
-          show(each, offered[key](target));
+          show(each, offered[key](target, starts));
           // The button that was pressed may be gone: its opposite takes the focus.
           if (had && each.hidden) (target === "STARTED" ? made.pause : made.resume).focus();
         }

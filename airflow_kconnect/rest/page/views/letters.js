@@ -1,6 +1,7 @@
 // Dead letters: how many there are; their contents only for those who ask and may change the connector.
 
 import { get, ofConnector } from "../parts/api.js";
+import { replayDeadLetters } from "./replay.js";
 import { button, h, moment, number, plural, toast } from "../parts/dom.js";
 
 export function lettersTab({ name }) {
@@ -11,13 +12,13 @@ export function lettersTab({ name }) {
 
   async function update(data) {
     const found = await get(`v1/${ofConnector(name, "/dead-letters")}`);
-    const text = JSON.stringify([found, data.may_write]);
+    const text = JSON.stringify([found, data.may_write, data.may_replay]);
     if (text === last) return;
     last = text;
     summary.replaceChildren(...describe(found, data));
   }
 
-  function describe({ topic, records, attributed }, { may_write: allowed, type }) {
+  function describe({ topic, records, attributed }, { may_write: allowed, may_replay: starts, type }) {
     if (topic === null) {
       return [h("p", { class: "nothing" }, "No topic of dead letters. ", h("code", {}, "errors.deadletterqueue.topic.name"), " names one, and ", h("code", {}, "errors.tolerance=all"), " sends records there that cannot be converted, transformed or written.")];
     }
@@ -26,8 +27,8 @@ export function lettersTab({ name }) {
     return [
       h("p", { class: "big" }, h("strong", {}, number(records)), records === 1 ? " record in " : " records in ", h("code", {}, topic)),
       attributed || records === 0 ? null : h("p", { class: "note" }, "Contents can be shown if letters say whose they are: set ", h("code", {}, "errors.deadletterqueue.context.headers.enable=true"), "."),
-      type === "sink" && records > 0 ? h("p", { class: "help" }, "After a fix, ", h("code", {}, "kconnect dlq replay"), " sends them through the connector again.") : null,
-      can ? h("p", {}, button("Show the last ones", { onclick: load })) : null,
+      type === "sink" && records > 0 && !starts ? h("p", { class: "help" }, "After a fix, ", h("code", {}, "kconnect dlq replay"), " sends them through the connector again.") : null,
+      h("p", { class: "row" }, can ? button("Show the last ones", { onclick: load }) : null, allowed && starts && type === "sink" && records > 0 ? button("Replay", { icon: "restart", onclick: () => replayDeadLetters(name) }) : null),
     ].filter(Boolean);
   }
 

@@ -19,6 +19,7 @@ VIEWS = {
     "list": ("", "orders-warehouse"),
     "failed": ("#/connector/orders-warehouse", "have failed"),
     "configuration": ("#/connector/orders-warehouse/configuration", "Everything is valid"),
+    "preview": ("#/connector/orders-warehouse/preview", "Records of its topics"),
     "tasks": ("#/connector/orders-warehouse/tasks", "Task 1"),
     "offsets": ("#/connector/shipments-lake/offsets", "Reset all"),
     "topics": ("#/connector/orders-db/topics", "First seen"),

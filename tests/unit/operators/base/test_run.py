@@ -11,6 +11,7 @@ from unittest.mock import ANY
 import pytest
 from airflow.sdk import DAG
 
+from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.submit.spark import job_path
 from tests.support.fake_spark import FakeSpark
 from tests.support.operator_runs import CONFIG, REPORT, SOURCE, context, source
@@ -39,6 +40,12 @@ class TestRun:
             "variables": {},
             "token": ANY,
         }
+
+    def test_a_source_has_no_dead_letters_to_replay(self, spark: FakeSpark) -> None:
+        asked = context()
+        asked["params"] = {"mode": "dead_letters"}
+        with pytest.raises(ConnectorConfigError, match="`dead_letters` is for sinks"):
+            source().execute(asked)
 
     def test_the_worker_configuration_wins_over_the_connection(self, spark: FakeSpark) -> None:
         source(worker_config={"bootstrap.servers": "other:9092"}).execute(context())

@@ -1,0 +1,49 @@
+"""What starts, ends and remembers runs of connectors: Airflow's scheduler, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol, runtime_checkable
+
+
+class Runs(Protocol):
+    """What starts and ends runs of connectors."""
+
+    def start(self, connector: str) -> None:
+        """Start a run now, beyond the schedule."""
+
+    def end(self, connector: str) -> None:
+        """End the run in progress, if there is one."""
+
+
+class NoRuns:
+    """Nothing starts runs: they are started elsewhere, and look at the target state."""
+
+    def start(self, connector: str) -> None:
+        """Nothing to do: the next run comes by its schedule."""
+
+    def end(self, connector: str) -> None:
+        """Nothing to do: the run in progress comes to its end."""
+
+
+@runtime_checkable
+class RemembersRuns(Protocol):
+    """An addition to `Runs`: the runs of a connector so far."""
+
+    def history(self, connector: str) -> list[dict[str, Any]]:
+        """The latest runs, newest first, at most some dozens of them.
+
+        Each has `id`, `state` (Airflow's word: `queued`, `running`, `success` or `failed`), `start` and `end` (epoch
+        ms, or None); it may have `records` and `url`, a page about it.
+        """
+
+
+@runtime_checkable
+class ReplaysRuns(Protocol):
+    """An addition to `Runs`: runs with parameters of their own."""
+
+    def replay(self, connector: str, params: Mapping[str, Any]) -> str:
+        """Start a run with these parameters of `operators.intervals.run_params`; returns its id.
+
+        :raises RetriableError: it cannot be started yet. :raises ConfigError: the parameters are not accepted.
+        """

@@ -1,0 +1,132 @@
+"""Previews and replays on the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from selenium import webdriver
+
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.access import TokenPolicy
+from airflow_kconnect.rest.app import create_app
+from tests.support import unique
+from tests.support.connectors_page import ConnectorsPage, served
+from tests.support.control import StartedRuns
+from tests.support.kafka import create_topic, produce
+from tests.support.registered import Registered, WorkerTopics, dead_letter
+
+# Spark starts for a preview.
+PATIENCE_S = 120.0
+CHAIN = {
+    "connector.class": "DirectorySink",
+    "directory": "/lake",
+    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    "value.converter.schemas.enable": "false",
+    "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+    "transforms": "flat,empty,card",
+    "transforms.flat.type": "org.apache.kafka.connect.transforms.Flatten$Value",
+    "transforms.flat.delimiter": "_",
+    "transforms.card.type": "org.apache.kafka.connect.transforms.MaskField$Value",
+    "transforms.card.fields": "customer_card",
+    "transforms.card.replacement": "****",
+    "transforms.empty.type": "org.apache.kafka.connect.transforms.Filter",
+    "transforms.empty.predicate": "tombstone",
+    "predicates": "tombstone",
+    "predicates.tombstone.type": "org.apache.kafka.connect.transforms.predicates.RecordIsTombstone",
+}
+ORDER = '{"id": 40112, "customer": {"name": "Ada", "card": "4111111111111111"}, "total": 12.5}'
+
+
+@pytest.fixture
+def sink(bootstrap: str, topics: WorkerTopics) -> str:
+    """The topic of a sink `orders-lake`, with an order and a tombstone."""
+    topic = unique("orders")
+    create_topic(bootstrap, topic)
+    produce(bootstrap, topic, [ORDER, None], key="40112", partition=0)
+    letters = f"{topic}.dead-letters"
+    create_topic(bootstrap, letters)
+    dead_letter(bootstrap, letters, "orders-lake", {"id": 1}, "no number")
+    handling = {
+        "errors.tolerance": "all",
+        "errors.deadletterqueue.topic.name": letters,
+        "errors.deadletterqueue.context.headers.enable": "true",
+    }
+    topics.add(Registered("orders-lake", {**CHAIN, **handling, "topics": topic}, topics=(topic,)))
+    return topic
+
+
+def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage) -> None:
+    page.open("#/connector/orders-lake/preview")
+    page.see("Records of its topics")
+    page.click("Show the effect")
+    page.see("The record is dropped here.", patience_s=PATIENCE_S)
+    assert [each.text for each in page.all(".preview h2")] == [f"{sink}-0@0", f"{sink}-0@1"]
+    steps = page.all(".preview:nth-child(1) .steps li")
+    assert [step.text.splitlines()[0] for step in steps] == [
+        "Before",
+        "Read by the converters",
+        "flat Flatten$Value",
+        "empty Filter, if tombstone",
+        "card MaskField$Value",
+    ]
+    assert [mark.text.strip() for mark in page.all(".preview:nth-child(1) li:nth-child(5) mark")] == [
+        '"customer_card": "****",'
+    ]
+    page.screenshot("connectors-preview")
+    assert page.accessibility() == []
+
+
+@pytest.mark.exhaustive
+def test_what_is_wrong_with_a_sample_is_shown(sink: str, page: ConnectorsPage) -> None:
+    page.open("#/connector/orders-lake/preview")
+    page.button("Show the effect")  # enabled once the connector is known
+    page.find("#preview-of-sample").click()
+    page.fill(page.find("#preview-value"), "{no json")
+    page.click("Show the effect")
+    page.see("serialization error", ".preview .cause", PATIENCE_S)
+
+
+@pytest.fixture
+def starting(
+    sink: str, control_props: dict[str, str], plane: ControlPlane, browser: webdriver.Chrome
+) -> Iterator[tuple[ConnectorsPage, StartedRuns]]:
+    """The page of a server that starts runs, at the sink."""
+    runs = StartedRuns()
+    plane_that_starts = ControlPlane(control_props, plane._stores, runs)
+    with served(create_app(lambda: plane_that_starts, TokenPolicy(None))) as url:
+        shown = ConnectorsPage(browser, f"{url}/ui/")
+        shown.open("#/connector/orders-lake")
+        yield shown, runs
+        browser.get("about:blank")
+
+
+def test_an_interval_is_replayed(starting: tuple[ConnectorsPage, StartedRuns]) -> None:
+    page, runs = starting
+    page.click("Replay")
+    page.find("dialog .primary").click()
+    page.see("From is missing", "dialog .error")
+    for field, moment in (("from", "2026-01-01T00:00:00"), ("to", "2026-01-02T00:00:00")):
+        page.script("document.getElementById(arguments[0]).value = arguments[1]", f"replay-{field}", moment)
+    page.find("#replay-dry-run").click()
+    page.screenshot("connectors-replay")
+    page.find("dialog .primary").click()
+    page.see("Run manual__1 is started", "#toasts")
+    ((connector, params),) = runs.replays
+    assert (connector, params["mode"], params["dry_run"]) == ("orders-lake", "replay", True)
+
+
+def test_dead_letters_are_replayed(starting: tuple[ConnectorsPage, StartedRuns]) -> None:
+    page, runs = starting
+    page.click("Dead letters")
+    page.see("1 record in")
+    page.find("#panel button:nth-child(2)").click()
+    page.find("dialog .primary").click()
+    page.see("Run manual__1 is started", "#toasts")
+    assert runs.replays == [("orders-lake", {"mode": "dead_letters", "dry_run": False})]
+
+
+def test_without_runs_there_is_no_replay(sink: str, page: ConnectorsPage) -> None:
+    page.open("#/connector/orders-lake")
+    page.see("Running", ".heading")
+    assert "Replay" not in [each.text.strip() for each in page.all("button")]
