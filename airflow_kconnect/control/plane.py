@@ -244,6 +244,10 @@ class ControlPlane:
             raise ForbiddenError("Topic tracking reset is disabled.")
         self._stores.forget_topics(name)
 
+    def set_logger_level(self, logger: str, level: str) -> None:
+        """Set the level of a logger in all servers of the worker group (KIP-976)."""
+        self._stores.put_logger_level(logger, level.upper())
+
     def offsets(self, name: str) -> dict[str, Any]:
         """Committed offsets (KIP-875). :raises NotFoundError: there is no such connector."""
         with self._validated(name) as (config, worker):

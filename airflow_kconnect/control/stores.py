@@ -12,6 +12,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import FencedError, RetriableError
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.control import loggers
 from airflow_kconnect.control.errors import AlreadyExistsError, NotFoundError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -44,7 +45,7 @@ class ControlStores:
     ) -> None:
         self.worker = worker = WorkerConfig.from_props(ConfigResolver.from_worker(props, variables).resolve(props))
         self._admin = KafkaAdmin(ClientConfigs(worker.props).admin())
-        self._configs = ConfigStore(worker, follow=follow)
+        self._configs = ConfigStore(worker, follow=follow, on_logger=loggers.follow if follow else None)
         self._statuses = StatusStore(worker, follow=follow)
         self._worker_id = f"{socket.gethostname()}:kconnect"
         self._read = False
@@ -112,6 +113,10 @@ class ControlStores:
     def put_target_state(self, name: str, state: TargetState) -> None:
         """Pause, resume or stop a connector."""
         self._configs.put_target_state(name, state)
+
+    def put_logger_level(self, logger: str, level: str) -> None:
+        """Set the level of a logger in all processes that follow the topic."""
+        self._configs.put_logger_level(logger, level)
 
     def delete(self, name: str) -> None:
         """Forget a connector: configuration, target state, statuses, topics. :raises NotFoundError: there is none."""

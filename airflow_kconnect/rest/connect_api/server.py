@@ -11,8 +11,8 @@ from fastapi.responses import JSONResponse
 
 from airflow_kconnect import __version__
 from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.control import loggers
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.rest import loggers
 from airflow_kconnect.rest.access import Access, AnyReader
 from airflow_kconnect.rest.bodies import JsonBody
 from airflow_kconnect.rest.errors import RestError
@@ -70,14 +70,16 @@ def get_logger(logger: str, _: AnyReader) -> Any:
 
 @router.put("/admin/loggers/{logger}", response_model=None)
 def set_level(
-    logger: str, access: Access, body: JsonBody, scope: Annotated[str, Query()] = "worker"
+    logger: str, plane: Plane, access: Access, body: JsonBody, scope: Annotated[str, Query()] = "worker"
 ) -> list[str] | Response:
-    """Set the level of a logger and of those below it, in this process, until it ends."""
+    """Set the level of a logger and of those below it until the process ends: of this one, or (`cluster`) of all."""
     access.check_write("")
     level = body.get("level") if isinstance(body, dict) else None
     if level is None:
         raise RestError(400, "Desired 'level' parameter was not specified in request.")
     if not loggers.is_level(str(level)):
         raise RestError(404, f"invalid log level '{level}'.")
-    changed = loggers.set_level(logger, str(level))
-    return Response(status_code=204) if scope.lower() == "cluster" else changed
+    if scope.lower() == "cluster":
+        plane.set_logger_level(logger, str(level))
+        return Response(status_code=204)
+    return loggers.set_level(logger, str(level))

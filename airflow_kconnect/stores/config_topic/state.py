@@ -21,6 +21,10 @@ _OUR_OWN = b"kconnect-"
 _NOT_OURS_TO_READ = (records.SESSION_KEY,)
 
 
+OnLogger = Callable[[str, str, tuple[int, int]], None]
+"""Takes the name of a logger, its level, and timestamp (epoch ms) and offset of the record."""
+
+
 @dataclass(frozen=True)
 class ConnectorState:
     """What the config topic says about one connector.
@@ -84,10 +88,13 @@ class ConfigTopicState:
 
     :param on_restart: called with each new restart request, not with those that were in the topic before. It must
         return at once.
+    :param on_logger: called with each level of a logger, also with those that were in the topic before; the same.
     """
 
-    def __init__(self, on_restart: Callable[[RestartRequest], None] | None = None) -> None:
-        self._on_restart = on_restart
+    def __init__(
+        self, on_restart: Callable[[RestartRequest], None] | None = None, on_logger: OnLogger | None = None
+    ) -> None:
+        self._on_restart, self._on_logger = on_restart, on_logger
         self._live = False
         self._snapshot: ClusterConfig | None = None
         self._offset = -1
@@ -127,6 +134,8 @@ class ConfigTopicState:
     def _take(self, key: RecordKey, record: LogRecord) -> None:
         try:
             self._fold[key.kind](key, record.value)
+            if key.kind == records.LOGGER and self._on_logger is not None:
+                self._on_logger(key.name, self._loggers[key.name], (record.timestamp_ms, record.offset))
         except (ValueError, RecursionError) as error:
             # Only where it is and the kind of problem: the value may hold secrets.
             why = f"{record} with key {key.encode().decode()} cannot be read: {_problem(error)}"

@@ -15,7 +15,7 @@ from airflow_kconnect.kafka.producers import FlushingProducer, new_producer
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.config_topic import records
 from airflow_kconnect.stores.config_topic.records import RecordKey, RestartRequest
-from airflow_kconnect.stores.config_topic.state import ClusterConfig, ConfigTopicState, ConnectorState
+from airflow_kconnect.stores.config_topic.state import ClusterConfig, ConfigTopicState, ConnectorState, OnLogger
 from airflow_kconnect.stores.config_topic.writer import ConfigWriter
 from airflow_kconnect.stores.target_states import TargetState, encode_target_state
 from airflow_kconnect.stores.topics import check_config_topic, ensure_config_topic
@@ -30,7 +30,7 @@ class ConfigStore:
 
     :param worker: variables resolved; its ``config.storage.topic`` is used.
     :param follow: keep a thread that follows the topic: for servers. Without it the topic is read when asked.
-    :param on_restart: see `ConfigTopicState`; must not call the store.
+    :param on_restart: :param on_logger: see `ConfigTopicState`; must not call the store.
     :raises ConfigError: a setting in the worker's client configuration is not supported.
     """
 
@@ -40,13 +40,14 @@ class ConfigStore:
         *,
         follow: bool = False,
         on_restart: Callable[[RestartRequest], None] | None = None,
+        on_logger: OnLogger | None = None,
     ) -> None:
         self._worker, self._topic = worker, worker.config_topic
         self._clients = ClientConfigs(worker.props)
         self._admin = KafkaAdmin(self._clients.admin())
         view = LogFollower if follow else LogReader
         self._view: LogFollower[ConfigTopicState] | LogReader[ConfigTopicState] = view(
-            self._clients, self._topic, lambda: ConfigTopicState(on_restart), f"{worker.group_id}-configs"
+            self._clients, self._topic, lambda: ConfigTopicState(on_restart, on_logger), f"{worker.group_id}-configs"
         )
         self._writing = threading.Lock()
         self._checked = False

@@ -6,6 +6,8 @@ import logging
 import time
 from typing import Any
 
+log = logging.getLogger(__name__)
+
 _ROOT = "root"
 _LEVELS = {
     "OFF": logging.CRITICAL + 10,
@@ -17,6 +19,9 @@ _LEVELS = {
     "TRACE": logging.DEBUG - 5,
 }
 _modified_ms: dict[str, int] = {}
+# Plugins are imported when a process starts.
+_STARTED_MS = int(time.time() * 1000)
+_applied: dict[str, tuple[int, int]] = {}
 
 
 def is_level(name: str) -> bool:
@@ -40,6 +45,18 @@ def set_level(name: str, level: str) -> list[str]:
         logging.getLogger(None if each == _ROOT else each).setLevel(_LEVELS[level.upper()])
         _modified_ms[each] = int(time.time() * 1000)
     return changed
+
+
+def follow(name: str, level: str, written: tuple[int, int]) -> None:
+    """Apply a level that was set for all processes (KIP-976), unless that was before this one started.
+
+    :param written: timestamp (epoch ms) and offset of its record: one that is read again is not applied again.
+    """
+    if not is_level(level):
+        log.warning("ignoring the level %r of logger %s: it is not one of %s", level, name, ", ".join(_LEVELS))
+    elif written[0] >= _STARTED_MS and written > _applied.get(name, (0, -1)):
+        _applied[name] = written
+        set_level(name, level)
 
 
 def _loggers() -> list[tuple[str, logging.Logger]]:

@@ -1,0 +1,27 @@
+"""Several servers of one worker group, as several workers of Airflow's API server are."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import httpx
+
+from tests.support.control import control_worker
+from tests.support.rest_server import rest_server
+
+
+def test_a_level_for_the_cluster_counts_in_all_servers(bootstrap: str, tmp_path: Path) -> None:
+    worker = tmp_path / "worker.properties"
+    worker.write_text("".join(f"{key}={value}\n" for key, value in control_worker(bootstrap).items()))
+    with rest_server(worker) as one, rest_server(worker) as other:
+        level = {"level": "debug"}
+        set_there = httpx.put(f"{one}/admin/loggers/kconnect", params={"scope": "cluster"}, json=level, timeout=30)
+        assert set_there.status_code == 204
+        for url in (one, other):
+            deadline = time.monotonic() + 30
+            while httpx.get(f"{url}/admin/loggers", timeout=30).json().get("kconnect", {}).get("level") != "DEBUG":
+                assert time.monotonic() < deadline, f"{url} does not follow"
+                time.sleep(0.1)
+        httpx.put(f"{one}/admin/loggers/kconnect", json={"level": "ERROR"}, timeout=30)
+        assert httpx.get(f"{other}/admin/loggers/kconnect", timeout=30).json()["level"] == "DEBUG"
