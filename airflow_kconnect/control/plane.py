@@ -16,6 +16,7 @@ from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, 
 from airflow_kconnect.control.resolving import Resolved, Variables
 from airflow_kconnect.control.runs import NoRuns, RemembersRuns, Runs
 from airflow_kconnect.control.stores import ControlStores
+from airflow_kconnect.control.watching.lost_runs import as_ended
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.offset_changes import api as offset_changes
 from airflow_kconnect.stores.status_topic.records import State
@@ -286,7 +287,7 @@ class ControlPlane:
             yield validate_connector(found.config, worker=found.worker), found.worker
 
     def _status(self, name: str) -> ConnectorStatus:
-        return self._stores.status(name)
+        return as_ended(name, self._stores.status(name), self._runs)
 
     def _task_ids(self, name: str) -> list[int]:
         return self._answers.task_ids(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 
@@ -47,3 +48,23 @@ class ReplaysRuns(Protocol):
 
         :raises RetriableError: it cannot be started yet. :raises ConfigError: the parameters are not accepted.
         """
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How the latest run of a connector ended without success.
+
+    :param end_ms: when, in epoch ms. :param retries: it will be tried again.
+    """
+
+    run_id: str
+    end_ms: int
+    retries: bool
+
+
+@runtime_checkable
+class EndsRuns(Protocol):
+    """An addition to `Runs`: how runs ended, also those that could not say so themselves."""
+
+    def ending(self, connector: str) -> Ending | None:
+        """Of the latest run that moves the live offsets; None if it is in progress, or succeeded, or is not known."""

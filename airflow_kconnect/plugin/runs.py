@@ -15,6 +15,8 @@ from airflow.utils.types import DagRunTriggeredByType
 from sqlalchemy import select
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.control.runs import Ending
+from airflow_kconnect.plugin.endings import Endings
 from airflow_kconnect.submit.dag_ids import dag_id_of
 
 log = logging.getLogger(__name__)
@@ -24,6 +26,9 @@ _LATEST = 20
 
 class AirflowRuns:
     """Starts and ends runs of a connector's DAG, in Airflow's database."""
+
+    def __init__(self) -> None:
+        self._endings = Endings()
 
     def start(self, connector: str) -> None:
         """Start a run now, beyond the schedule.
@@ -64,6 +69,10 @@ class AirflowRuns:
             for run in session.scalars(_runs_of(connector, DagRunState.RUNNING, DagRunState.QUEUED)):
                 if (dag := _serialized(run, session)) is not None:
                     set_dag_run_state_to_failed(dag=dag, run_id=run.run_id, commit=True, session=session)
+
+    def ending(self, connector: str) -> Ending | None:
+        """See `EndsRuns`; asks the database about all connectors at once, at most every few seconds."""
+        return self._endings.of(dag_id_of(connector))
 
     def history(self, connector: str) -> list[dict[str, Any]]:
         """The latest runs, newest first: id, state, start and end in epoch ms."""

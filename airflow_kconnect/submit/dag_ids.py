@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-_PREFIX = "kconnect."
+PREFIX = "kconnect."
 _MAX = 250
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_.-]+")
 _HASH_LENGTH = 16
@@ -19,7 +19,7 @@ def dag_id_of(connector: str) -> str:
     itself, gets a hash at its end.
     """
     cleaned = _NOT_ALLOWED.sub("_", connector)
-    plain = _PREFIX + cleaned
+    plain = PREFIX + cleaned
     if cleaned == connector and len(plain) <= _MAX and not _HASHED.fullmatch(connector):
         return plain
     digest = hashlib.sha256(connector.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_LENGTH]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from airflow.models.dagrun import DagRun
+from airflow.models.taskinstance import TaskInstance
 from airflow.utils.session import create_session
 from sqlalchemy import select
 
@@ -60,3 +62,29 @@ def test_a_stop_without_a_run_does_nothing(connector: str) -> None:
 def test_a_connector_without_a_dag_cannot_be_started_yet(airflow_database: Path) -> None:
     with pytest.raises(RetriableError, match=r"has no DAG kconnect\.new yet"):
         AirflowRuns().start("new")
+
+
+@pytest.mark.parametrize(("state", "retries"), [("failed", False), ("up_for_retry", True)])
+def test_how_the_latest_run_ended_is_known_at_once(connector: str, state: str, retries: bool) -> None:
+    runs = AirflowRuns()
+    runs.start(connector)
+    _end_task(connector, state)
+    ending = runs.ending(connector)
+    assert ending is not None
+    assert (ending.run_id.partition("__")[0], ending.retries) == ("manual", retries)
+
+
+@pytest.mark.parametrize("conf", [{}, {"mode": "replay"}, {"dry_run": True}])
+def test_a_run_in_progress_and_a_failed_replay_are_no_endings(connector: str, conf: dict[str, object]) -> None:
+    runs = AirflowRuns()
+    runs.replay(connector, conf)
+    if conf:
+        _end_task(connector, "failed")
+    assert runs.ending(connector) is None
+
+
+def _end_task(connector: str, state: str) -> None:
+    """As the scheduler does when the worker of a task sends no heartbeat any more."""
+    with create_session() as session:
+        task = session.scalars(select(TaskInstance).where(TaskInstance.dag_id == dag_id_of(connector))).one()
+        task.state, task.end_date = state, datetime.now(UTC)
