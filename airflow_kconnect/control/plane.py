@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
+from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -53,6 +54,7 @@ class ControlPlane:
         self._answers = shown.Shown(stores, self._status)
         self._variables = variables
         self._at_close: list[Callable[[], None]] = []
+        self._closed = False
 
     @property
     def worker_props(self) -> Mapping[str, Any]:
@@ -79,11 +81,14 @@ class ControlPlane:
         self._stores.read_to_end()
 
     def at_close(self, call: Callable[[], None]) -> None:
-        """Have `close` call this, too."""
+        """Have `close` call this, too. :raises RetriableError: that was before."""
+        if self._closed:
+            raise RetriableError("this server was stopped")
         self._at_close.append(call)
 
     def close(self) -> None:
         """End the background threads."""
+        self._closed = True
         for call in self._at_close:
             call()
         self._stores.close()

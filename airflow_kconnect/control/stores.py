@@ -60,6 +60,9 @@ class ControlStores:
 
         :raises RetriableError: no broker answers.
         """
+        # Both topics are read at the same time.
+        self._configs.start()
+        self._statuses.start()
         self._read_configs()
         self._statuses.refresh(_FIRST_READ_S)
         self._read = True

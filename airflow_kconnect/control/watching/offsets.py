@@ -99,6 +99,10 @@ class CommittedOffsets:
         self._follower = LogFollower(clients, worker.offset_topic, OffsetTopicState, group)
         self._read = False
 
+    def start(self) -> None:
+        """Begin to follow the topic, without waiting for it."""
+        self._follower.start()
+
     def of(self, name: str, kind: str, group: str) -> KnownOffsets | None:
         """The committed offsets of a connector; None if there are none, or if they are not known yet."""
         if not self._read:

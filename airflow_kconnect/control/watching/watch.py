@@ -22,10 +22,14 @@ _UNKNOWN = "unknown"
 
 
 class Watch:
-    """Looks at the connectors of a control plane. Thread-safe; makes no request before the first question."""
+    """Looks at the connectors of a control plane. Thread-safe."""
 
     def __init__(self, plane: ControlPlane) -> None:
         self._plane = plane
+
+    def start(self) -> None:
+        """Begin to read what an overview needs, while others wait for the connectors."""
+        self._offsets.start()
 
     def summaries(self, names: Iterable[str]) -> list[dict[str, Any]]:
         """The registered connectors of these names in short; makes no request once the topics have been read."""
@@ -83,12 +87,13 @@ _watches_lock = Lock()
 
 
 def watch_of(plane: ControlPlane) -> Watch:
-    """The watch of a control plane, which ends with it."""
+    """The watch of a control plane, which ends with it. :raises RetriableError: the plane was closed."""
     with _watches_lock:
         watch = _watches.get(plane)
         if watch is None:
-            watch = _watches[plane] = Watch(plane)
             plane.at_close(lambda: _forget(plane))
+            watch = _watches[plane] = Watch(plane)
+            watch.start()
         return watch
 
 

@@ -52,6 +52,11 @@ class ConfigStore:
         self._writing = threading.Lock()
         self._checked = False
 
+    def start(self) -> None:
+        """Begin to follow the topic, if it is followed; does not wait. :raises RetriableError: it was closed."""
+        if isinstance(self._view, LogFollower):
+            self._view.start()
+
     def snapshot(self) -> ClusterConfig:
         """What is known, without a request.
 

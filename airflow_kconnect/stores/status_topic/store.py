@@ -46,6 +46,11 @@ class StatusStore:
         )
         self._ensured = False
 
+    def start(self) -> None:
+        """Begin to follow the topic, if it is followed; does not wait. :raises RetriableError: it was closed."""
+        if isinstance(self._view, LogFollower):
+            self._view.start()
+
     def connector(self, name: str) -> ConnectorStatus:
         """What is known about a connector, without a request.
 
