@@ -10,6 +10,7 @@ import binascii
 import hashlib
 import time
 from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Annotated, Any
 
 import httpx
@@ -132,6 +133,10 @@ def _login(user: str, password: str) -> str:
         answer = httpx.post(url, json={"username": user, "password": password}, timeout=10)
     except httpx.HTTPError as error:
         raise RestError(503, f"Airflow's login at {url} does not answer: {type(error).__name__}") from None
-    if answer.status_code not in (200, 201):
+    if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        raise RestError(503, f"Airflow's login at {url} answers {answer.status_code}")
+    if answer.status_code in (HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED):
+        raise RestError(401, "Airflow's auth manager has no login with user and password; send a Bearer token")
+    if answer.status_code not in (HTTPStatus.OK, HTTPStatus.CREATED):
         raise RestError(401, "Airflow does not accept this user and password")
     return str(answer.json()["access_token"])
