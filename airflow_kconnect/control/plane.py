@@ -15,7 +15,7 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control import answers, configurations, resolving, secrets, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
 from airflow_kconnect.control.resolving import Resolved, Variables
-from airflow_kconnect.control.runs import NoRuns, RemembersRuns, Runs
+from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, RemembersRuns, Runs
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.control.watching.lost_runs import as_ended
 from airflow_kconnect.stores.config_topic.state import ConnectorState
@@ -201,6 +201,8 @@ class ControlPlane:
         self._registered(name)
         self._stores.delete(name)
         self._runs.end(name)
+        if isinstance(self._runs, ForgetsRuns):
+            self._runs.forget(name)
 
     def set_target_state(self, name: str, state: TargetState) -> None:
         """Pause, resume or stop a connector. :raises NotFoundError: there is no such connector."""

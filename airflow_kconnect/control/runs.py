@@ -68,3 +68,11 @@ class EndsRuns(Protocol):
 
     def ending(self, connector: str) -> Ending | None:
         """Of the latest run that moves the live offsets; None if it is in progress, or succeeded, or is not known."""
+
+
+@runtime_checkable
+class ForgetsRuns(Protocol):
+    """An addition to `Runs`: what is to happen when a connector is deleted."""
+
+    def forget(self, connector: str) -> None:
+        """Start no more runs, at once; those of the past stay."""

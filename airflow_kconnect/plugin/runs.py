@@ -8,11 +8,12 @@ from typing import Any
 
 from airflow.api.common.trigger_dag import trigger_dag
 from airflow.exceptions import DagNotFound, DagRunAlreadyExists
+from airflow.models.dag import DagModel
 from airflow.models.dagrun import DagRun
 from airflow.utils.session import create_session
 from airflow.utils.state import DagRunState
 from airflow.utils.types import DagRunTriggeredByType
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.control.runs import Ending
@@ -69,6 +70,15 @@ class AirflowRuns:
             for run in session.scalars(_runs_of(connector, DagRunState.RUNNING, DagRunState.QUEUED)):
                 if (dag := _serialized(run, session)) is not None:
                     set_dag_run_state_to_failed(dag=dag, run_id=run.run_id, commit=True, session=session)
+
+    def forget(self, connector: str) -> None:
+        """Have Airflow hide the DAG and schedule it no more, as it does itself some minutes later.
+
+        The DAG is back once the DAG file is parsed and has it again: with an old list of connectors for a moment, and
+        with a new connector of this name.
+        """
+        with create_session() as session:
+            session.execute(update(DagModel).where(DagModel.dag_id == dag_id_of(connector)).values(is_stale=True))
 
     def ending(self, connector: str) -> Ending | None:
         """See `EndsRuns`; asks the database about all connectors at once, at most every few seconds."""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from airflow.models.dag import DagModel
 from airflow.models.dagrun import DagRun
 from airflow.models.taskinstance import TaskInstance
 from airflow.utils.session import create_session
@@ -52,6 +53,21 @@ def test_a_stop_ends_runs_that_are_in_progress(connector: str) -> None:
     AirflowRuns().start(connector)
     AirflowRuns().end(connector)
     assert [run["state"] for run in AirflowRuns().history(connector)] == ["failed"]
+
+
+def test_the_dag_of_a_deleted_connector_is_hidden_at_once_and_returns_with_it(connector: str, tmp_path: Path) -> None:
+    runs = AirflowRuns()
+    runs.start(connector)
+    runs.forget(connector)
+    assert _is_stale(connector)
+    assert len(runs.history(connector)) == 1
+    add_dag(tmp_path / "again", _DAG.format(dag_id=dag_id_of(connector)))
+    assert not _is_stale(connector)
+
+
+def _is_stale(connector: str) -> bool:
+    with create_session() as session:
+        return bool(session.scalars(select(DagModel.is_stale).where(DagModel.dag_id == dag_id_of(connector))).one())
 
 
 def test_a_stop_without_a_run_does_nothing(connector: str) -> None:
