@@ -12,6 +12,7 @@ from airflow_kconnect.local.broker import EmbeddedBroker
 from tests.support.airflow_home import use_own_airflow_home
 
 HOME = use_own_airflow_home()
+PASSWORDS = {"ada": "geheim", "bob": "auch geheim", "colon": "with:colon"}
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +33,24 @@ def connections(broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch) -> Iter
     monkeypatch.setenv("AIRFLOW_VAR_KAFKA_GROUP", "kconnect")
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
     yield
+
+
+@pytest.fixture(scope="module")
+def airflow_url(airflow_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where Airflow's API server listens; it has three users with passwords."""
+    from airflow.api_fastapi.app import create_app, purge_cached_app
+
+    from tests.support.connectors_page import served
+
+    passwords = tmp_path_factory.mktemp("auth") / "passwords.json"
+    passwords.write_text(json.dumps(PASSWORDS))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS", "False")
+        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "ada:admin,bob:viewer,colon:viewer")
+        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(passwords))
+        patch.setenv("AIRFLOW__KCONNECT__BASIC_AUTH", "True")
+        purge_cached_app()
+        with served(create_app(apps="core")) as listening:
+            patch.setenv("AIRFLOW__API__BASE_URL", listening)
+            yield listening
+        purge_cached_app()

@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.airflow.conftest import PASSWORDS
 from tests.support import unique
-from tests.support.connectors_page import served
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
-PASSWORDS = {"ada": "geheim", "bob": "auch geheim", "colon": "with:colon"}
-
-
-@pytest.fixture(scope="module")
-def url(airflow_database: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where Airflow's API server listens; it has three users with passwords."""
-    from airflow.api_fastapi.app import create_app, purge_cached_app
-
-    passwords = tmp_path_factory.mktemp("auth") / "passwords.json"
-    passwords.write_text(json.dumps(PASSWORDS))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS", "False")
-        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS", "ada:admin,bob:viewer,colon:viewer")
-        patch.setenv("AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE", str(passwords))
-        patch.setenv("AIRFLOW__KCONNECT__BASIC_AUTH", "True")
-        purge_cached_app()
-        with served(create_app(apps="core")) as listening:
-            patch.setenv("AIRFLOW__API__BASE_URL", listening)
-            yield listening
-        purge_cached_app()
 
 
 @pytest.fixture
-def ask(url: str, connections: None) -> Iterator[httpx.Client]:
+def ask(airflow_url: str, connections: None) -> Iterator[httpx.Client]:
     """A client without credentials."""
-    with httpx.Client(base_url=f"{url}/kconnect", timeout=60) as client:
+    with httpx.Client(base_url=f"{airflow_url}/kconnect", timeout=60) as client:
         yield client
 
 
