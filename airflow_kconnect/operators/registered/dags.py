@@ -109,7 +109,8 @@ def registered_connector_dags(
 
 def _in_topic(kafka_conn_id: str | None, worker_config: Mapping[str, Any] | None, max_age_s: float) -> Snapshot:
     identity = (_airflow(), "topic", kafka_conn_id, sorted((worker_config or {}).items()))
-    snapshot = SnapshotFile(identity, max_age_s).get(lambda: reading.topic_entries(kafka_conn_id, worker_config))
+    file = SnapshotFile(identity, max_age_s)
+    snapshot = file.get(lambda: reading.topic_entries(kafka_conn_id, worker_config, file.known()))
     if snapshot.problem is None:
         return snapshot
     if snapshot.read_s is None:

@@ -19,6 +19,7 @@ class Entry:
     :param config: secrets hidden.
     :param problems: what is wrong, by key; nothing that is hidden is quoted.
     :param file: the file that it is in; None if it is registered in the config topic.
+    :param version: an entry of the same version need not be made again; empty: it must.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Entry:
     config: dict[str, str] = field(default_factory=dict)
     problems: dict[str, list[str]] = field(default_factory=dict)
     file: str | None = None
+    version: str = ""
 
 
 def entry_of(name: str, config: Mapping[str, Any], worker: Mapping[str, Any], file: str | None = None) -> Entry:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.hooks.worker import configurations
 from airflow_kconnect.operators.registered.entries import Entry, broken_entry, entry_of
 from airflow_kconnect.submit.folder import connector_files
+from airflow_kconnect.submit.literal_secrets import is_secret_key
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import read_registered
 
@@ -19,22 +22,38 @@ log = logging.getLogger(__name__)
 
 # Airflow gives a DAG file 30 s.
 _TIMEOUT_S = 8.0
+# For what is not looked at: plugins that were installed meanwhile.
+_AGAIN_AFTER_S = 3600.0
 _NO_WORKER = {"bootstrap.servers": "localhost:9092"}
 
 
-def topic_entries(kafka_conn_id: str | None, worker_config: Mapping[str, Any] | None) -> list[Entry]:
+def topic_entries(
+    kafka_conn_id: str | None, worker_config: Mapping[str, Any] | None, known: Iterable[Entry] = ()
+) -> list[Entry]:
     """The connectors in the config topic, by name.
 
+    :param known: entries of an earlier call: only connectors that were changed since are validated.
     :raises ConfigError: the connection is missing or wrong, or the topic may not be read.
     :raises RetriableError: the broker is unavailable.
     """
     worker = configurations({}, worker_config, kafka_conn_id)
     cluster = read_registered(worker.resolved()[1], _TIMEOUT_S)
-    entries = {
-        name: entry_of(name, {**state.texts, "name": name}, worker.worker) for name, state in cluster.connectors.items()
-    }
+    surroundings, previous = _surroundings(worker.worker), {entry.version: entry for entry in known if entry.version}
+    entries: dict[str, Entry] = {}
+    for name, state in cluster.connectors.items():
+        version = "" if state.written is None else f"{name} {state.written[0]}@{state.written[1]} {surroundings}"
+        entry = previous.get(version)
+        if entry is None:
+            entry = replace(entry_of(name, {**state.texts, "name": name}, worker.worker), version=version)
+        entries[name] = entry
     unreadable = {name: broken_entry(name, why) for name, why in cluster.unreadable.items() if name not in entries}
     return [entry for _, entry in sorted({**unreadable, **entries}.items())]
+
+
+def _surroundings(worker: Mapping[str, Any]) -> str:
+    """Changes with all that a validation depends on besides the configuration, and once an hour."""
+    keys = sorted((key, str(value)) for key, value in worker.items() if not is_secret_key(key))
+    return hashlib.sha256(repr((int(time.time() // _AGAIN_AFTER_S), keys)).encode()).hexdigest()[:16]
 
 
 def folder_signature(folder: Path) -> str:

@@ -85,6 +85,10 @@ class SnapshotFile:
             self._save(snapshot)
             return snapshot
 
+    def known(self) -> Sequence[Entry]:
+        """The last entries, however old."""
+        return self._load().entries
+
     def _load(self) -> Snapshot:
         """What is in the file; nothing if it is missing, belongs to another user, or is not a snapshot."""
         if self._file is None:

@@ -37,6 +37,7 @@ class ConnectorState:
     :param applied_config: the configuration for which the tasks were made.
     :param task_count: how many tasks a round of fencing has to fence; None if none was recorded.
     :param pending_fencing: tasks were written since the last round of fencing.
+    :param written: timestamp (epoch ms) and offset of the record with the configuration.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ConnectorState:
     applied_config: Properties | None = None
     task_count: int | None = None
     pending_fencing: bool = False
+    written: tuple[int, int] | None = field(default=None, compare=False)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -99,6 +101,7 @@ class ConfigTopicState:
         self._snapshot: ClusterConfig | None = None
         self._offset = -1
         self._configs: dict[str, Properties] = {}
+        self._written: dict[str, tuple[int, int]] = {}
         self._target_states: dict[str, TargetState] = {}
         self._tasks: dict[str, dict[int, Properties]] = {}
         self._deferred: dict[str, dict[int, Properties]] = {}
@@ -134,6 +137,8 @@ class ConfigTopicState:
     def _take(self, key: RecordKey, record: LogRecord) -> None:
         try:
             self._fold[key.kind](key, record.value)
+            if key.kind == records.CONNECTOR:
+                self._written[key.name] = (record.timestamp_ms, record.offset)
             if key.kind == records.LOGGER and self._on_logger is not None:
                 self._on_logger(key.name, self._loggers[key.name], (record.timestamp_ms, record.offset))
         except (ValueError, RecursionError) as error:
@@ -185,6 +190,7 @@ class ConfigTopicState:
             self._applied.get(name),
             self._task_counts.get(name),
             name in self._pending_fencing,
+            self._written.get(name),
         )
 
     def _connector(self, key: RecordKey, value: bytes | None) -> None:

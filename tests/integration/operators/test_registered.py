@@ -19,6 +19,8 @@ from airflow_kconnect import (
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.local.broker import EmbeddedBroker
+from airflow_kconnect.operators.registered import reading
+from airflow_kconnect.operators.registered.entries import entry_of
 from tests.support.control import control_plane, control_worker, register
 from tests.support.fake_spark import FakeSpark, printing
 
@@ -51,6 +53,23 @@ class TestDags:
         with control_plane(props) as plane:
             plane.delete("a")
         assert list(dags(props)) == ["b"]
+
+    def test_only_changed_connectors_are_validated_again(
+        self, props: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        validated: list[str] = []
+
+        def counting(name: str, *parameters: Any) -> Any:
+            validated.append(name)
+            return entry_of(name, *parameters)
+
+        monkeypatch.setattr(reading, "entry_of", counting)
+        register(props, a=SOURCE, b=SINK)
+        dags(props)
+        register(props, b={**SINK, "topics": "others"})
+        (inlet,) = dags(props)["b"].task_dict["run"].inlets
+        assert inlet.name.endswith("/others")
+        assert validated == ["a", "b", "b"]
 
     def test_name_their_connector_and_have_none_of_its_secrets(self, props: dict[str, str], tmp_path: Path) -> None:
         register(props, a={**SOURCE, "producer.override.sasl.password": "very-secret-1"})
