@@ -55,12 +55,12 @@ class TestDefinitions:
     def test_groups_of_a_source(self) -> None:
         assert source_config().groups == [
             *("Common", "Transforms", "Predicates", "Error Handling", "Topic Creation"),
-            *("Exactly Once Support", "offsets.topic", "kconnect", "Airflow"),
+            *("Exactly Once Support", "offsets.topic", "kconnect", "hosted connectors", "Airflow"),
         ]
 
     def test_groups_of_a_sink(self) -> None:
         assert sink_config().groups == [
-            *("Common", "Transforms", "Predicates", "Error Handling", "kconnect", "Airflow"),
+            *("Common", "Transforms", "Predicates", "Error Handling", "kconnect", "hosted connectors", "Airflow"),
         ]
 
     def test_required_keys(self) -> None:

@@ -1,0 +1,47 @@
+"""When a hosted run is over."""
+
+from __future__ import annotations
+
+from airflow_kconnect.hosted.bounds import Limits, Watch
+from airflow_kconnect.hosted.metrics import Counts
+
+
+def watch(**limits: float) -> Watch:
+    return Watch(Limits(**{"idle_s": 5.0, **limits}), 100.0)  # type: ignore[arg-type]
+
+
+class TestIdle:
+    def test_silence_ends_a_run_after_the_idle_time(self) -> None:
+        one = watch()
+        assert one.over(104.9, Counts()) is None
+        assert one.over(105.0, Counts()) == "idle"
+
+    def test_records_begin_it_again(self) -> None:
+        one = watch()
+        assert one.over(104.0, Counts(read=1)) is None
+        assert one.over(108.9, Counts(read=1)) is None
+        assert one.over(109.0, Counts(read=1)) == "idle"
+
+    def test_records_that_are_not_acknowledged_are_not_silence(self) -> None:
+        one = watch()
+        assert one.over(104.0, Counts(read=9, active=9)) is None
+        assert one.over(120.0, Counts(read=9, active=9)) is None
+
+    def test_a_busy_task_is_not_silence(self) -> None:
+        one = watch()
+        assert one.over(120.0, Counts(), busy=True) is None
+        assert one.over(125.0, Counts()) == "idle"
+
+
+class TestLimits:
+    def test_as_many_records_as_allowed(self) -> None:
+        one = watch(max_records=10)
+        assert one.over(101.0, Counts(written=9)) is None
+        assert one.over(102.0, Counts(written=10)) == "records"
+
+    def test_the_time_counts_also_while_records_come(self) -> None:
+        assert watch(max_duration_s=3.0).over(103.0, Counts(read=7, active=3), busy=True) == "duration"
+
+
+def test_what_is_known_to_have_caught_up_is_not_waited_for() -> None:
+    assert watch().over(100.1, Counts(read=1), caught_up=True) == "caught up"

@@ -1,0 +1,65 @@
+"""What the Connect worker of a hosted connector is configured with, and what is kept out of its topics."""
+
+from __future__ import annotations
+
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.hosted.worker_keys import connector_properties, handed_over, host_worker, worker_properties
+
+WORKER = {
+    "bootstrap.servers": "kafka:9092",
+    "group.id": "kconnect",
+    "security.protocol": "SASL_SSL",
+    "offset.storage.topic": "my-offsets",
+    "listeners": "http://0.0.0.0:8083",
+    "rest.port": "8083",
+    "config.providers": "file",
+    "config.providers.file.class": "FileConfigProvider",
+    "producer.linger.ms": "7",
+}
+
+
+def properties(**more: str) -> dict[str, str]:
+    given = {**WORKER, **{key.replace("_", "."): text for key, text in more.items()}}
+    return worker_properties(host_worker(WorkerConfig.from_props(given), "kconnect-orders"))
+
+
+def test_group_and_topics_are_of_its_own_but_the_offset_topic() -> None:
+    found = properties()
+    names = ("group.id", "config.storage.topic", "status.storage.topic", "offset.storage.topic")
+    assert [found[name] for name in names] == [
+        *("kconnect-orders", "kconnect-orders-configs", "kconnect-orders-status"),
+        "my-offsets",
+    ]
+
+
+def test_keys_of_clients_are_passed_on() -> None:
+    found = properties()
+    assert (found["security.protocol"], found["producer.linger.ms"]) == ("SASL_SSL", "7")
+
+
+def test_nothing_listens() -> None:
+    assert not [key for key in properties() if key.startswith(("listeners", "rest."))]
+
+
+def test_sources_are_exactly_once_unless_the_worker_says_otherwise() -> None:
+    assert properties()["exactly.once.source.support"] == "enabled"
+    assert properties(exactly_once_source_support="disabled")["exactly.once.source.support"] == "disabled"
+
+
+def test_values_of_variables_and_of_secret_keys_are_references_to_the_environment() -> None:
+    props = {"name": "orders", "database.password": "geheim", "url": "http://host/key=42", "topic": "t"}
+    result, environment = handed_over(props, {**props, "url": "http://host/key=${env:KEY}"})
+    assert (result["name"], result["topic"]) == ("orders", "t")
+    for key in ("database.password", "url"):
+        assert result[key].startswith("${kconnect:KCONNECT_HOSTED_")
+        assert environment[result[key].removeprefix("${kconnect:").removesuffix("}")] == props[key]
+
+
+def test_our_own_keys_are_not_passed_to_java() -> None:
+    assert connector_properties({"name": "a", "kconnect.max.records": "5"}, "sink", create_topics=True) == {"name": "a"}
+
+
+def test_topics_of_a_source_are_created_as_the_broker_does_it() -> None:
+    found = connector_properties({"name": "a", "topic.creation.default.partitions": "3"}, "source", create_topics=True)
+    assert found["topic.creation.default.partitions"] == "3"
+    assert found["topic.creation.default.replication.factor"] == "-1"
