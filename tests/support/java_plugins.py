@@ -15,6 +15,7 @@ SINKS = "META-INF/services/org.apache.kafka.connect.sink.SinkConnector"
 TRANSFORMATIONS = "META-INF/services/org.apache.kafka.connect.transforms.Transformation"
 FILE_SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"
 CONNECT_FILE = f"org.apache.kafka:connect-file:{KAFKA_VERSION}"
+DEBEZIUM = "io.debezium:debezium-connector-postgres:3.5.0.Final"
 CONNECT_FILE_JAR = f"connect-file-{KAFKA_VERSION}.jar"
 
 

@@ -15,12 +15,22 @@ from airflow_kconnect.machine.errors import SetupError
 SERVICES_JAR = "kconnect-services.jar"
 """Names the classes of a plug-in that does not do so itself."""
 
-# Classes that the worker's class loader provides to each plug-in: in its folder they would be dead weight, and their
-# manifests would list converters and transformations of Connect a second time.
+# What Connect's own class loader has for each plug-in: in its folder they would be dead weight, and their manifests
+# would list converters and transformations of Connect a second time.
 _PROVIDED = re.compile(
     r"(kafka-clients|connect-(api|json|transforms|runtime|basic-auth-extension)|slf4j-(api|simple|log4j12|reload4j|nop)"
     r"|log4j-slf4j2?-impl|logback-classic)-\d.*"
 )
+
+
+# Their classes are in the signatures of Connect's: a plug-in with its own would have others. Vendors leave them out of
+# their archives, too; as dependencies of an artifact they come along.
+_IN_SIGNATURES = re.compile(r"(jackson-(annotations|core|databind)|jakarta\.ws\.rs-api|javax\.ws\.rs-api)-\d.*")
+
+
+def resolved(jars: Iterable[Path]) -> list[Path]:
+    """Of the jars of an artifact and its dependencies those that belong into its folder, sorted by name."""
+    return [jar for jar in wanted(jars) if not _IN_SIGNATURES.fullmatch(jar.name)]
 
 
 def wanted(jars: Iterable[Path]) -> list[Path]:

@@ -48,7 +48,7 @@ def resolved_jars(coordinates: str, *, java: Java, progress: Progress | None = N
             raise SetupError(_unknown(coordinates, str(error))) from None
         raise
     found = [file for file in folder.iterdir() if file.suffix == ".jar" or archives.is_archive(file)]
-    return contents.wanted(found)
+    return contents.resolved(found)
 
 
 def _provide(coordinates: str, java: Java, progress: Progress | None) -> None:

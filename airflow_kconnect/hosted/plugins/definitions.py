@@ -96,9 +96,14 @@ class PluginJvm:
         def ask() -> Any:
             utils, runtime = self._connect.runtime.isolation.PluginUtils, self._connect.runtime
             wanted = utils.connectorVersionRequirement(config.get("connector.plugin.version"))
-            definition = self._plugins.newConnector(name, wanted).config()
-            values, groups = definition.validate(self._jvm.text_map(config)), self._jvm.view.java.util.ArrayList()
-            return runtime.AbstractHerder.generateResult(name, definition.configKeys(), values, groups)
+            # Values may be names of classes of the plug-in.
+            swap = self._plugins.withClassLoader(self._plugins.connectorLoader(name, wanted))
+            try:
+                definition = self._plugins.newConnector(name, wanted).config()
+                values, groups = definition.validate(self._jvm.text_map(config)), self._jvm.view.java.util.ArrayList()
+                return runtime.AbstractHerder.generateResult(name, definition.configKeys(), values, groups)
+            finally:
+                swap.close()
 
         answer: dict[str, Any] = self._json(f"asking {name} for its keys", ask)
         return answer

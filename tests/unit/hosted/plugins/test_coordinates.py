@@ -46,7 +46,7 @@ def test_the_connector_finds_its_class_afterwards() -> None:
 def test_the_folder_has_one_plugin_without_what_connect_has() -> None:
     provide([CONNECT_FILE], java=find_java())
     (plugin,) = coordinates_folder(CONNECT_FILE).iterdir()
-    assert not [jar for jar in plugin.iterdir() if jar.name.startswith(("kafka-clients", "connect-api", "slf4j"))]
+    assert not [jar for jar in plugin.iterdir() if jar.name.startswith(("kafka-", "connect-api", "slf4j", "jakarta"))]
 
 
 def test_several_at_once_make_one() -> None:

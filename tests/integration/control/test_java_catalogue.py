@@ -1,0 +1,139 @@
+"""Java plug-ins over Connect's REST API: one warm JVM answers for all tests of this file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.control import java_catalogue, plugin_catalogue
+from airflow_kconnect.control.errors import NotFoundError
+from airflow_kconnect.hosted.plugins.install import install
+from airflow_kconnect.hosted.plugins.warm import WarmPlugins
+from airflow_kconnect.machine.errors import SetupError
+from tests.support.java_plugins import DEBEZIUM, write_jar
+
+POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
+UNWRAP = "io.debezium.transforms.ByLogicalTableRouter"
+COMPLETE = {"database.hostname": "127.0.0.1", "database.user": "u", "database.dbname": "d", "topic.prefix": "p"}
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("plugins")
+    install(DEBEZIUM, folder)
+    return {"bootstrap.servers": "localhost:9092", "plugin.path": str(folder)}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm() -> Iterator[WarmPlugins]:
+    plugins = WarmPlugins()
+    patch = pytest.MonkeyPatch()
+    patch.setattr(java_catalogue, "WARM", plugins)
+    yield plugins
+    patch.undo()
+    plugins.close()
+
+
+def jvms() -> set[int]:
+    """Ids of the JVMs that this process has started for plug-ins."""
+    children = psutil.Process(os.getpid()).children()
+    return {child.pid for child in children if "py4j.GatewayServer" in child.cmdline()}
+
+
+def validated(worker: dict[str, str], config: dict[str, str]) -> dict[str, list[str]]:
+    """Key -> errors."""
+    keys = {"name": "c", "connector.class": POSTGRES, **config}
+    answer = plugin_catalogue.validation(POSTGRES, keys, worker)
+    found = {entry["value"]["name"]: entry["value"]["errors"] for entry in answer["configs"]}
+    assert answer["error_count"] == sum(map(len, found.values()))
+    return {key: errors for key, errors in found.items() if errors}
+
+
+def test_the_list_has_java_classes_that_do_not_exist_here(worker: dict[str, str]) -> None:
+    assert [each for each in plugin_catalogue.plugin_list(worker) if each["class"] == POSTGRES] == [
+        {"class": POSTGRES, "type": "source", "version": "3.5.0.Final"}
+    ]
+    everything = plugin_catalogue.plugin_list(worker, connectors_only=False)
+    names = [each["class"] for each in everything]
+    assert UNWRAP in names
+    # This one exists here too, and is what runs.
+    assert names.count("io.debezium.transforms.ExtractNewRecordState") == 1
+
+
+def test_keys_are_those_of_the_class_then_ours(worker: dict[str, str]) -> None:
+    keys = [key["name"] for key in plugin_catalogue.plugin_keys("PostgresConnector", worker)]
+    assert keys.index("slot.name") < keys.index("kconnect.max.records")
+    assert len(keys) == len(set(keys))
+
+
+def test_keys_of_a_transformation(worker: dict[str, str]) -> None:
+    assert "topic.regex" in [key["name"] for key in plugin_catalogue.plugin_keys(UNWRAP, worker)]
+
+
+def test_a_plugin_sees_the_json_classes_of_connect(worker: dict[str, str]) -> None:
+    """This converter looks for a method of Connect's by its parameters, and fails if they are of other jars."""
+    name = "io.debezium.converters.CloudEventsConverter"
+    assert plugin_catalogue.plugin_keys(name, worker) == []
+
+
+def test_a_name_that_nothing_has(worker: dict[str, str]) -> None:
+    with pytest.raises(NotFoundError, match=r"Unknown plugin a\.b\.C"):
+        plugin_catalogue.plugin_keys("a.b.C", worker)
+
+
+def test_errors_of_the_class_of_connect_and_of_our_keys_at_once(worker: dict[str, str]) -> None:
+    keys = {"tasks.max": "x", "kconnect.max.records": "y", "transforms": "a", "transforms.a.type": "no.such.Class"}
+    errors = validated(worker, {**keys, "snapshot.mode": "sometimes"})
+    assert {"tasks.max", "kconnect.max.records", "transforms.a.type", "snapshot.mode", "topic.prefix"} <= errors.keys()
+    assert "Class no.such.Class could not be found" in errors["transforms.a.type"][0]
+
+
+def test_the_class_itself_is_asked_which_tries_to_connect(worker: dict[str, str]) -> None:
+    errors = validated(worker, {**COMPLETE, "database.port": "1", "database.password": "p"})
+    assert list(errors) == ["database.hostname"]
+    assert "Connection to 127.0.0.1:1 refused" in errors["database.hostname"][0]
+
+
+def test_with_a_variable_only_keys_are_checked_and_nothing_connects(worker: dict[str, str]) -> None:
+    config = {**COMPLETE, "database.port": "1", "database.password": "${env:PASSWORD}", "max.batch.size": "many"}
+    assert list(validated(worker, config)) == ["max.batch.size"]
+
+
+def test_the_class_that_is_asked_must_be_that_of_the_configuration(worker: dict[str, str]) -> None:
+    with pytest.raises(ConfigError, match="does not match request type"):
+        plugin_catalogue.validation("a.Other", {"name": "c", "connector.class": POSTGRES}, worker)
+
+
+def test_one_jvm_answers_until_the_plugins_change(worker: dict[str, str]) -> None:
+    validated(worker, {})
+    before = jvms()
+    validated(worker, {})
+    assert jvms() == before
+    write_jar(Path(worker["plugin.path"]) / "another" / "another-1.0.jar", {"a": "b"})
+    validated(worker, {})
+    assert jvms() != before
+
+
+def test_without_java_what_is_known_without_it_is_checked(
+    worker: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_java(*_: Any) -> None:
+        raise SetupError("No Java was found")
+
+    monkeypatch.setattr(java_catalogue.WARM, "ask", no_java)
+    assert list(validated(worker, {"kconnect.max.records": "y", "snapshot.mode": "x"})) == ["kconnect.max.records"]
+
+
+def test_a_jvm_that_was_killed_is_replaced(worker: dict[str, str]) -> None:
+    validated(worker, {})
+    (pid,) = jvms()
+    psutil.Process(pid).kill()
+    with pytest.raises(RetriableError, match="Java was ended by SIGKILL"):
+        validated(worker, {})
+    assert "topic.prefix" in validated(worker, {})
