@@ -140,6 +140,11 @@ def progress(read: Read, now_ms: int) -> Progress | None:
     )
 
 
+def beats(config: Mapping[str, str]) -> bool:
+    """Whether a connector sends heartbeats, which are records even if nothing was changed."""
+    return str(config.get("heartbeat.interval.ms", "")).strip() not in ("", "0")
+
+
 class CaughtUp:
     """Whether a source has caught up with what the database had when the run began; asked again and again.
 
@@ -149,14 +154,21 @@ class CaughtUp:
     :param started_ms: when the run began, ms since the epoch.
     :param idle_ms: how long nothing must have moved.
     :param streams: see `streams`.
+    :param beats: see `beats`; heartbeats are polled and written, but are not events.
     :param is_sent: whether the database has sent everything that it had at the start, where it can be asked: silence
         may also mean that it is still reading a long log in which nothing is captured.
     """
 
     def __init__(
-        self, started_ms: int, idle_ms: int, *, streams: bool = True, is_sent: Callable[[], bool] = lambda: True
+        self,
+        started_ms: int,
+        idle_ms: int,
+        *,
+        streams: bool = True,
+        beats: bool = False,
+        is_sent: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._started_ms, self._idle_ms, self._streams = started_ms, idle_ms, streams
+        self._started_ms, self._idle_ms, self._streams, self._beats = started_ms, idle_ms, streams, beats
         self._is_sent = is_sent
         self.last: Progress | None = None
         self._seen: tuple[float, ...] | None = None
@@ -179,7 +191,8 @@ class CaughtUp:
             return False
         active = sum(_numbers(tasks, "source-record-active-count"))
         written = sum(_numbers(tasks, "source-record-write-total"))
-        self._watch((now.events, now.queued, polled, written, active), now_ms)
+        moving = () if self._beats else (now.queued, polled, written, active)
+        self._watch((now.events, *moving), now_ms)
         if now.snapshot_running or not self._can_be_at_its_end(now):
             return False
         if not self._was_sent:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
-from airflow_kconnect.hosted.debezium import CaughtUp, Read, is_debezium, progress, streams
+from airflow_kconnect.hosted.debezium import CaughtUp, Read, beats, is_debezium, progress, streams
 from airflow_kconnect.stores.watching.slot import Slot, SlotAddress, check_slot, read_slot, size_text
 from airflow_kconnect.stores.watching.slot_goal import SlotGoal
 
@@ -39,7 +39,9 @@ class SourceProgress:
         self._props = props
         self._slot = SlotAddress.of(props) if connector_class == _POSTGRES and "database.hostname" in props else None
         self._goal: SlotGoal | None = None
-        self._caught_up = CaughtUp(_now_ms(), idle_ms, streams=streams(props), is_sent=self._is_sent)
+        self._caught_up = CaughtUp(
+            _now_ms(), idle_ms, streams=streams(props), beats=beats(props), is_sent=self._is_sent
+        )
 
     def check(self, has_offsets: Callable[[], bool]) -> None:
         """Before anything starts: can the connector continue?

@@ -14,6 +14,7 @@ from airflow_kconnect.hosted.debezium import (
     Beans,
     CaughtUp,
     Progress,
+    beats,
     explanation,
     is_debezium,
     progress,
@@ -184,6 +185,21 @@ def test_a_batch_that_nobody_counts_for_a_moment_restarts_the_idle_time() -> Non
     assert _looks(caught_up, machine, until_ms=1900) is None
     machine.count(polled=3000, written=3000)
     assert _looks(caught_up, machine, from_ms=2000, until_ms=20_000) == 2000 + IDLE_MS
+
+
+def test_heartbeats_are_not_something_that_moves() -> None:
+    machine, caught_up = Machine(), CaughtUp(STARTED_MS, IDLE_MS, beats=True)
+    for beat in range(100):
+        machine.count(polled=beat, written=beat)
+        machine.streaming["QueueRemainingCapacity"] = 8192 - beat % 2
+        if caught_up.look(machine.read, STARTED_MS + 500 * beat):
+            break
+    assert beat == IDLE_MS // 500
+
+
+@pytest.mark.parametrize(("interval", "expected"), [(None, False), ("0", False), ("1000", True)])
+def test_heartbeats_are_off_by_default(interval: str | None, expected: bool) -> None:
+    assert beats({} if interval is None else {"heartbeat.interval.ms": interval}) is expected
 
 
 def test_constant_writes_end_when_all_that_was_there_at_the_start_is_polled() -> None:
