@@ -121,12 +121,12 @@ def test_one_jvm_answers_until_the_plugins_change(worker: dict[str, str]) -> Non
 
 
 def test_without_java_what_is_known_without_it_is_checked(
-    worker: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    worker: dict[str, str], warm: WarmPlugins, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_java(*_: Any) -> None:
         raise SetupError("No Java was found")
 
-    monkeypatch.setattr(java_catalogue.WARM, "ask", no_java)
+    monkeypatch.setattr(warm, "ask", no_java)
     assert list(validated(worker, {"kconnect.max.records": "y", "snapshot.mode": "x"})) == ["kconnect.max.records"]
 
 
