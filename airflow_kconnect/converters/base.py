@@ -52,6 +52,17 @@ class BatchParser(Protocol):
         """What `decode` needs for each of the messages (BINARY); null for those that it must parse itself."""
 
 
+class BatchEncoder(Protocol):
+    """Encodes the data of a batch where they are written; pickled."""
+
+    def messages(self, data: pa.Array, topics: pa.Array | str) -> tuple[pa.Array, pa.Array]:
+        """The messages (BINARY) and errors (STRING) of a batch; null data are tombstones.
+
+        :param topics: of each record, or of all.
+        :raises RetriableError: the run cannot continue.
+        """
+
+
 class Hints(NamedTuple):
     """What is known about messages before they are decoded.
 
@@ -140,6 +151,10 @@ class Converter(ABC):
     def encode_for(self, shape: Shape, column: Column, topic: Column | str) -> Encoded:
         """Encode data of one shape for their topics: a column, or the one topic of all records."""
         return self.encode(shape, column)
+
+    def batch_encoder(self, shape: Shape) -> BatchEncoder | None:
+        """Called in place of `encode_for` where the messages need not pass through Spark's JVM; None if they must."""
+        return None
 
     @abstractmethod
     def shapes_of(self, samples: Iterable[bytes | None]) -> list[Shape]:

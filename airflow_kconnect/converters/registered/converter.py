@@ -13,6 +13,7 @@ from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError, InternalError, RetriableError
 from airflow_kconnect.converters.base import (
     NO_HINTS,
+    BatchEncoder,
     BatchParser,
     Converter,
     Decoded,
@@ -34,6 +35,8 @@ from airflow_kconnect.registry.subjects import strategy
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
+
+    from airflow_kconnect.converters.registered.writing import MessageWriter
 
 
 class RegisteredConverter(Converter, SchemaHeaders):
@@ -101,22 +104,30 @@ class RegisteredConverter(Converter, SchemaHeaders):
         raise InternalError(f"{self.java_name()} cannot write records without knowing their topic")
 
     def encode_for(self, shape: Shape, column: Column, topic: Column | str) -> Encoded:
-        from airflow_kconnect.converters.registered.writing import MessageWriter, encoded, refused
+        from airflow_kconnect.converters.registered.writing import encoded, refused
 
-        if self._desk is None:
-            raise InternalError(f"{self.java_name()} cannot write records: no run is in progress")
         try:
-            schema = self._format.schema_of(shape)
+            writer = self._writer(shape)
         except DataError as error:
             if shape.schema is not None:
                 raise
             # Any record of a Python source may lack a schema, but usually none does.
             return refused(column, str(error))
+        return encoded(writer, column, topic, in_header=self.id_header_written is not None)
+
+    def batch_encoder(self, shape: Shape) -> BatchEncoder | None:
+        return None if shape.schema is None or self.id_header_written is not None else self._writer(shape)
+
+    def _writer(self, shape: Shape) -> MessageWriter:
+        from airflow_kconnect.converters.registered.writing import MessageWriter
+
+        if self._desk is None:
+            raise InternalError(f"{self.java_name()} cannot write records: no run is in progress")
+        schema = self._format.schema_of(shape)
         if shape not in self._shapes:
             self._shapes.append(shape)
         own = schema, self._format.encoder(schema, shape)
-        writer = MessageWriter(self._desk.address, self._shapes.index(shape), shape, self._format, own)
-        return encoded(writer, column, topic, in_header=self.id_header_written is not None)
+        return MessageWriter(self._desk.address, self._shapes.index(shape), shape, self._format, own)
 
     def _assign(self, number: int, topic: str) -> tuple[int, RegisteredSchema]:
         """Id and schema with which a topic's records of a shape are written, with its GUID if that is written."""

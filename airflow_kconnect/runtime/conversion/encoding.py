@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.error_cells import stage_prefix
-from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.converters.base import Converter, Role, encode_union, new_converter
 from airflow_kconnect.converters.id_header import SchemaHeaders
+from airflow_kconnect.runtime.conversion.batch_encoding import BatchEncoding
 from airflow_kconnect.runtime.settings import RunSettings
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def encoded(frame: RecordFrame, key: Converter, value: Converter) -> DataFrame:
+def batch_encodings(frame: RecordFrame, key: Converter, value: Converter) -> tuple[BatchEncoding, ...]:
+    """The parts that the writer encodes: their messages do not pass through Spark's JVM.
+
+    Not with dead letters: which rows keep their original is known only when all have been encoded.
+    """
+    if "original" in frame.carried:
+        return ()
+    found = []
+    for name, part, converter in (("key", frame.key, key), ("value", frame.value, value)):
+        encoder = converter.batch_encoder(part.shapes[0]) if len(part.shapes) == 1 and part.tag is None else None
+        if encoder is not None:
+            stage = stage_prefix(f"{name.upper()}_CONVERTER", converter.java_name())
+            found.append(BatchEncoding(name, stage, encoder))
+    return tuple(found)
+
+
+def encoded(frame: RecordFrame, key: Converter, value: Converter, later: Collection[BatchEncoding] = ()) -> DataFrame:
     """Apply the converters; the first failing stage's text is the row's ``error``.
+
+    :param later: the writer encodes these parts: their columns hold data.
 
     The order of rows does not change and nothing is shuffled. Constant parts (one topic, no key, no headers) are left
     out, since passing a column through Arrow has a cost.
@@ -27,6 +47,9 @@ def encoded(frame: RecordFrame, key: Converter, value: Converter) -> DataFrame:
     errors: list[Column] = [F.col("error")] if "error" in frame.carried else []
     for name, part, converter in (("key", frame.key, key), ("value", frame.value, value)):
         if part.absent and name == "key":
+            continue
+        if name in [encoding.part for encoding in later]:
+            columns.append(_data(frame, part).alias(name))
             continue
         data, error, schema_id = encode_union(frame, part, converter)
         columns.append(data.alias(name))
@@ -48,6 +71,14 @@ def encoded(frame: RecordFrame, key: Converter, value: Converter) -> DataFrame:
     if errors:
         columns.append(error.alias("error"))
     return frame.df.select(*columns)
+
+
+def _data(frame: RecordFrame, part: Union) -> Column:
+    """The column of a part with one shape; no schema is registered for dropped or bad records."""
+    from pyspark.sql import functions as F
+
+    column = frame.df[part.columns[0]]
+    return F.when(frame.df["error"].isNull(), column) if "error" in frame.carried else column
 
 
 def _with_header(headers: Column | None, name: str, value: Column) -> Column:

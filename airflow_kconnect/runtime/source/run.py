@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import CommittingProducer
-from airflow_kconnect.runtime.conversion.encoding import converter_of, encoded
+from airflow_kconnect.runtime.conversion.encoding import batch_encodings, converter_of, encoded
 from airflow_kconnect.runtime.dead_letters import with_error_column, with_originals
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import SOURCE_PHASES, PhaseTimer
@@ -202,10 +202,13 @@ class SourceRun:
             frame = self._kind.frame(work, splits, deadline)
             counted, count = observed(frame.df, padded=self._kind.poll)
             frame = self._transformed(frame.with_df(counted))
-            rows = encoded(frame, self._key, self._value)
+            later = batch_encodings(frame, self._key, self._value)
+            rows = encoded(frame, self._key, self._value, later)
             writer = self._writer_settings(work, pointer, splits, frame, deadline, monitor.address)
             self._phases.enter("moving records")
-            return collect_reports(spark, rows, writer), count()
+            reports = collect_reports(spark, rows, replace(writer, encodings=later))
+            _raise_first(reports)  # converters that serve the tasks know more about it
+            return reports, count()
 
     def _transformed(self, frame: RecordFrame) -> RecordFrame:
         """The frame after the transformations, with the content of dead letters."""
@@ -264,11 +267,8 @@ class SourceRun:
     def _reconcile(self, reports: list[SplitReport], read: int) -> None:
         """Everything that was read must be accounted for, or the run fails before the offsets are committed.
 
-        :raises InternalError: records are missing. :raises ConnectError: the error of a split.
+        :raises InternalError: records are missing.
         """
-        failed = [unpack_error(report.error) for report in reports if report.error]
-        if failed:
-            raise _first_cause(failed)
         accounted = sum(report.handled + report.already_done for report in reports)
         stopped = any(not report.done for report in reports) and self._settings.max_duration_ms is not None
         if accounted != read and not stopped:
@@ -358,6 +358,13 @@ def with_topic_suffix(frame: RecordFrame, suffix: str) -> RecordFrame:
     if frame.topic is None:
         return replace(frame, constant_topic=f"{frame.constant_topic}{suffix}")
     return frame.with_df(frame.df.withColumn(frame.topic, F.concat(F.col(frame.topic), F.lit(suffix))))
+
+
+def _raise_first(reports: Iterable[SplitReport]) -> None:
+    """:raises ConnectError: the error of a split."""
+    failed = [unpack_error(report.error) for report in reports if report.error]
+    if failed:
+        raise _first_cause(failed)
 
 
 def _first_cause(errors: list[ConnectError]) -> ConnectError:

@@ -30,6 +30,7 @@ from airflow_kconnect.runtime.bad_records import (
     original_of,
     triage,
 )
+from airflow_kconnect.runtime.conversion.batch_encoding import BatchEncoding, encoded_batch
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
 from airflow_kconnect.runtime.process.whole_input import whole
@@ -53,6 +54,7 @@ class WriterSettings:
     :param deadline_epoch_s: stop at the first commit after this time, or None.
     :param known_keys: keys under which the topic already has offsets of source partitions, reused byte for byte.
     :param errors: what to do with bad records.
+    :param encodings: the parts of records that are not encoded yet.
     :param poll: whether rows carry source partitions and offsets instead of progress.
     """
 
@@ -70,6 +72,7 @@ class WriterSettings:
     progress: ProgressAddress
     known_keys: Mapping[str, bytes]
     errors: ErrorHandling
+    encodings: tuple[BatchEncoding, ...] = ()
 
 
 @dataclass
@@ -151,13 +154,6 @@ def tracking_of(settings: WriterSettings, report: SplitReport, marker: Marker | 
     return MarkerTracking(settings.pointer, report, marker)
 
 
-def _records_of(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch without its padding."""
-    if "error" not in batch.schema.names or batch.column("error").null_count == batch.num_rows:
-        return batch
-    return batch.filter(pc.fill_null(pc.not_equal(batch.column("error"), PADDING), True))
-
-
 class ChunkedWriter:
     """Writes the rows of a split and commits on a timer, whether rows arrive or not."""
 
@@ -187,7 +183,7 @@ class ChunkedWriter:
         self._finish()
 
     def _write_all(self, batches: Iterator[pa.RecordBatch], clock: CommitClock) -> None:
-        for batch in map(_records_of, batches):
+        for batch in map(self._records_of, batches):
             with clock.turn():
                 self._refuse_errors_of_reading(batch)
                 rows = self._tracking.uncommitted(batch)
@@ -198,6 +194,12 @@ class ChunkedWriter:
         with clock.turn():
             self._tracking.check_end()
             self._commit(done=True)
+
+    def _records_of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The batch without its padding, encoded."""
+        if "error" in batch.schema.names and batch.column("error").null_count < batch.num_rows:
+            batch = batch.filter(pc.fill_null(pc.not_equal(batch.column("error"), PADDING), True))
+        return encoded_batch(batch, self._settings.encodings, self._settings.constant_topic)
 
     def _refuse_errors_of_reading(self, batch: pa.RecordBatch) -> None:
         """A row that is not a record cannot be skipped, and need not come after the resume point."""
