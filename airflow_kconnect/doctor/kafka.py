@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from confluent_kafka.admin import ResourceType
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.doctor.findings import Checks, Finding, ok, problem, skipped, warning
+from airflow_kconnect.doctor.findings import Checks, Finding, Status, ok, problem, skipped, warning
 from airflow_kconnect.doctor.inspector import TopicFacts
 from airflow_kconnect.doctor.subject import Subject
 from airflow_kconnect.stores.topics import replication_of
@@ -28,6 +28,7 @@ def register(checks: Checks) -> None:
     checks.add("Coordinators", needs=[_BROKER])(_coordinators)
     checks.add("Offset topic", needs=[_BROKER])(_offset_topic)
     checks.add("Config topic", needs=[_BROKER])(_config_topic)
+    checks.add("Status topic", needs=[_BROKER])(_status_topic)
     checks.add("Transactions", needs=[_BROKER])(_transactions)
 
 
@@ -118,6 +119,21 @@ def _config_topic(subject: Subject) -> Iterator[Finding]:
         )
         return
     yield from _internal_topic(subject, "config", topic, 1, ("READ",))
+    if facts.exists and "READ" in facts.rights and "WRITE" not in facts.rights:
+        text = f"this principal lacks the right to WRITE on topic {topic}, which runs do not need; the REST API and"
+        yield warning(f"{text} pausing, resuming and stopping connectors do", acl("Write", f"--topic {topic}"))
+
+
+def _status_topic(subject: Subject) -> Iterator[Finding]:
+    """Runs do not fail for want of a status."""
+    worker = subject.worker
+    topic, partitions = worker.status_topic, int(worker.get("status.storage.partitions"))
+    if not worker.writes_statuses:
+        yield ok("not named by the worker: only runs of registered connectors write statuses")
+        return
+    for finding in _internal_topic(subject, "status", topic, partitions, ("READ", "WRITE")):
+        is_problem = finding.status is Status.PROBLEM
+        yield warning(f"{finding.text}; states will not be shown", finding.cure) if is_problem else finding
 
 
 def _internal_topic(

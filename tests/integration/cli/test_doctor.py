@@ -203,6 +203,22 @@ class TestRights:
         found = doctor("--worker", alice(offset=offsets))[1]["Offset topic"][0]
         assert found["text"] == f"this principal lacks the right to WRITE on topic {offsets}"
 
+    def test_rights_that_only_the_control_plane_needs_are_warnings(
+        self, strict: EmbeddedBroker, alice: Callable[..., Path], allow: Callable[..., None]
+    ) -> None:
+        names = [create_topic(strict.bootstrap, unique("s"), 1, {"cleanup.policy": "compact"}) for _ in range(2)]
+        for name in names:
+            allow(ResourceType.TOPIC, name, "READ", "DESCRIBE_CONFIGS")
+        worker = alice(config=names[0], status=names[1])
+        found = doctor("--worker", worker)[1]
+        assert [finding["status"] for finding in found["Config topic"]] == ["ok", "warning"]
+        assert statuses(found, "Status topic") == ["warning"]
+        assert f"--operation Write --topic {names[1]}" in found["Status topic"][0]["cure"]
+        for name in names:
+            allow(ResourceType.TOPIC, name, "WRITE")
+        found = doctor("--worker", worker)[1]
+        assert (statuses(found, "Config topic", "Status topic"), len(found["Config topic"])) == (["ok", "ok"], 1)
+
     def test_a_sink_needs_its_group_and_the_offset_topic(
         self, strict: EmbeddedBroker, alice: Callable[..., Path], allow: Callable[..., None], file: Any
     ) -> None:
