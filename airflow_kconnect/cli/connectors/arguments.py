@@ -13,16 +13,21 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from airflow_kconnect.cli.connectors.completion import connector_names
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.submit.preflight import connector_config
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the connector.", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", help="Name of the connector.", show_default=False, autocompletion=connector_names),
+]
 NameOrFile = Annotated[
     str,
     typer.Argument(
         metavar="NAME|FILE",
         help="Name of the connector, or its file (.json, .yaml or .properties).",
         show_default=False,
+        autocompletion=connector_names,
     ),
 ]
 ConnectorFile = Annotated[

@@ -1,0 +1,61 @@
+"""What the shell is offered for the name of a connector: the registered ones of the place that the line means."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import typer
+
+# Whoever presses the tabulator key waits for it.
+_PATIENCE_S = 4.0
+_OPTIONS = ("server", "profile", "worker", "bootstrap_servers")
+
+
+def connector_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The names that begin like this; none if the place does not answer in time. Never fails, and prints nothing."""
+    found: list[str] = []
+
+    def ask() -> None:
+        try:
+            found.extend(_names(context))
+        except BaseException:  # the place is for the command to complain about
+            found.clear()
+
+    asking = threading.Thread(target=ask, daemon=True)
+    with _Silence():
+        asking.start()
+        asking.join(_PATIENCE_S)
+    return [name for name in sorted(found) if name.startswith(incomplete)]
+
+
+def _names(context: typer.Context) -> list[str]:
+    from airflow_kconnect.cli.connectors.target import chosen
+
+    typed: dict[str, Any] = {name: context.params.get(name) for name in _OPTIONS if _is_typed(context, name)}
+    place = chosen(typed.get("server"), typed.get("profile"), typed.get("worker"), typed.get("bootstrap_servers"))
+    connectors = place.connectors()
+    try:
+        return list(connectors.expanded())
+    finally:
+        connectors.close()
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+class _Silence:
+    """Kafka's client writes to the error output of the process, which is the user's line."""
+
+    def __enter__(self) -> None:
+        self._kept = os.dup(2)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
+
+    def __exit__(self, *_: object) -> None:
+        os.dup2(self._kept, 2)
+        os.close(self._kept)
