@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -92,6 +93,13 @@ class ConnectWorker(ConnectRest):
             "plugin.path": str(self._plugin_path),
             **(settings or {}),
         }
+
+    @classmethod
+    def of_group(cls, work_dir: Path | str, bootstrap: str, group: str, **more: Any) -> ConnectWorker:
+        """A worker of a group whose topics have its name, unless `more` names others."""
+        topics = {f"{store}_topic": f"{group}-{store}s" for store in ("offset", "config")}
+        topics["status_topic"] = f"{group}-status"
+        return cls(work_dir, bootstrap=bootstrap, group_id=group, **{**topics, **more})
 
     def __enter__(self) -> ConnectWorker:
         self.start()

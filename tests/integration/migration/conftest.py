@@ -30,15 +30,7 @@ from tests.support.kafka import create_topic
 def connect(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectWorker]:
     """A distributed worker, exactly-once on, with topics that nothing else uses."""
     group = unique("cluster")
-    with ConnectWorker(
-        tmp_path_factory.mktemp("connect"),
-        bootstrap=bootstrap,
-        group_id=group,
-        offset_topic=f"{group}-offsets",
-        config_topic=f"{group}-configs",
-        status_topic=f"{group}-status",
-        heap_mb=256,
-    ) as worker:
+    with ConnectWorker.of_group(tmp_path_factory.mktemp("connect"), bootstrap, group, heap_mb=256) as worker:
         yield worker
 
 

@@ -17,15 +17,7 @@ pytestmark = [pytest.mark.connect, pytest.mark.exhaustive, pytest.mark.timeout(3
 
 
 def _worker(folder: Path, bootstrap: str, group: str) -> ConnectWorker:
-    return ConnectWorker(
-        folder,
-        bootstrap=bootstrap,
-        group_id=group,
-        offset_topic=f"{group}-offsets",
-        config_topic=f"{group}-configs",
-        status_topic=f"{group}-status",
-        heap_mb=192,
-    )
+    return ConnectWorker.of_group(folder, bootstrap, group, heap_mb=192)
 
 
 @pytest.fixture(scope="module")

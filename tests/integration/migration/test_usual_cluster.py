@@ -21,13 +21,10 @@ pytestmark = [pytest.mark.connect, pytest.mark.exhaustive, pytest.mark.timeout(3
 def connect(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectWorker]:
     """Instead of the cluster of the other tests."""
     group = unique("cluster")
-    with ConnectWorker(
+    with ConnectWorker.of_group(
         tmp_path_factory.mktemp("connect"),
-        bootstrap=bootstrap,
-        group_id=group,
-        offset_topic=f"{group}-offsets",
-        config_topic=f"{group}-configs",
-        status_topic=f"{group}-status",
+        bootstrap,
+        group,
         exactly_once=False,
         heap_mb=256,
         settings={

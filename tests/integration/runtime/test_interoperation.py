@@ -23,13 +23,11 @@ pytestmark = [pytest.mark.connect, pytest.mark.timeout(240)]
 def connect(bootstrap: str, worker_topics: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectWorker]:
     """A distributed worker, exactly-once on, over the offset topic that our runs use."""
     group = unique("connect")
-    with ConnectWorker(
+    with ConnectWorker.of_group(
         tmp_path_factory.mktemp("connect"),
-        bootstrap=bootstrap,
-        group_id=group,
+        bootstrap,
+        group,
         offset_topic=worker_topics,
-        config_topic=f"{group}-configs",
-        status_topic=f"{group}-status",
         heap_mb=256,
     ) as worker:
         yield worker

@@ -31,12 +31,10 @@ NAMES, LOOK, MOVE, RUN, GIVE_BACK, FETCH, CHECK, STOP, COMPARE, RUN_BY_HAND, RES
 def connect(bootstrap: str, worker_topics: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectWorker]:
     """The Connect cluster that is left."""
     group = unique("cluster")
-    with ConnectWorker(
+    with ConnectWorker.of_group(
         tmp_path_factory.mktemp("connect"),
-        bootstrap=bootstrap,
-        group_id=group,
-        config_topic=f"{group}-configs",
-        status_topic=f"{group}-status",
+        bootstrap,
+        group,
         offset_topic=worker_topics,
         heap_mb=256,
     ) as worker:

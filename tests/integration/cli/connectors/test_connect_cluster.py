@@ -23,14 +23,7 @@ SECRET = "s3cr3t"
 def cluster(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConnectWorker]:
     """One worker, with topics of its own."""
     name = unique("cluster")
-    with ConnectWorker(
-        tmp_path_factory.mktemp("connect"),
-        bootstrap=bootstrap,
-        group_id=name,
-        offset_topic=f"{name}-offset",
-        config_topic=f"{name}-config",
-        status_topic=f"{name}-status",
-    ) as worker:
+    with ConnectWorker.of_group(tmp_path_factory.mktemp("connect"), bootstrap, name) as worker:
         yield worker
 
 
