@@ -28,7 +28,9 @@ _MOST_WAITING = 4
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
 _ROLES = ("key", "value")
 # All that a preview needs: other keys, such as passwords of databases, are not given to its process.
-_NEEDED = ("transforms", "predicates", "key.converter", "value.converter", "header.converter")
+_CONVERTERS = ("key.converter", "value.converter", "header.converter")
+# A transformation could show the value of a variable in disguise, and it would be that of a file of this machine.
+_UNRESOLVED = ("transforms", "predicates")
 _ENVELOPE = {"schema", "payload"}
 
 _turn = threading.Lock()
@@ -98,13 +100,14 @@ def _configuration(plane: ControlPlane, name: str, config: Mapping[str, Any] | N
 
 def _preview(plane: ControlPlane, config: Mapping[str, str], records: list[Any], *, schemas: bool) -> dict[str, Any]:
     is_sink = shown.kind(config) != "source"
-    needed = {key: value for key, value in config.items() if key.startswith(_NEEDED)}
-    needed |= {} if is_sink else _read_as_json(records)
-    worker = {key: str(value) for key, value in plane.worker_props.items() if key.startswith(_NEEDED)}
-    with plane.resolved({**needed, **_written_as_json(schemas=schemas)}) as found, _place():
+    chain = {key: value for key, value in config.items() if key.startswith(_UNRESOLVED)}
+    converters = {key: value for key, value in config.items() if key.startswith(_CONVERTERS)}
+    converters |= {} if is_sink else _read_as_json(records)
+    worker = {key: str(value) for key, value in plane.worker_props.items() if key.startswith(_CONVERTERS)}
+    with plane.resolved({**converters, **_written_as_json(schemas=schemas)}) as found, _place():
         of_worker = {key: found.worker.props[key] for key in worker}
         try:
-            answer = previewed_steps(found.config, records, of_worker, is_sink=is_sink, timeout_s=_TIMEOUT_S)
+            answer = previewed_steps(found.config | chain, records, of_worker, is_sink=is_sink, timeout_s=_TIMEOUT_S)
         except DataError as error:
             raise RequestError({"records": [str(error)]}) from None
         except ConfigError as error:

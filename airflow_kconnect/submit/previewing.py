@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, InternalError, RetriableError
+from airflow_kconnect.connect.variables.providers import AIRFLOW_SETTINGS
 from airflow_kconnect.machine.java import java_environment
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.submit.submit import SAFE_PATH
@@ -48,7 +49,7 @@ def _asked(module: str, request: Mapping[str, Any], timeout_s: float | None = No
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=java_environment() | SAFE_PATH,
+        env={k: text for k, text in java_environment().items() if not AIRFLOW_SETTINGS.fullmatch(k)} | SAFE_PATH,
         # Its JVM ends with it, also if this process has to end it.
         start_new_session=timeout_s is not None,
     )
