@@ -66,3 +66,16 @@ def checked(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Inspection:
     if errors:
         raise InvalidConfigurationError(errors, str(config.get(NAME)))
     return inspection
+
+
+def accepted(
+    name: str, config: Mapping[str, Any], known: Mapping[str, str], worker: Mapping[str, Any]
+) -> dict[str, str]:
+    """The texts of a configuration that may be registered. Raises what `named` and `checked` do.
+
+    :param known: what is registered now, which `[hidden]` stands for.
+    """
+    complete = secrets.restored(named(config, name), known)
+    checked(complete, worker)
+    texts, _ = texts_of(complete)
+    return texts

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.control import answers, configurations, resolving, secrets, shown
+from airflow_kconnect.control import answers, configurations, resolving, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
 from airflow_kconnect.control.resolving import Resolved, Variables
 from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, RemembersRuns, Runs
@@ -167,7 +166,7 @@ class ControlPlane:
         :raises ConfigError: the configuration is not valid; with all errors.
         :raises AlreadyExistsError: it is registered already.
         """
-        texts = self._checked(name, config, {})
+        texts = configurations.accepted(name, config, {}, self._props)
         self._stores.create(name, texts, initial)
         self._show_state(name, initial or TargetState.STARTED)
         return answers.connector_info(name, shown.shown(texts), [], shown.kind(texts))
@@ -183,7 +182,7 @@ class ControlPlane:
                 return True, self.create(name, config)
             except AlreadyExistsError:  # another request was faster
                 known = self._registered(name)
-        texts = self._checked(name, config, known.texts)
+        texts = configurations.accepted(name, config, known.texts, self._props)
         self._stores.put_config(name, texts)
         return False, answers.connector_info(name, shown.shown(texts), self._task_ids(name), shown.kind(texts))
 
@@ -280,13 +279,6 @@ class ControlPlane:
         if state is None:
             raise NotFoundError(text.format(name))
         return state
-
-    def _checked(self, name: str, config: Mapping[str, Any], known: Mapping[str, str]) -> dict[str, str]:
-        """The texts of a configuration that may be registered."""
-        complete = secrets.restored(configurations.named(config, name), known)
-        configurations.checked(complete, self._props)
-        texts, _ = texts_of(complete)
-        return texts
 
     @contextmanager
     def _validated(self, name: str) -> Iterator[tuple[ValidatedConfig, WorkerConfig]]:
