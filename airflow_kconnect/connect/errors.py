@@ -61,6 +61,10 @@ class RetriableError(ConnectError):
     exit_code = 3
 
 
+class OccupiedError(RetriableError):
+    """The connector is run by another process, whose statuses are left alone; the same run may succeed later."""
+
+
 class FencedError(ConnectError):
     """A newer run of the same connector has taken over; this one has stopped and committed nothing more."""
 

@@ -12,7 +12,7 @@ class Limits:
     """What bounds a run.
 
     :param idle_s: a source that has delivered nothing for so long has caught up.
-    :param max_records: stop when at least so many are written; None: no limit.
+    :param max_records: stop when at least that many are written; None: no limit.
     :param max_duration_s: stop after so long; None: no limit.
     """
 

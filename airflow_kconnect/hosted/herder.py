@@ -98,6 +98,15 @@ class ConnectHerder:
         """How the connector and its tasks are doing."""
         return self._jvm.call("asking for statuses", lambda: self._statuses(name))
 
+    def topics(self, name: str) -> list[str]:
+        """The topics that the connector has used on workers of this group."""
+
+        def ask() -> list[str]:
+            return sorted(str(topic) for topic in self._herder.connectorActiveTopics(name).topics())
+
+        topics: list[str] = self._call("asking for topics", ask)
+        return topics
+
     def pause(self, name: str) -> None:
         """Have the connector and its tasks on this worker deliver nothing new; returns when that was asked for."""
         state = self._connect.runtime.TargetState.PAUSED

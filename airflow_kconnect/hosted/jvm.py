@@ -208,7 +208,7 @@ class HostJvm:
             self._process.kill()
         self._process.wait()
         if self._gateway is not None:
-            # There is nobody left whose objects could be freed.
+            # No one is left whose objects could be freed.
             self._gateway._gateway_client.is_connected = False
         self._archive.discard()
         self.log.close()

@@ -61,7 +61,7 @@ class LogPump:
 
     @property
     def file(self) -> Path:
-        """The log file, with one older one beside it; 10 MB in all."""
+        """The log file, with an older one next to it; 10 MB in all."""
         return self._folder / "connect.log"
 
     def prepare(self) -> None:

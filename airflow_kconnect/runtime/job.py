@@ -186,7 +186,6 @@ def _run_hosted(
     if spec.replay or spec.replay_dead_letters:
         raise ConfigError({"connector.class": [f"{config.connector_class} {NOT_REPLAYED}"]}, config.name)
     hosted = HostedRun(spec, config, worker, run_id)
-    statuses.running()
-    report = hosted.run()
+    report = hosted.run(statuses.running)
     statuses.used(hosted.topics_used)
     return report

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from airflow_kconnect import __version__
+from airflow_kconnect.connect.errors import OccupiedError
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.stores.status_topic.runs import RunStatuses
@@ -30,6 +31,8 @@ def run_statuses(spec: RunSpec, worker: WorkerConfig, name: str, hide: Callable[
     statuses = (RunStatuses if live and name else _Silent)(worker, name, __version__, hide=hide)
     try:
         yield statuses
+    except OccupiedError:
+        raise  # how the connector is doing is told by the one that runs it
     except Exception as error:
         statuses.failed(error)
         raise

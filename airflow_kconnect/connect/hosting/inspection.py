@@ -17,7 +17,7 @@ def hosted_class(props: Mapping[str, str], worker: WorkerConfig) -> JavaPlugin |
     there is none.
 
     :param props: of the connector.
-    :raises ConfigError: several Java classes have this simple name, the class is no connector, its version is not
+    :raises ConfigError: several Java classes have this simple name, the class is not a connector, its version is not
         installed, or Java was asked for and there is no such class.
     """
     if not looks_hosted(props):
@@ -39,16 +39,11 @@ def looks_hosted(props: Mapping[str, str]) -> bool:
     return wish == "true" or not plugins.registry().knows(plugins.CONNECTORS, name)
 
 
-def is_hosted(config: Mapping[str, object], worker: Mapping[str, object]) -> bool:
-    """Whether a configuration runs a Java class; False also for one that is wrong.
+def hosted_kind(config: Mapping[str, object], worker: Mapping[str, object]) -> str | None:
+    """`source` or `sink` of the Java class that a configuration runs; None if it runs none, or is wrong.
 
     :param config: of the connector. :param worker: keys of the worker; variables need not be resolved.
     """
-    return hosted_kind(config, worker) is not None
-
-
-def hosted_kind(config: Mapping[str, object], worker: Mapping[str, object]) -> str | None:
-    """`source` or `sink` of the Java class that a configuration runs; None if it runs none, or is wrong."""
     props = {key: str(value) for key, value in config.items()}
     keys = {key: value for key, value in worker.items() if key in ("plugin.path", "kconnect.plugin.coordinates")}
     try:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 import tempfile
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted import libraries
@@ -25,6 +25,7 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.machine.java import find_java
+from airflow_kconnect.runtime.hosted import neighbours
 from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
 from airflow_kconnect.runtime.hosted.watching import Watching
@@ -62,24 +63,31 @@ class HostedRun:
         self._guarantee = "at_least_once"
         self._warnings: list[str] = []
         self._over = ""
+        self.topics_used: list[str] = []
+        """The topics that a sink reads, or that a source has written to, now or in former hosted runs."""
 
-    def run(self) -> RunReport:
+    def run(self, on_started: Callable[[], None] = lambda: None) -> RunReport:
         """The steps of a run.
 
-        1 the group must have no live members: they would take tasks
+        :param on_started: called once it is certain that no one else is at work.
+
+        1 no one else may be at work: a live member of the group would take tasks
         2 Java starts; Connect and the class itself validate the configuration; nothing is moved before that
-        3 what a killed run has left in the group's config topic is removed, then the worker joins the group
+        3 what others have left behind is fenced, and what a killed run has left in the group's config topic is removed;
+          then the worker joins the group
         4 the connector runs until it has caught up, or to a bound
         5 it stops, which commits; then its offsets are read for the report
         """
         self._phases.enter("connecting")
         self._admin.check_reachable()
+        self._refuse_others()  # 1
+        on_started()
         if self._kind == "sink":
             self._sink = SinkProgress(self._admin, self._clients, self._worker, self._config.props)
+            self.topics_used = self._sink.topics
             if not self._spec.dry_run and self._sink.caught_up(look=True):
                 self._over = "caught up"
                 return self._report()
-        self._await_no_members()  # 1
         ensure_offset_topic(self._admin, self._worker, self._offset_topic)
         self._source.check(lambda: bool(self._offsets()))
         failpoint("before-java")
@@ -95,9 +103,7 @@ class HostedRun:
             failpoint("after-joining")
             herder.put(self._name, props)
             self._phases.enter("moving records")
-            watching = Watching(jvm, herder, self._config, self._sink, self._source)
-            self._over = watching.until_over()  # 4
-            self._counts, self._tasks = watching.counts, watching.tasks
+            self._watch(jvm, herder)  # 4
             self._phases.enter("stopping")
             failpoint("before-stop")
             self._stop(herder)  # 5
@@ -105,11 +111,6 @@ class HostedRun:
         self._source.finish()
         failpoint("after-stop")
         return self._report()
-
-    @property
-    def topics_used(self) -> list[str]:
-        """The topics that a sink reads; those of a source are not known."""
-        return self._sink.topics if self._sink is not None else []
 
     @property
     def _offset_topic(self) -> str:
@@ -145,23 +146,17 @@ class HostedRun:
             required = herder.validate({**props, _EXACTLY_ONCE: "required"})
             self._guarantee = "at_least_once" if _EXACTLY_ONCE in required else "exactly_once"
 
-    def _await_no_members(self) -> None:
-        """:raises RetriableError: another run, or a Connect worker, is in the group."""
-        group, deadline = self._host.group_id, time.monotonic() + 8
-        while self._admin.has_members(group, "connect"):
-            if time.monotonic() > deadline:
-                raise RetriableError(
-                    f"connector {self._name}: group {group} has live members: another run of this connector is at work,"
-                    " or a Connect cluster of this `group.id`. Wait for it to end, or stop the cluster"
-                )
-            time.sleep(0.25)
-        if self._sink is not None and (state := self._admin.group_state(self._sink.group)).members:
-            raise RetriableError(
-                f"consumer group {self._sink.group} is {state.name} with {state.members} members: a Connect cluster"
-                " still runs this sink. Stop the connector there first"
-            )
+    def _refuse_others(self) -> None:
+        """:raises RetriableError: another run or a Connect cluster is at work on the connector."""
+        neighbours.refuse_running_cluster(self._admin, self._worker, self._name)
+        neighbours.await_no_members(self._admin, self._host.group_id, self._name)
+        if self._kind == "sink":
+            neighbours.refuse_running_sink(self._admin, sink_group(self._config.props))
 
     def _join(self, herder: ConnectHerder) -> None:
+        if self._kind == "source" and self._host.group_id != self._worker.group_id:
+            tasks = int(self._config.common["tasks.max"])
+            neighbours.fence_others(self._clients, self._worker, self._name, tasks)
         ensure_config_topic(self._admin, self._host)
         ensure_status_topic(self._admin, self._host)
         store = ConfigStore(self._host)
@@ -172,6 +167,18 @@ class HostedRun:
         finally:
             store.close()
         herder.start()
+
+    def _watch(self, jvm: HostJvm, herder: ConnectHerder) -> None:
+        watching = Watching(jvm, herder, self._config, self._sink, self._source)
+        try:
+            self._over = watching.until_over()
+        except ConnectError:
+            if jvm.is_alive:  # what others of its tasks have done is committed, and the group is left
+                self._stop(herder)
+            raise
+        self._counts, self._tasks = watching.counts, watching.tasks
+        if self._kind == "source" and self._counts.written:
+            self.topics_used = herder.topics(self._name)
 
     def _stop(self, herder: ConnectHerder) -> None:
         """A plug-in that does not stop is ended with its JVM; what it did not commit is moved again."""
@@ -194,6 +201,7 @@ class HostedRun:
             notes["dry_run"] = True
             if self._sink is not None:
                 notes["would_read_offsets"] = sum(lag.values())
+        complete = self._is_complete()
         return RunReport(
             connector=self._name,
             kind=self._kind,
@@ -209,13 +217,25 @@ class HostedRun:
             topics=self.topics_used,
             offsets=self._offsets(),
             splits=self._tasks,
-            complete=self._over in ("caught up", "idle") and not (self._kind == "sink" and self._over == "idle"),
+            complete=complete,
             notes=notes,
             warnings=[*self._config.warnings, *self._warnings, *self._source.warnings],
             durations_s=self._phases.durations(),
             lag=lag,
             lag_max=lag_max,
         )
+
+    def _is_complete(self) -> bool:
+        """Whether everything that was there at the start is committed, as far as can be known."""
+        if self._sink is None:
+            return self._over in ("caught up", "idle")
+        if self._sink.caught_up(look=True):
+            return True
+        if self._over == "idle":
+            self._warnings.append(
+                "the sink has taken all records and does not commit all of them yet; the next run gives it those again"
+            )
+        return False
 
     def _offsets(self) -> list[dict[str, Any]]:
         """What is committed: a sink's in its consumer group, a source's in the offset topic."""

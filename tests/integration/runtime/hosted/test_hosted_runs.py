@@ -53,6 +53,7 @@ def test_a_run_that_stopped_at_a_bound_is_completed_by_the_next_without_secrets_
     assert 1000 <= bounded.records["written"] == written
     whole = run_hosted(config)
     assert (whole.complete, whole.records["written"]) == (True, 30_000 - written)
+    assert whole.topics == [config["topic"]]
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
     group = hosted_group(config, hosting_worker["group.id"])
     stored = b"".join((record.value or b"") for record in read_all(bootstrap, f"{group}-configs"))
