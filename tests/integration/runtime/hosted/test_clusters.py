@@ -27,9 +27,14 @@ def test_a_source_moves_from_a_cluster_to_hosted_runs_and_back(
     in_cluster = {key: text for key, text in config.items() if not key.startswith("kconnect.")}
     in_cluster |= {"topic.creation.default.partitions": "1", "topic.creation.default.replication.factor": "-1"}
     group = hosting_worker["group.id"]
-    topics = {f"{kind}_topic": f"{group}-{kind}" for kind in ("config", "status")}
     keys = {f"{kind}.storage.topic": f"{group}-{kind}" for kind in ("config", "status")}
-    cluster = ConnectWorker(tmp_path / "cluster", bootstrap=bootstrap, group_id=group, **topics)
+    cluster = ConnectWorker(
+        tmp_path / "cluster",
+        bootstrap=bootstrap,
+        group_id=group,
+        config_topic=keys["config.storage.topic"],
+        status_topic=keys["status.storage.topic"],
+    )
     numbered.append(100)
     with cluster:
         cluster.create(name, in_cluster)
