@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 
 from airflow_kconnect.hosted.metrics import Counts
 
+# How many times longer a task may be silent while its thread is at work.
+_AT_WORK = 10
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -32,23 +35,30 @@ class Watch:
     began_s: float
     _counts: Counts = field(default_factory=Counts)
     _changed_s: float = 0.0
+    _worked_s: float = 0.0
 
     def __post_init__(self) -> None:
-        self._changed_s = self.began_s
+        self._changed_s = self._worked_s = self.began_s
 
     def quiet_s(self, now_s: float) -> float:
         """For how long nothing has changed, in seconds."""
         return now_s - self._changed_s
 
-    def over(self, now_s: float, seen: Counts, *, caught_up: bool | None = None, busy: bool = False) -> str | None:
+    def over(
+        self, now_s: float, seen: Counts, *, caught_up: bool | None = None, busy: bool = False, at_work: bool = False
+    ) -> str | None:
         """Why the run is over; None: it is not.
 
         :param seen: what the tasks have done so far.
         :param caught_up: what is known of it otherwise, such as from offsets; None: only time can tell.
         :param busy: something is known to be under way, such as a snapshot: silence then means nothing.
+        :param at_work: a task's thread computes or reads from a socket. Silence then counts only after a longer time:
+            there are sources that ask for records without a pause, or wait for them in a read.
         """
         if seen != self._counts or seen.active or busy:
             self._counts, self._changed_s = seen, now_s
+        if at_work:
+            self._worked_s = now_s
         limits = self.limits
         if limits.max_records is not None and seen.written >= limits.max_records:
             return "records"
@@ -56,4 +66,5 @@ class Watch:
             return "duration"
         if caught_up:
             return "caught up"
-        return "idle" if self.quiet_s(now_s) >= limits.idle_s else None
+        silent = now_s - max(self._changed_s, self._worked_s) >= limits.idle_s
+        return "idle" if silent or self.quiet_s(now_s) >= _AT_WORK * limits.idle_s else None

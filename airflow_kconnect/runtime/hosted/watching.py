@@ -73,8 +73,8 @@ class Watching:
             self.counts = self._counted()
             now = time.monotonic()
             known = self._caught_up(watch.quiet_s(now))
-            busy = self._threads.busy() or (known is False and self._source.is_known)
-            over = watch.over(now, self.counts, caught_up=known, busy=busy)
+            busy = known is False and self._source.is_known
+            over = watch.over(now, self.counts, caught_up=known, busy=busy, at_work=self._threads.busy())
             if now - told >= _PROGRESS_S:
                 told = now
                 self._tell(now - watch.began_s)

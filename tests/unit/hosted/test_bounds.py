@@ -32,6 +32,17 @@ class TestIdle:
         assert one.over(120.0, Counts(), busy=True) is None
         assert one.over(125.0, Counts()) == "idle"
 
+    def test_a_thread_at_work_gets_ten_times_as_long(self) -> None:
+        one = watch()
+        assert one.over(149.9, Counts(), at_work=True) is None
+        assert one.over(150.0, Counts(), at_work=True) == "idle"
+
+    def test_work_begins_the_idle_time_again(self) -> None:
+        one = watch()
+        assert one.over(104.0, Counts(), at_work=True) is None
+        assert one.over(108.9, Counts()) is None
+        assert one.over(109.0, Counts()) == "idle"
+
 
 class TestLimits:
     def test_as_many_records_as_allowed(self) -> None:
