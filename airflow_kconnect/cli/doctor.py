@@ -85,11 +85,11 @@ def checks(with_connector: bool) -> Checks:
 
     :param with_connector: also those of a connector's file.
     """
-    from airflow_kconnect.doctor import airflow, connector, kafka, machine
+    from airflow_kconnect.doctor import airflow, connector, kafka, machine, plugins
     from airflow_kconnect.doctor.findings import Checks
 
     all_checks = Checks()
-    for module in (machine, airflow, kafka, *([connector] if with_connector else [])):
+    for module in (machine, plugins, airflow, kafka, *([connector] if with_connector else [])):
         module.register(all_checks)
     return all_checks
 

@@ -41,6 +41,8 @@ logger.unknown.level=ERROR
 """
 _LEVEL = re.compile(r"(WARN|ERROR|FATAL) ")
 _FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")
+# Connect tries again without end, and shows the connector as running.
+_NO_TASKS = re.compile(r"Failed to reconfigure connector's tasks")
 _LINES_PER_MINUTE = 300
 _LONGEST_LINE = 4000
 _LAST_LINES = 5
@@ -58,6 +60,9 @@ class LogPump:
         self._thread: threading.Thread | None = None
         self._begun, self._count, self._left_out = time.monotonic(), 0, 0
         self._level = logging.WARNING
+        self._of_tasks = False
+        self.tasks_problem: list[str] = []
+        """Why Connect could not make the configurations of the tasks: exception and causes, at the last attempt."""
 
     @property
     def file(self) -> Path:
@@ -98,8 +103,13 @@ class LogPump:
             self._level = logging.WARNING if head[1] == "WARN" else logging.ERROR
             line = line[head.end() :]
             self._last.append(line)
+            self._of_tasks = _NO_TASKS.match(line) is not None
+            if self._of_tasks:
+                self.tasks_problem = []
         elif not _FRAME.match(line) and line:
             self._last.append(line)
+            if self._of_tasks:
+                self.tasks_problem.append(line)
         now = time.monotonic()
         if now - self._begun > 60:
             self._tell_left_out()

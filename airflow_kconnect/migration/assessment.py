@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any
 
 from airflow_kconnect.connect import plugins
-from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.sink import PollSinkConnector
 from airflow_kconnect.connect.connector.source import PollSourceConnector
 from airflow_kconnect.connect.errors import ConfigError
@@ -24,7 +23,7 @@ from airflow_kconnect.submit.preflight import check_configuration
 NO_WORKER = {"bootstrap.servers": "localhost:9092"}
 """What configurations are validated with if no worker is named: nothing is connected to."""
 
-_NO_JAVA = "there is no such class here, and connectors in Java cannot be hosted yet"
+_NOT_INSTALLED = "there is no such class here, and no Java plug-in below `plugin.path` has it"
 _PLUGIN_KEYS = (".type", ".converter", CONNECTOR_CLASS)
 _NOT_FOUND = ("could not be found", "Failed to find any class")
 
@@ -34,8 +33,10 @@ class How(StrEnum):
 
     SPARK = "Spark"
     PYTHON = "Python"
-    JAVA = "not here: a Java class"
-    """Only its Java class exists. Connectors in Java cannot be hosted yet."""
+    HOSTED = "hosted: its Java class"
+    """Its Java class is installed, and runs in a Connect worker of each run."""
+    JAVA = "hosted, once its Java class is installed"
+    """Only its Java class exists, and it is not below `plugin.path`."""
     UNKNOWN = "not known"
     """The configuration names no class."""
 
@@ -78,7 +79,7 @@ class Assessment:
     @property
     def verdict(self) -> Verdict:
         """Whether it can move."""
-        if self.how in (How.JAVA, How.UNKNOWN):
+        if self.how is How.UNKNOWN:
             return Verdict.STAYS
         return Verdict.NEEDS_CHANGES if self.problems else Verdict.READY
 
@@ -104,7 +105,7 @@ def assess(
         str(config.get("name", "")),
         inspection.kind or kind,
         inspection.connector_class,
-        _how(inspection.plugin, inspection.connector_class),
+        _how(inspection),
     )
     try:
         found.without_effect = check_configuration(config, used, None)
@@ -116,15 +117,17 @@ def assess(
     _check_converters(found, config, worker)
     found.secrets = [key for key, value in config.items() if is_literal_secret(key, value)]
     found.advice += advice_about(found.connector_class, config)
-    if found.how in (How.SPARK, How.PYTHON):
+    if found.how not in (How.JAVA, How.UNKNOWN):
         found.identity = _identity(inspection)
     return found
 
 
-def _how(plugin: type[Connector] | None, name: str) -> How:
-    if plugin is None:
-        return How.JAVA if name else How.UNKNOWN
-    return How.PYTHON if issubclass(plugin, (PollSourceConnector, PollSinkConnector)) else How.SPARK
+def _how(inspection: Inspection) -> How:
+    if inspection.hosted is not None:
+        return How.HOSTED
+    if inspection.plugin is None:
+        return How.JAVA if inspection.connector_class else How.UNKNOWN
+    return How.PYTHON if issubclass(inspection.plugin, (PollSourceConnector, PollSinkConnector)) else How.SPARK
 
 
 def _names_missing_class(key: str, texts: Sequence[str]) -> bool:
@@ -136,8 +139,9 @@ def _check_class(found: Assessment, written: str, classes_there: Sequence[str]) 
     there = [name for name in classes_there if written in _short(name)]
     if found.how is How.JAVA:
         known = plugins.registry().names(plugins.CONNECTORS)
-        found.problems = {**found.problems, CONNECTOR_CLASS: [f"{_NO_JAVA}.{advice(found.connector_class, known)}"]}
-    elif len(there) == 1 and _loaded(there[0]) is not _loaded(found.connector_class):
+        text = f"{_NOT_INSTALLED}.{advice(found.connector_class, known)}"
+        found.problems = {**found.problems, CONNECTOR_CLASS: [text]}
+    elif len(there) == 1 and _loaded(there[0]) != _loaded(found.connector_class):
         text = f"{written} is {there[0]} in Connect, and {found.connector_class} here; write the full name"
         found.add_problem(CONNECTOR_CLASS, text)
 

@@ -129,7 +129,7 @@ class JavaPlugins:
             for _ in range(_DEEPEST):
                 head = _head(name, jars)
                 if head is None:
-                    return None if name.startswith(_PROVIDED) or not name else name
+                    return None if name == class_name or name.startswith(_PROVIDED) else name
                 name = head.superclass
         return None
 

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.hosting.keys import IDLE_MS, START_TIMEOUT_MS
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.hosted import metrics
 from airflow_kconnect.hosted.bounds import Limits, Watch
-from airflow_kconnect.hosted.herder import ConnectHerder, Statuses
+from airflow_kconnect.hosted.herder import ConnectHerder, Statuses, TaskState
 from airflow_kconnect.hosted.jvm import HostJvm
 from airflow_kconnect.hosted.metrics import Counts, MBeans
 from airflow_kconnect.hosted.threads import TaskThreads
@@ -47,6 +47,7 @@ class Watching:
         source: SourceProgress,
     ) -> None:
         self._herder, self._config, self._sink, self._source = herder, config, sink, source
+        self._jvm = jvm
         self._read, self._threads = MBeans(jvm), TaskThreads(jvm, config.name)
         self.counts = Counts()
         """What the tasks have done."""
@@ -101,7 +102,9 @@ class Watching:
         return self._sink.caught_up(look=quiet_s >= _LOOK_AFTER_S)
 
     def _await_started(self) -> None:
-        """:raises RetriableError: it takes too long."""
+        """:raises ConnectError: it takes too long, or fails in making its tasks, which Connect would try again without
+        end.
+        """
         timeout_s = self._config.common[START_TIMEOUT_MS] / 1000
         began = time.monotonic()
         without_tasks: float | None = None
@@ -111,6 +114,8 @@ class Watching:
                 return
             if statuses.started:
                 without_tasks = without_tasks or now
+                if problem := self._jvm.log.tasks_problem:
+                    raise failure(self._config.name, TaskState("making its tasks", "FAILED", "\n".join(problem)))
                 if now - without_tasks > _WITHOUT_TASKS_S:
                     return
             if now - began > timeout_s:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from airflow_kconnect.migration.assessment import Assessment, How, Verdict, assess
+from tests.support.java_plugins import source_jar
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 CONVERTERS = {"key.converter": STRING, "value.converter": STRING}
@@ -37,11 +39,24 @@ def test_a_valid_configuration_can_move() -> None:
     assert judged(FILE).verdict is Verdict.READY
 
 
-def test_a_java_connector_stays_and_the_text_says_what_to_do_instead() -> None:
+def test_a_java_connector_that_is_not_installed_says_how_to_install_it() -> None:
     found = judged({**FILE, "connector.class": "io.debezium.connector.postgresql.PostgresConnector"})
     (text,) = found.problems["connector.class"]
-    assert found.verdict is Verdict.STAYS
-    assert text.startswith("there is no such class here, and connectors in Java cannot be hosted yet. Not supported")
+    assert found.verdict is Verdict.NEEDS_CHANGES
+    assert text.startswith("there is no such class here, and no Java plug-in below `plugin.path` has it. It is a Java")
+    assert "kconnect plugins install io.debezium:debezium-connector-postgres:" in text
+
+
+def test_a_java_connector_that_is_installed_can_move(tmp_path: Path) -> None:
+    source_jar(tmp_path / "acme" / "acme-1.0.jar", "com.acme.AcmeSource")
+    worker = {"bootstrap.servers": "localhost:9092", "plugin.path": str(tmp_path), "group.id": "g"}
+    converters = {"key.converter": "com.acme.Converter", "value.converter": "com.acme.Converter"}
+    found = assess(
+        {"name": "c", "connector.class": "AcmeSource", **converters}, "source", worker, ["com.acme.AcmeSource"]
+    )
+    assert (found.how, found.verdict, found.problems) == (How.HOSTED, Verdict.READY, {})
+    assert found.connector_class == "com.acme.AcmeSource"
+    assert found.identity["offset topic"] == "connect-offsets"
 
 
 def test_all_missing_classes_are_listed() -> None:
