@@ -51,7 +51,7 @@ def install(
 
     A plug-in is code: runs execute it with their own rights. Installing executes nothing of it.
 
-    Exit codes: 0 it is installed; 1 it is no plug-in, unknown, or another one has its folder; 3 the download failed.
+    Exit codes: 0 it is installed; 1 it is not a plug-in, unknown, or another one has its folder; 3 the download failed.
     """
     with errors_in_one_line():
         folder = into.absolute() if into else java_plugins(worker).plugin_path[0]

@@ -83,7 +83,7 @@ def _found(java: JavaPlugins, name: str, version: str | None) -> tuple[JavaPlugi
         names = ", ".join(str(each.version) for each in versions)
         raise ConfigError({"--version": [f"{versions[0].name} is not installed in version {version}, but in: {names}"]})
     if known.registry().knows(known.CONNECTORS, name):
-        raise ConfigError({"CLASS": [f"{name} is no Java plug-in: kconnect reference {name} prints its keys"]})
+        raise ConfigError({"CLASS": [f"{name} is not a Java plug-in: kconnect reference {name} prints its keys"]})
     names = ", ".join(dict.fromkeys(each.name for each in java.connectors())) or "none"
     text = f"there is no Java plug-in {name}; Java connectors are: {names}."
     raise ConfigError({"CLASS": [text + advice(name, [each.name for each in java.all()])]})

@@ -34,8 +34,8 @@ def chosen(props: Mapping[str, object], worker: WorkerConfig) -> JavaPlugin | No
 
     Where coordinates were not downloaded yet, it is what the configuration says about it.
 
-    :raises ConfigError: the version that is asked for is not installed, the class is no connector, or several classes
-        have this simple name.
+    :raises ConfigError: the version that is asked for is not installed, the class is not a connector, or several
+        classes have this simple name.
     """
     versions = installed_versions(props, worker)
     if not versions:
@@ -68,7 +68,7 @@ def _check_is_no_other(props: Mapping[str, object], worker: WorkerConfig) -> Non
         raise ConfigError({CONNECTOR_CLASS: [text + "with everything that it needs"]})
     others: Sequence[JavaPlugin] = [plugin for plugin in plugins.all() if plugin.name == name]
     what = f"a {others[0].kind.replace('_', ' ')}" if others else "neither a source nor a sink connector, or abstract"
-    raise ConfigError({CONNECTOR_CLASS: [f"{name} is in {jar}, but it is no connector: it is {what}"]})
+    raise ConfigError({CONNECTOR_CLASS: [f"{name} is in {jar}, but it is not a connector: it is {what}"]})
 
 
 def _not_downloaded(props: Mapping[str, object], worker: WorkerConfig) -> JavaPlugin | None:

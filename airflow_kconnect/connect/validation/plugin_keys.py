@@ -114,7 +114,7 @@ def _bad_coordinates(name: str, entries: list[str]) -> str | None:
 
 def _bad_patterns(name: str, entries: list[str]) -> str | None:
     if OFF in entries and len(entries) > 1:
-        return f"{OFF} stands alone; remove it, or the patterns beside it"
+        return f"{OFF} stands alone; remove it, or the patterns next to it"
     wrong = [entry for entry in entries if entry not in (OFF, "*") and (":" not in entry or " " in entry)]
     if wrong:
         return f"expected {OFF}, * or patterns such as io.debezium:*; not {', '.join(wrong)}"

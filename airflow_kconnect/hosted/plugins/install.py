@@ -53,7 +53,7 @@ def install(what: str, into: Path, *, replace: bool = False, progress: Progress 
     :param into: the folder of plug-ins, created if missing.
     :param replace: whether a folder of the same name may be replaced.
     :param progress: called with lines of text while files arrive.
-    :raises SetupError: it is no plug-in, or a folder of its name is there and is another one.
+    :raises SetupError: it is not a plug-in, or a folder of its name is there and is another one.
     :raises RetriableError: the download failed or the disk is full.
     :raises ConfigError: this is neither a path nor coordinates.
     """
@@ -136,7 +136,7 @@ def _from_path(path: Path, work: Path) -> Path:
         folder.mkdir(parents=True)
         shutil.copyfile(path, folder / path.name)
         return folder
-    raise SetupError(f"{path} is no plug-in: expected a folder, a .zip, a .tar.gz or a .jar.")
+    raise SetupError(f"{path} is not a plug-in: expected a folder, a .zip, a .tar.gz or a .jar.")
 
 
 def _copied(source: Path, folder: Path) -> Path:

@@ -20,7 +20,7 @@ from airflow_kconnect.hosted.plugins.definitions import PluginJvm
 T = TypeVar("T")
 
 IDLE_S = 600.0
-"""The JVM, some 150 MB, is ended when nobody has asked for so long."""
+"""The JVM, some 150 MB, is ended after this time without a question."""
 
 log = logging.getLogger("kconnect.hosted")
 

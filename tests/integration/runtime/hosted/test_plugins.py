@@ -96,5 +96,5 @@ def test_a_plugin_without_manifest_is_found_by_connect_too(
 
 def test_a_class_that_is_no_connector(run_hosted: Run, java_source: Config) -> None:
     task = "org.apache.kafka.connect.file.FileStreamSourceTask"
-    with pytest.raises(ConfigError, match=f"{task} is in .*, but it is no connector"):
+    with pytest.raises(ConfigError, match=f"{task} is in .*, but it is not a connector"):
         run_hosted({**java_source(), "connector.class": task})

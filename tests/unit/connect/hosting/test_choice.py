@@ -98,7 +98,7 @@ def test_a_class_that_is_no_connector(plugins: Path) -> None:
     name = "com.acme.Mask"
     write_jar(plugins / "acme" / "acme.jar", {TRANSFORMATIONS: name, "com/acme/Mask.class": b""})
     jar = plugins / "acme" / "acme.jar"
-    assert error_of(inspected(name)) == f"{name} is in {jar}, but it is no connector: it is a transformation"
+    assert error_of(inspected(name)) == f"{name} is in {jar}, but it is not a connector: it is a transformation"
 
 
 def test_a_superclass_that_is_in_no_jar_is_named(plugins: Path) -> None:
