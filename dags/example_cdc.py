@@ -6,7 +6,7 @@ What it needs:
 * Debezium's connector, once on the machine that runs Spark's driver:
   `kconnect plugins install io.debezium:debezium-connector-postgres:3.5.0.Final`;
 * an Airflow connection `shop` (type `postgres`) with host, port, schema (the database), login and password. The server
-  runs with `wal_level=logical`, and the user may replicate and create publications;
+  (PostgreSQL 14 or newer) runs with `wal_level=logical`, and the user may replicate and create publications;
 * in that database a table `orders` with a primary key. The sink creates the table `orders_copy`.
 
 The first run copies the table, each later one (every five minutes) what was changed since. Between two runs there is
@@ -43,9 +43,11 @@ SOURCE = {
         "slot.name": "shop_cdc",
         "publication.name": "shop_cdc",
         "publication.autocreate.mode": "filtered",
-        # So that each run releases the WAL of tables that are not captured.
-        "lsn.flush.mode": "connector_and_driver",
-        "status.update.interval.ms": "1000",
+        # Each run writes something that Debezium reads and confirms, so that the WAL of other tables is released.
+        "heartbeat.interval.ms": "1000",
+        "heartbeat.action.query": "select pg_logical_emit_message(true, 'heartbeat', now()::text)",
+        # A slot that was dropped and created again is an error, not a gap.
+        "offset.mismatch.strategy": "trust_offset",
         **JSON,
     },
 }

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConnectError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.hosted.debezium import CaughtUp, Read, beats, is_debezium, progress, streams
 from airflow_kconnect.stores.watching.slot import Slot, SlotAddress, check_slot, read_slot, size_text
 from airflow_kconnect.stores.watching.slot_goal import SlotGoal
@@ -18,6 +18,11 @@ _POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 # After a crash the server needs a moment to notice that the reader of a slot is gone.
 _RELEASE_S = 15.0
 _POLL_S = 0.5
+_DRIVER = (
+    "`lsn.flush.mode` is `connector_and_driver`: the driver may move the slot beyond the connector's offsets, and then "
+    "the next run fails as if WAL were missing. To release WAL, use `heartbeat.interval.ms` and "
+    "`heartbeat.action.query`."
+)
 _UNFINISHED = (
     "The run has ended within a snapshot, which cannot be resumed: the next run begins it again. Rows that were moved "
     "are moved again, and a row that is deleted before it is read again stays in copies. Raise `kconnect.max.records` "
@@ -47,9 +52,18 @@ class SourceProgress:
         """Before anything starts: can the connector continue?
 
         :param has_offsets: whether it has committed source offsets.
-        :raises ConfigError: its slot is gone or has lost WAL. :raises RetriableError: another process reads it.
+        :raises ConfigError: its slot is gone, has lost WAL, or would be dropped at the end.
+        :raises RetriableError: another process reads it.
         """
-        if self._slot is None or not self._readable(self._slot):
+        if self._slot is None:
+            return
+        if self._props.get("slot.drop.on.stop", "").strip().lower() == "true":
+            text = "must not be true: each run ends with a stop, and the changes until the next one would be lost"
+            raise ConfigError({"slot.drop.on.stop": [text]}, self._props.get("name"))
+        if self._props.get("lsn.flush.mode", "").strip().lower() == "connector_and_driver":
+            self.warnings.append(_DRIVER)
+            log.warning("%s", _DRIVER)
+        if not self._readable(self._slot):
             return
         deadline = time.monotonic() + _RELEASE_S
         while True:

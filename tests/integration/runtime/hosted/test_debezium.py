@@ -53,7 +53,9 @@ def config(database: PostgresDatabase) -> dict[str, str]:
         "publication.autocreate.mode": "filtered",
         "publication.name": f"pub_{database.name}",
         # As the guide has it: so that the WAL of other tables is released.
-        **{"lsn.flush.mode": "connector_and_driver", "status.update.interval.ms": "1000"},
+        "heartbeat.interval.ms": "500",
+        "heartbeat.action.query": "select pg_logical_emit_message(true, 'heartbeat', now()::text)",
+        "offset.mismatch.strategy": "trust_offset",
         # Debezium looks every half second.
         "kconnect.hosted.idle.ms": "2000",
         "value.converter": "org.apache.kafka.connect.json.JsonConverter",
@@ -82,7 +84,7 @@ def test_a_table_then_exactly_its_changes(
 ) -> None:
     """One story, since each step needs the runs before it."""
     first = go()
-    assert (first.records["written"], first.guarantee, first.complete) == (ROWS, "exactly_once", True)
+    assert (first.guarantee, first.complete) == ("exactly_once", True)
     events = _events(bootstrap, config)
     assert sorted(event["after"]["id"] for event in events) == list(range(1, ROWS + 1))
     assert first.notes["replication_slot"]["wal_status"] == "reserved"
@@ -91,16 +93,15 @@ def test_a_table_then_exactly_its_changes(
     database.execute("delete from item where id = 5")
     database.execute("insert into item values (0, 'new', 0)")
     second = go()
-    # A deletion is an event and a tombstone.
-    assert second.records["written"] == 103
+    assert second.guarantee == "exactly_once"
     changes = _events(bootstrap, config, ROWS)
     assert sorted(event["op"] for event in changes) == ["c", "d", *["u"] * 100]
     assert len({(event["source"]["lsn"], str(event["before"] or event["after"])) for event in changes}) == 102
 
-    # Nothing to read but WAL of which nothing is captured: Debezium can release it without a change.
+    # Nothing is captured of this WAL, but the heartbeat is.
     write_wal(database, 20)
     third = go()
-    assert third.records["written"] == 0
+    assert len(_events(bootstrap, config, ROWS)) == 102
     assert third.notes["replication_slot"]["behind_bytes"] < 10_000_000
 
     with _writer(database):
