@@ -1,4 +1,4 @@
-"""Debezium's connector for PostgreSQL, as people install it: a folder with its jars."""
+"""Debezium's connector for PostgreSQL and others' plug-ins, as people install them: a folder with the jars of each."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from airflow_kconnect.hosted import libraries
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 
+APICURIO = "io.apicurio:apicurio-registry-utils-converter:2.6.13.Final"
 POSTGRES = "io.debezium:debezium-connector-postgres:3.5.0.Final"
 
 
-def debezium_folder(folder: Path) -> Path:
-    """A folder for `plugin.path`: without the libraries that Connect has itself, like Debezium's own archives."""
+def debezium_folder(folder: Path, *others: str) -> Path:
+    """A folder for `plugin.path`: without the libraries that Connect has itself, like Debezium's own archives.
+
+    :param others: Maven coordinates of further plug-ins.
+    """
     java = find_java()
     provided = {_artifact(jar) for jar in ivy.resolve(libraries.CONNECT, java=java).glob("*.jar")}
-    plugin = folder / "debezium-connector-postgres"
-    plugin.mkdir(parents=True, exist_ok=True)
-    for jar in ivy.resolve([POSTGRES], java=java).glob("*.jar"):
-        if _artifact(jar) not in provided and not (plugin / jar.name).exists():
-            (plugin / jar.name).symlink_to(jar)
+    for coordinates in (POSTGRES, *others):
+        plugin = folder / coordinates.split(":")[1]
+        plugin.mkdir(parents=True, exist_ok=True)
+        for jar in ivy.resolve([coordinates], java=java).glob("*.jar"):
+            if _artifact(jar) not in provided and not (plugin / jar.name).exists():
+                (plugin / jar.name).symlink_to(jar)
     return folder
 
 

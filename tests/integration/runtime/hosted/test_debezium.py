@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import threading
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import fastavro
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
-from tests.support.debezium import debezium_folder
+from tests.support.debezium import APICURIO, debezium_folder
 from tests.support.kafka import read_values
 from tests.support.postgres import PostgresDatabase, PostgresServer
 from tests.support.slots import debezium_config, write_wal
@@ -116,6 +119,37 @@ def test_a_table_then_exactly_its_changes(
     database.execute("select pg_drop_replication_slot(%s)", [database.name])
     with pytest.raises(ConfigError, match="does not exist, but the connector has offsets"):
         go()
+
+
+@pytest.mark.exhaustive
+def test_the_avro_converter_of_a_third_party_writes_the_events(
+    bootstrap: str,
+    registry_url: str,
+    database: PostgresDatabase,
+    config: dict[str, str],
+    worker_props: dict[str, str],
+    tmp_path: Path,
+) -> None:
+    name = unique("avro")
+    own = {"name": name, "topic.prefix": name, "slot.name": name.replace("-", "_")}
+    avro = {
+        "value.converter": "io.apicurio.registry.utils.converter.AvroConverter",
+        "value.converter.apicurio.registry.url": registry_url.replace("/apis/ccompat/v7", "/apis/registry/v2"),
+        "value.converter.apicurio.registry.auto-register": "true",
+        "value.converter.apicurio.registry.headers.enabled": "false",
+        "value.converter.apicurio.registry.id-handler": "io.apicurio.registry.serde.Legacy4ByteIdHandler",
+        "value.converter.apicurio.registry.use-id": "contentId",
+    }
+    plugins = debezium_folder(tmp_path / "plugins", APICURIO)
+    worker = {**worker_props, "plugin.path": str(plugins)}
+    report = run(RunSpec({**config, **own, "publication.name": own["slot.name"], **avro}, worker, run_id=unique("run")))
+    assert (report.guarantee, report.complete) == ("exactly_once", True)
+    values = [value for value in read_values(bootstrap, f"{name}.public.item") if value is not None]
+    with urllib.request.urlopen(f"{registry_url}/schemas/ids/{int.from_bytes(values[0][1:5])}") as answer:
+        schema = fastavro.parse_schema(json.loads(json.load(answer)["schema"]))
+    events: list[Any] = [fastavro.schemaless_reader(io.BytesIO(value[5:]), schema, None) for value in values]
+    rows = dict(database.execute("select id, n from item"))
+    assert {event["after"]["id"]: event["after"]["n"] for event in events} == rows
 
 
 def _rebuilt(events: list[dict[str, Any]]) -> dict[int, int]:
