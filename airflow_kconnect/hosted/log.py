@@ -103,7 +103,7 @@ class LogPump:
             self._level = logging.WARNING if head[1] == "WARN" else logging.ERROR
             line = line[head.end() :]
             self._last.append(line)
-            self._of_tasks = _NO_TASKS.match(line) is not None
+            self._of_tasks = _NO_TASKS.search(line) is not None
             if self._of_tasks:
                 self.tasks_problem = []
         elif not _FRAME.match(line) and line:

@@ -43,3 +43,18 @@ def test_a_flood_is_cut_and_counted(tmp_path: Path, caplog: pytest.LogCaptureFix
 def test_the_last_messages_are_told_when_java_ends(tmp_path: Path) -> None:
     pump = followed(tmp_path, "ERROR first (a)\n\tat x.y(Z.java:1)\nException in thread\n")
     assert pump.last_words() == " Its last messages: first (a) / Exception in thread"
+
+
+def test_why_connect_cannot_make_tasks_is_kept(tmp_path: Path) -> None:
+    pump = followed(
+        tmp_path,
+        "ERROR something else (a)\njava.lang.IllegalStateException: no\n"
+        "ERROR [Worker groupId=g] Failed to reconfigure connector's tasks (c), retrying after backoff. (a.B)\n"
+        "java.lang.NoClassDefFoundError: com/acme/Task\n\tat x.y(Z.java:1)\n"
+        "Caused by: java.lang.ClassNotFoundException: com.acme.Task\n\t... 9 more\n"
+        "WARN later (a)\nhello\n",
+    )
+    assert pump.tasks_problem == [
+        "java.lang.NoClassDefFoundError: com/acme/Task",
+        "Caused by: java.lang.ClassNotFoundException: com.acme.Task",
+    ]
