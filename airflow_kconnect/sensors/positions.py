@@ -143,7 +143,7 @@ def _bound(key: str, value: Any, kind: Callable[[str], N]) -> N | None:
 def whole_number(key: str, value: Any) -> int | None:
     """A rendered parameter.
 
-    :raises ConfigError: it is no whole number.
+    :raises ConfigError: it is not a whole number.
     """
     return _bound(key, value, int)
 
