@@ -120,6 +120,7 @@ class KafkaAdmin:
         self._servers = str(config.get("bootstrap.servers", ""))
         self._timeout_s = timeout_s
         self._errors: list[KafkaError] = []
+        self._groups_with_coordinator: set[str] = set()
         self._client = admin_client({**config, "error_cb": self._errors.append})
 
     def check_reachable(self) -> dict[str, int]:
@@ -331,6 +332,11 @@ class KafkaAdmin:
         self, request: ConsumerGroupTopicPartitions, *, require_stable: bool
     ) -> dict[TopicPartition, Committed]:
         group = request.group_id
+        if group not in self._groups_with_coordinator:
+            # librdkafka crashes the process if the broker that it asks for offsets does not coordinate the group yet,
+            # as in a new cluster. It retries other requests.
+            self.group_state(group)
+            self._groups_with_coordinator.add(group)
 
         def ask() -> dict[TopicPartition, Committed]:
             futures = self._client.list_consumer_group_offsets(
