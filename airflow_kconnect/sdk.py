@@ -94,6 +94,7 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.converters.base import (
     NO_HINTS,
     UNKNOWN_SHAPE,
+    BatchEncoder,
     BatchParser,
     Converter,
     Decoded,
@@ -141,6 +142,7 @@ __all__ = [
     "TIME",
     "TIMESTAMP",
     "UNKNOWN_SHAPE",
+    "BatchEncoder",
     "BatchParser",
     "BatchRenderer",
     "Change",

@@ -9,6 +9,7 @@ from typing import Any
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import describe, describe_key
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.hosting.keys import java_props
 from airflow_kconnect.connect.java_plugins.kinds import CONNECTORS, KINDS, Kind
 from airflow_kconnect.connect.validation.before_variables import worker_without_references
@@ -40,7 +41,7 @@ def java_list(worker: Mapping[str, Any], *, connectors_only: bool) -> Iterator[d
     :param worker: variables not resolved.
     """
     registry = plugins.registry()
-    found = worker_without_references(worker).java_plugins().all()
+    found = java_plugins(worker_without_references(worker)).all()
     for kind in CONNECTORS if connectors_only else _LISTED:
         for plugin in found:
             if plugin.kind == kind and not registry.knows(_GROUPS[kind], plugin.name):
@@ -54,7 +55,7 @@ def java_keys(name: str, version: str | None, worker: Mapping[str, Any]) -> list
     :raises SetupError: Java cannot be started here. :raises RetriableError: it did not answer.
     """
     known = worker_without_references(worker)
-    java = known.java_plugins()
+    java = java_plugins(known)
     plugin = java.find(name) or java.find(name, kinds=tuple(KINDS.values()))
     if plugin is None:
         return None
@@ -89,7 +90,7 @@ def java_infos(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, A
 
 def _asked(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, Any]:
     worker: WorkerConfig = inspection.worker
-    java = worker.java_plugins(coordinates_of(inspection.props))
+    java = java_plugins(worker, coordinates_of(inspection.props))
     props = java_props(inspection.props) | {CONNECTOR_CLASS: inspection.connector_class}
     unknown = {key for key, value in config.items() if has_reference(value) and key in props}
     if not unknown:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder, default_folder
 from airflow_kconnect.connect.java_plugins.problems import problems
 from airflow_kconnect.connect.validation.plugin_keys import COORDINATES, coordinates_of
@@ -24,7 +25,7 @@ def register(checks: Checks) -> None:
 def _plugins(subject: Subject) -> Iterator[Finding]:
     worker = subject.worker if subject.worker_props else WorkerConfig.defaults()
     coordinates = coordinates_of(subject.props)
-    java = worker.java_plugins(coordinates)
+    java = java_plugins(worker, coordinates)
     named = [folder for folder in java.plugin_path if folder != default_folder() or folder.is_dir()]
     wanted = [*coordinates, *coordinates_of(worker.props)]
     missing = [each for each in wanted if not coordinates_folder(each).is_dir()]

@@ -10,6 +10,7 @@ import typer
 
 from airflow_kconnect.cli.local.broker import default_data
 from airflow_kconnect.cli.worker import resolved, worker_config
+from airflow_kconnect.connect.hosting.installed import java_plugins as plugins_of
 from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
@@ -41,4 +42,4 @@ def java_plugins(file: Path | None) -> JavaPlugins:
 
     :raises ConfigError: the file cannot be read, or its keys are wrong.
     """
-    return WorkerConfig.from_props(worker_keys(file)).java_plugins()
+    return plugins_of(WorkerConfig.from_props(worker_keys(file)))

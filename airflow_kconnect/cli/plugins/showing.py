@@ -16,6 +16,7 @@ from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.cli.plugins.places import WorkerFile, worker_keys
 from airflow_kconnect.connect import plugins as known
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
 from airflow_kconnect.connect.java_plugins.kinds import KINDS
 from airflow_kconnect.connect.java_plugins.versions import matches
@@ -52,7 +53,7 @@ def show(
     logging.getLogger("kconnect.hosted").setLevel(logging.CRITICAL)
     with errors_in_one_line():
         config = WorkerConfig.from_props(worker_keys(worker))
-        java = config.java_plugins()
+        java = java_plugins(config)
         plugin, versions = _found(java, name, version)
         with (
             tempfile.TemporaryDirectory(prefix="kconnect-plugins-") as folder,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
 from airflow_kconnect.connect.java_plugins.kinds import Kind
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder, coordinates_problem
@@ -26,7 +27,7 @@ def installed_versions(props: Mapping[str, object], worker: WorkerConfig) -> lis
     """
     name = str(props.get(CONNECTOR_CLASS) or "")
     own = [coordinates_folder(each) for each in coordinates_of(props) if not coordinates_problem(each)]
-    return JavaPlugins(own).versions(name) or worker.java_plugins(coordinates_of(props)).versions(name)
+    return JavaPlugins(own).versions(name) or java_plugins(worker, coordinates_of(props)).versions(name)
 
 
 def chosen(props: Mapping[str, object], worker: WorkerConfig) -> JavaPlugin | None:
@@ -59,7 +60,7 @@ def notes(props: Mapping[str, object], worker: WorkerConfig) -> list[str]:
 
 def _check_is_no_other(props: Mapping[str, object], worker: WorkerConfig) -> None:
     name = str(props.get(CONNECTOR_CLASS) or "")
-    plugins = worker.java_plugins(coordinates_of(props))
+    plugins = java_plugins(worker, coordinates_of(props))
     jar = plugins.class_exists(name)
     if jar is None:
         return

@@ -14,6 +14,7 @@ from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, ConfigValue, texts_of
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.inspection import hosted_class
+from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.validation.connector_keys import common_config, sink_config, source_config
 from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
@@ -119,7 +120,7 @@ def _find_class(
     try:
         if (hosted := hosted_class(props, worker)) is not None:
             return hosted, None, hosted.name, {}
-        java = {found.name for found in worker.java_plugins(coordinates_of(props)).connectors()}
+        java = {found.name for found in java_plugins(worker, coordinates_of(props)).connectors()}
         plugin = plugins.registry().connector(class_name, hosted=java)
         return None, plugin, plugins.registry().resolve(plugins.CONNECTORS, class_name, key=CONNECTOR_CLASS), {}
     except ConfigError as error:

@@ -8,7 +8,7 @@ can be used as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -24,8 +24,6 @@ from airflow_kconnect.connect.config import (
     texts_of,
 )
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.java_plugins import JavaPlugins
-from airflow_kconnect.connect.java_plugins.places import coordinates_problem, folders
 from airflow_kconnect.connect.validation.client_keys import worker_client_errors
 from airflow_kconnect.connect.validation.override_policy import (
     ALLOWLIST,
@@ -34,7 +32,7 @@ from airflow_kconnect.connect.validation.override_policy import (
     POLICY,
     unknown_policy,
 )
-from airflow_kconnect.connect.validation.plugin_keys import COORDINATES, PLUGIN_PATH, define_worker_keys
+from airflow_kconnect.connect.validation.plugin_keys import define_worker_keys
 from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
 from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, worker_problem
 
@@ -147,16 +145,6 @@ class WorkerConfig:
     def internal_topics(self) -> frozenset[str]:
         """Topics that no connector may read by a pattern, or write to."""
         return frozenset(str(self.parsed[f"{store}.storage.topic"]) for store in _STORES)
-
-    def java_plugins(self, coordinates: Sequence[str] = ()) -> JavaPlugins:
-        """The Java plug-ins of this worker: those of Maven coordinates, as far as they were resolved, and those below
-        `plugin.path`.
-
-        :param coordinates: of the connector; they come before the worker's own.
-        """
-        # What is not in the form of coordinates is an error of its key, and has no folder.
-        known = [each for each in coordinates if not coordinates_problem(each)]
-        return JavaPlugins(folders(self.parsed[PLUGIN_PATH], [*known, *self.parsed[COORDINATES]]))
 
     def offset_topic_of(self, source: Mapping[str, Any]) -> str:
         """Where a source keeps its offsets: its own ``offsets.storage.topic``, else the worker's.

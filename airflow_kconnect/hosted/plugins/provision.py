@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins import JavaPlugin, JavaPlugins
 from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -22,7 +23,7 @@ def plugin_properties(
     :param plugin: the connector's class.
     :param folder: private to this run; gets a folder of links if some plug-ins are left out.
     """
-    everything = worker.java_plugins(coordinates_of(props))
+    everything = java_plugins(worker, coordinates_of(props))
     elements = [element for element in everything.plugin_path if element.exists()]
     left_out = {other.folder for other in everything.versions(plugin.name)} - {plugin.folder}
     if not plugin.has_manifest:

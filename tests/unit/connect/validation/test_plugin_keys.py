@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
 from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.connect.validation.plugin_keys import COORDINATES
@@ -28,16 +29,16 @@ class TestPlaces:
         monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path))
 
     def test_without_plugin_path_the_folder_in_the_cache(self, tmp_path: Path) -> None:
-        assert WorkerConfig.from_props(KAFKA).java_plugins().plugin_path == (tmp_path / "plugins",)
+        assert java_plugins(WorkerConfig.from_props(KAFKA)).plugin_path == (tmp_path / "plugins",)
 
     def test_folders_of_plugin_path(self) -> None:
         worker = WorkerConfig.from_props({**KAFKA, "plugin.path": "/usr/share/java, /opt/connectors"})
-        assert worker.java_plugins().plugin_path == (Path("/usr/share/java"), Path("/opt/connectors"))
+        assert java_plugins(worker).plugin_path == (Path("/usr/share/java"), Path("/opt/connectors"))
         assert worker.warnings == ()
 
     def test_coordinates_come_first_those_of_the_connector_before_the_workers(self, tmp_path: Path) -> None:
         worker = WorkerConfig.from_props({**KAFKA, COORDINATES: "g:worker:1"})
-        ours, workers, installed = worker.java_plugins(["g:connector:1"]).plugin_path
+        ours, workers, installed = java_plugins(worker, ["g:connector:1"]).plugin_path
         assert (ours, workers) == (coordinates_folder("g:connector:1"), coordinates_folder("g:worker:1"))
         assert installed == tmp_path / "plugins"
 

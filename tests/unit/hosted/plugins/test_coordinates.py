@@ -9,6 +9,7 @@ import pytest
 
 from airflow_kconnect.connect.cache import cache_folder
 from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.plugins.coordinates import provide
@@ -36,9 +37,9 @@ def fails(folder: Path, output: str) -> Java:
 
 def test_the_connector_finds_its_class_afterwards() -> None:
     worker = WorkerConfig.from_props({"bootstrap.servers": "localhost:9092"})
-    assert worker.java_plugins([CONNECT_FILE]).find(FILE_SOURCE) is None
+    assert java_plugins(worker, [CONNECT_FILE]).find(FILE_SOURCE) is None
     provide([CONNECT_FILE], java=find_java())
-    found = worker.java_plugins([CONNECT_FILE]).find(FILE_SOURCE)
+    found = java_plugins(worker, [CONNECT_FILE]).find(FILE_SOURCE)
     assert found is not None
     assert found.jar.name == CONNECT_FILE_JAR
 
