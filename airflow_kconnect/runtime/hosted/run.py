@@ -51,13 +51,13 @@ class HostedRun:
     def __init__(self, spec: RunSpec, config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> None:
         assert config.hosted is not None
         self._spec, self._config, self._worker, self._run_id = spec, config, worker, run_id
-        self._name, self._kind = config.name, config.kind
+        self._name, self._kind, self._class_name = config.name, config.kind, config.hosted.name
         self._host = host_worker(worker, hosted_group(config.props, worker.group_id))
         self._clients = ClientConfigs(worker.props, {}, config.name)
         self._admin = GroupAdmin(self._clients.admin())
         self._phases = PhaseTimer(HOSTED_PHASES, config.name)
         self._sink: SinkProgress | None = None
-        self._source = SourceProgress(config.hosted.name, config.props, config.common[IDLE_MS])
+        self._source = SourceProgress(self._class_name, config.props, config.common[IDLE_MS])
         self._counts = Counts()
         self._tasks = 0
         self._guarantee = "at_least_once"
@@ -83,7 +83,7 @@ class HostedRun:
         self._refuse_others()  # 1
         on_started()
         if self._kind == "sink":
-            self._sink = SinkProgress(self._admin, self._clients, self._worker, self._config.props)
+            self._sink = SinkProgress(self._admin, self._clients, self._worker, self._class_name, self._config.props)
             self.topics_used = self._sink.topics
             if not self._spec.dry_run and self._sink.caught_up(look=True):
                 self._over = "caught up"
