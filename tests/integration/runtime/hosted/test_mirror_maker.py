@@ -1,0 +1,127 @@
+"""MirrorMaker 2's connectors between two brokers: the worker's is the target, another is the source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+from confluent_kafka import TopicPartition as KafkaTopicPartition
+
+from airflow_kconnect.local.broker import EmbeddedBroker
+from tests.support import unique
+from tests.support.kafka import create_topic, produce, read_all
+
+COORDINATES = "org.apache.kafka:connect-mirror:4.3.0"
+
+Config = Callable[..., dict[str, str]]
+Run = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """`host:port` of the broker that is mirrored."""
+    embedded = EmbeddedBroker(tmp_path_factory.mktemp("origin"))
+    embedded.start()
+    yield embedded.bootstrap
+    embedded.stop()
+
+
+@pytest.fixture
+def mirror(origin: str, bootstrap: str) -> Config:
+    """The configuration of one of the connectors: `mirror("Source", topic)`. The alias of the source is its own."""
+    alias = unique("origin")
+
+    def config(part: str, topic: str, **more: str) -> dict[str, str]:
+        converter = "org.apache.kafka.connect.converters.ByteArrayConverter"
+        return {
+            "name": unique("mirror"),
+            "connector.class": f"org.apache.kafka.connect.mirror.Mirror{part}Connector",
+            "kconnect.hosted.idle.ms": "2000",
+            "source.cluster.alias": alias,
+            "target.cluster.alias": "target",
+            "source.cluster.bootstrap.servers": origin,
+            "target.cluster.bootstrap.servers": bootstrap,
+            "topics": topic,
+            "replication.factor": "1",
+            "offset-syncs.topic.replication.factor": "1",
+            "checkpoints.topic.replication.factor": "1",
+            "heartbeats.topic.replication.factor": "1",
+            "sync.topic.acls.enabled": "false",
+            "key.converter": converter,
+            "value.converter": converter,
+            # Otherwise values of headers become Base64.
+            "header.converter": converter,
+            **{key.replace("__", "-").replace("_", "."): text for key, text in more.items()},
+        }
+
+    return config
+
+
+def contents(bootstrap: str, topic: str) -> list[tuple[Any, ...]]:
+    """What mirroring keeps of each record."""
+    return [(r.partition, r.key, r.value, r.headers, r.timestamp) for r in read_all(bootstrap, topic)]
+
+
+def test_each_run_mirrors_what_is_new_and_only_once(
+    origin: str, bootstrap: str, mirror: Config, run_hosted: Run
+) -> None:
+    topic = create_topic(origin, unique("orders"), 2)
+    config = mirror("Source", topic, **{"source_consumer_isolation_level": "read_committed"})
+    produce(origin, topic, [f"first {n}" for n in range(300)], key="k", headers=[("h", b"1")])
+    produce(origin, topic, [f"second {n}" for n in range(300)])
+    copy = f"{config['source.cluster.alias']}.{topic}"
+    first = run_hosted(config, **{"kconnect.plugin.coordinates": COORDINATES})
+    assert (first.records["written"], first.guarantee, first.complete) == (600, "exactly_once", True)
+    produce(origin, topic, [f"third {n}" for n in range(100)])
+    second = run_hosted(config, **{"kconnect.plugin.coordinates": COORDINATES})
+    assert second.records["written"] == 100
+    assert contents(bootstrap, copy) == contents(origin, topic)
+
+
+def test_checkpoints_move_a_consumer_group_to_the_copy(
+    origin: str, bootstrap: str, mirror: Config, run_hosted: Run
+) -> None:
+    topic, group = create_topic(origin, unique("orders")), unique("readers")
+    produce(origin, topic, [f"record {n}" for n in range(50)])
+    config = mirror("Source", topic)
+    worker = {"kconnect.plugin.coordinates": COORDINATES}
+    run_hosted(config, **worker)
+    commit(origin, group, topic, 50)
+    checkpoints = mirror(
+        "Checkpoint",
+        topic,
+        groups=group,
+        emit_checkpoints_interval_seconds="1",
+        sync_group_offsets_enabled="true",
+        sync_group_offsets_interval_seconds="1",
+        kconnect_hosted_idle_ms="5000",
+    )
+    report = run_hosted(checkpoints, **worker)
+    assert report.complete
+    assert committed(bootstrap, group, f"{config['source.cluster.alias']}.{topic}") == 50
+
+
+@pytest.mark.exhaustive
+def test_heartbeats_end_at_a_number_of_records(origin: str, bootstrap: str, mirror: Config, run_hosted: Run) -> None:
+    config = mirror("Heartbeat", "none", kconnect_max_records="2")
+    report = run_hosted(config, **{"kconnect.plugin.coordinates": COORDINATES})
+    assert report.records["written"] >= 2
+    assert len(read_all(bootstrap, "heartbeats")) >= 2
+
+
+def commit(bootstrap: str, group: str, topic: str, offset: int) -> None:
+    """What a consumer that has read up to there does."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+    consumer.commit(offsets=[KafkaTopicPartition(topic, 0, offset)], asynchronous=False)
+    consumer.close()
+
+
+def committed(bootstrap: str, group: str, topic: str) -> int:
+    """The offset that a group has committed."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+    try:
+        return int(consumer.committed([KafkaTopicPartition(topic, 0)], timeout=30)[0].offset)
+    finally:
+        consumer.close()
