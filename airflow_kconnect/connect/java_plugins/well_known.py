@@ -61,7 +61,7 @@ CONNECTORS: tuple[WellKnown, ...] = (
         "org.apache.iceberg.connect.IcebergSinkConnector",
         "sink",
         "org.apache.iceberg:iceberg-kafka-connect",
-        "1.10.0",
+        "1.9.2",
     ),
     WellKnown(
         "com.mongodb.kafka.connect.MongoSourceConnector", "source", "org.mongodb.kafka:mongo-kafka-connect", None

@@ -32,7 +32,7 @@ KNOWN = {group: registry().names(group) for group in (CONNECTORS, CONVERTERS, TR
         ("io.confluent.connect.elasticsearch.ElasticsearchSinkConnector", "kconnect plugins install FILE.zip."),
         ("com.mongodb.kafka.connect.MongoSinkConnector", "install org.mongodb.kafka:mongo-kafka-connect:VERSION"),
         ("com.wepay.kafka.connect.bigquery.BigQuerySinkConnector", "Parquet files"),
-        ("org.apache.iceberg.connect.IcebergSinkConnector", "org.apache.iceberg:iceberg-kafka-connect:1.10.0"),
+        ("org.apache.iceberg.connect.IcebergSinkConnector", "org.apache.iceberg:iceberg-kafka-connect:1.9.2"),
         ("org.apache.camel.kafkaconnector.httpsink.CamelHttpsinkSinkConnector", "that of httpsink"),
         ("com.github.jcustenborder.kafka.connect.spooldir.SpoolDirCsvSourceConnector", "FileStreamSource"),
         ("io.confluent.kafka.connect.datagen.DatagenConnector", "VerifiableSource"),
