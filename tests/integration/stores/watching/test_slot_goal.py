@@ -16,7 +16,10 @@ from tests.support.slots import debezium_config, reader_of, slot_of, write_wal
 
 @pytest.fixture(scope="module")
 def database(postgres: PostgresServer) -> PostgresDatabase:
-    return postgres.create_database()
+    database = postgres.create_database()
+    # Changes are decoded with the catalogue of their time: the publication comes first.
+    database.execute("create publication other")
+    return database
 
 
 @pytest.fixture
