@@ -43,7 +43,7 @@ def slot_of(database: PostgresDatabase, name: str) -> Iterator[str]:
 @contextmanager
 def reader_of(database: PostgresDatabase, slot: str) -> Iterator[int]:
     """Another program reads the slot; its process in the server."""
-    if not database.execute("select from pg_publication where pubname = 'other'"):
+    if not database.execute("select 1 from pg_publication where pubname = 'other'"):
         database.execute("create publication other for all tables")
     target = f"host={LOOPBACK} port={database.port} user={database.user} dbname={database.name}"
     reader = subprocess.Popen(
