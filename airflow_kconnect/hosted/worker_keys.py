@@ -8,6 +8,7 @@ from airflow_kconnect.connect.hosting.keys import java_props
 from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, POLICY
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.hosted.java_clients import is_librdkafkas, java_client_keys
 
 PROVIDER = "kconnect"
 """The alias under which the worker finds values that must not be in its config topic."""
@@ -48,8 +49,11 @@ def worker_properties(host: WorkerConfig) -> dict[str, str]:
     """All keys of Connect's `DistributedConfig`, but for those about plug-ins (`plugin_properties`).
 
     :param host: see `host_worker`; its topics exist.
+    :raises ConfigError: Java has nothing for some of the settings by which brokers are reached.
     """
-    passed = {key: text for key, text in host.props.items() if not key.startswith(_NOT_PASSED)}
+    passed = {
+        key: text for key, text in host.props.items() if not key.startswith(_NOT_PASSED) and not is_librdkafkas(key)
+    }
     typed = {key: _text(host.get(key)) for key in _TYPED}
     converters = {f"{kind}.converter": str(host.get(f"{kind}.converter")) for kind in ("key", "value", "header")}
     replication = {f"{store}.storage.replication.factor": "-1" for store in ("offset", "config", "status")}
@@ -59,6 +63,7 @@ def worker_properties(host: WorkerConfig) -> dict[str, str]:
         **typed,
         **converters,
         **passed,
+        **java_client_keys(host.props),
         **allowlist,
         **replication,
         "group.id": host.group_id,
