@@ -1,12 +1,14 @@
 """Whether the tasks of a connector are at work right now, by what their threads do.
 
-Silence alone does not say that a source has caught up: a task may compute, read from a socket, or wait for a processor
-of a busy machine. Only one that waits (for a time, for a queue, for a selector) counts as idle.
+Silence alone does not say that a source has caught up: a task may compute, read from a socket, wait for a processor of
+a busy machine, or still be starting its producer. Only one that was asked for records and waits for them (for a time, a
+queue, a selector) counts as idle.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from airflow_kconnect.hosted.jvm import HostJvm
@@ -16,6 +18,9 @@ _PREFIX = "task-thread-"
 _REMEMBERED_S = 2.0
 # Java calls a thread that waits in one of these runnable: a Kafka client polls like that.
 _SELECTORS = ("sun.nio.ch.EPoll", "sun.nio.ch.KQueue", "sun.nio.ch.WEPoll")
+# Where Connect asks a source's class for records, and where it waits for records for a sink.
+_ASKING = ("AbstractWorkerSourceTask.poll(", "WorkerSinkTask.pollConsumer(")
+_DEPTH = 64
 
 
 class TaskThreads:
@@ -39,7 +44,7 @@ class TaskThreads:
             self._beans = self._jvm.view.java.lang.management.ManagementFactory.getThreadMXBean()
         if time.monotonic() - self._known_s > _REMEMBERED_S:
             self._ids, self._known_s = self._find(), time.monotonic()
-        infos = (self._beans.getThreadInfo(one, 1) for one in self._ids)
+        infos = (self._beans.getThreadInfo(one, _DEPTH) for one in self._ids)
         return any(_is_busy(info) for info in infos if info is not None)
 
     def _find(self) -> list[int]:
@@ -52,7 +57,17 @@ class TaskThreads:
 
 
 def _is_busy(info: Any) -> bool:
-    if str(info.getThreadState()) != "RUNNABLE":
-        return False
-    stack = info.getStackTrace()
-    return not len(stack) or not str(stack[0].getClassName()).startswith(_SELECTORS)
+    # Each frame costs a round trip: they are asked for as far as they are needed.
+    return works(str(info.getThreadState()), (str(frame.toString()) for frame in info.getStackTrace()))
+
+
+def works(state: str, frames: Iterable[str]) -> bool:
+    """Whether a task's thread is at work.
+
+    :param state: Java's, such as `WAITING`. :param frames: its stack, the innermost frame first.
+    """
+    stack = iter(frames)
+    innermost = next(stack, "")
+    if state == "RUNNABLE" and not innermost.rpartition("/")[2].startswith(_SELECTORS):
+        return True
+    return not any(method in frame for frame in stack for method in _ASKING)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
 def test_a_source_and_a_sink_log_in_as_a_connection_of_airflow_says(
     strict: EmbeddedBroker,
     plugin_path: Path,
+    numbered: Any,
     java_source: Callable[..., dict[str, str]],
     java_sink: Callable[..., dict[str, str]],
     tmp_path: Path,
@@ -41,8 +43,8 @@ def test_a_source_and_a_sink_log_in_as_a_connection_of_airflow_says(
     def moved(config: dict[str, str]) -> RunReport:
         return run(RunSpec(config, worker, run_id="run"))
 
+    numbered.append(10)
     source = java_source()
-    written = moved(source).records["written"]
+    moved(source)
     moved(java_sink(source["topic"]))
-    assert (tmp_path / "out.txt").read_text() == (tmp_path / "in.txt").read_text()
-    assert written == len((tmp_path / "in.txt").read_text().splitlines()) > 0
+    assert (tmp_path / "out.txt").read_text() == (tmp_path / "in.txt").read_text() != ""
