@@ -177,6 +177,7 @@ class HostedRun:
                 self._stop(herder)
             raise
         self._counts, self._tasks = watching.counts, watching.tasks
+        self._warnings.extend(watching.warnings)
         if self._kind == "source" and self._counts.written:
             self.topics_used = herder.topics(self._name)
 

@@ -26,6 +26,10 @@ _SHORT_S = 10.0
 _PROGRESS_S = 5.0
 # A connector makes the configurations of its tasks after it has started; it may also have none.
 _WITHOUT_TASKS_S = 15.0
+_NO_TASKS = (
+    "The connector has started, but has no tasks after {seconds:.0f} s: nothing is moved until it has some. If it has"
+    " something to move, look in its configuration for what chooses it, such as a list of tables or topics."
+)
 # Sinks are asked for their offsets, which are committed once a second.
 _LOOK_AFTER_S = 0.5
 _SETTLE_S = 5.0
@@ -53,6 +57,8 @@ class Watching:
         """What the tasks have done."""
         self.tasks = 0
         """How many there were."""
+        self.warnings: list[str] = []
+        """For the report."""
 
     def until_over(self) -> str:
         """Wait until the run is over, then have the connector deliver nothing more; returns why, see `Watch.over`.
@@ -117,6 +123,8 @@ class Watching:
                 if problem := self._jvm.log.tasks_problem:
                     raise failure(self._config.name, TaskState("making its tasks", "FAILED", "\n".join(problem)))
                 if now - without_tasks > _WITHOUT_TASKS_S:
+                    self.warnings.append(_NO_TASKS.format(seconds=_WITHOUT_TASKS_S))
+                    log.warning("%s", self.warnings[-1])
                     return
             if now - began > timeout_s:
                 raise RetriableError(

@@ -11,6 +11,7 @@ from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
 from tests.support.hosted import FILE, TEST_PLUGINS, plugin_folder
+from tests.support.rough import rough_plugin
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
@@ -68,6 +69,62 @@ def java_sink(tmp_path: Path) -> Callable[..., dict[str, str]]:
             "name": unique("sink"),
             "connector.class": "org.apache.kafka.connect.file.FileStreamSinkConnector",
             "kconnect.hosted": "true",
+            "file": str(tmp_path / "out.txt"),
+            "topics": topic,
+            "key.converter": STRING,
+            "value.converter": STRING,
+            **{key.replace("_", "."): text for key, text in more.items()},
+        }
+
+    return config
+
+
+@pytest.fixture(scope="session")
+def rough_plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for `plugin.path` with the plug-in that misbehaves."""
+    return rough_plugin(tmp_path_factory.mktemp("rough"))
+
+
+@pytest.fixture
+def run_rough(run_hosted: Run, rough_plugins: Path) -> Run:
+    """Run a connector that misbehaves: `run_rough(config, **worker_keys)`."""
+
+    def go(config: Mapping[str, str], **worker: str) -> RunReport:
+        keys = {"plugin.path": str(rough_plugins), "task.shutdown.graceful.timeout.ms": "1000", **worker}
+        return run_hosted(config, **keys)
+
+    return go
+
+
+@pytest.fixture
+def rough_source() -> Callable[..., dict[str, str]]:
+    """The configuration of a source of numbered records: `rough_source("throws", count=10)`."""
+
+    def config(mode: str, count: int = 30, **more: str) -> dict[str, str]:
+        name = unique("rough")
+        return {
+            "name": name,
+            "connector.class": "kconnect.rough.RoughSource",
+            "kconnect.hosted.idle.ms": "1000",
+            "mode": mode,
+            "count": str(count),
+            "topic": f"t-{name}",
+            "value.converter": STRING,
+            **{key.replace("_", "."): text for key, text in more.items()},
+        }
+
+    return config
+
+
+@pytest.fixture
+def rough_sink(tmp_path: Path) -> Callable[..., dict[str, str]]:
+    """The configuration of a sink that appends to `out.txt`: `rough_sink("rewinds", topic)`."""
+
+    def config(mode: str, topic: str, **more: str) -> dict[str, str]:
+        return {
+            "name": unique("rough"),
+            "connector.class": "kconnect.rough.RoughSink",
+            "mode": mode,
             "file": str(tmp_path / "out.txt"),
             "topics": topic,
             "key.converter": STRING,

@@ -26,7 +26,10 @@ def hosted_jvm(job: Job) -> psutil.Process:
 
 @pytest.mark.parametrize(
     "failpoint",
-    ["before-stop", pytest.param("after-joining", marks=pytest.mark.exhaustive)],
+    [
+        "before-stop",
+        *(pytest.param(each, marks=pytest.mark.exhaustive) for each in ("before-java", "after-joining", "after-stop")),
+    ],
 )
 def test_a_killed_job_leaves_nothing_missing_and_nothing_doubled(
     bootstrap: str,
