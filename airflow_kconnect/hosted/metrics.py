@@ -58,7 +58,9 @@ class Counts:
     :param written: after them.
     :param active: of a source: delivered and not yet acknowledged by Kafka.
     :param skipped: bad ones that were tolerated.
-    :param dead_lettered: of those, how many were written to the dead-letter topic.
+    :param dead_lettered: bad ones that were written to the dead-letter topic.
+    :param failures: how often something failed with a record; also those that a sink itself reports as bad, which
+        Connect does not count as skipped.
     """
 
     read: int = 0
@@ -66,6 +68,7 @@ class Counts:
     active: int = 0
     skipped: int = 0
     dead_lettered: int = 0
+    failures: int = 0
 
     @property
     def filtered(self) -> int:
@@ -79,7 +82,11 @@ _SOURCE = {
     "active": "source-record-active-count",
 }
 _SINK = {"read": "sink-record-read-total", "written": "sink-record-send-total"}
-_ERRORS = {"skipped": "total-records-skipped", "dead_lettered": "deadletterqueue-produce-requests"}
+_ERRORS = {
+    "skipped": "total-records-skipped",
+    "dead_lettered": "deadletterqueue-produce-requests",
+    "failures": "total-record-failures",
+}
 
 
 def counts(read: Read, kind: str) -> Counts:

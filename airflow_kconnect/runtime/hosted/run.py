@@ -197,6 +197,8 @@ class HostedRun:
         notes: dict[str, Any] = {"hosted": True, "plugin_version": hosted.version, "ended": self._over}
         if seen.skipped:
             notes["skipped"] = seen.skipped
+        if seen.failures:
+            notes["record_failures"] = seen.failures
         notes |= self._source.notes
         if self._spec.dry_run:
             notes["dry_run"] = True
