@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.connect, pytest.mark.timeout(300)]
 Start = Callable[[dict[str, str]], None]
 
 
-@pytest.fixture(params=["the same offset topic", "another offset topic"])
+@pytest.fixture(params=["the same offset topic", pytest.param("another offset topic", marks=pytest.mark.exhaustive)])
 def sides(request: pytest.FixtureRequest, side: Callable[..., Side]) -> Side:
     """Our side, over Connect's offset topic and group, or over others."""
     if request.param == "the same offset topic":

@@ -118,6 +118,7 @@ def test_a_connector_moves_here_and_back_by_the_command_of_the_page(
     assert read_values(bootstrap, topic) == numbered.expected()
 
 
+@pytest.mark.exhaustive
 def test_a_connector_moves_here_and_back_by_hand(
     connect: ConnectWorker,
     source: dict[str, str],

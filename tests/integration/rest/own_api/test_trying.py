@@ -78,6 +78,7 @@ def test_samples_are_shown_after_each_transformation(sink: str, previewed: Previ
     assert "serialization error" in answer["records"][2]["read"]["error"]["message"]
 
 
+@pytest.mark.exhaustive
 def test_the_latest_records_of_a_sinks_topics(
     topic: str, plane: ControlPlane, previewed: Preview, bootstrap: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +94,7 @@ def test_the_latest_records_of_a_sinks_topics(
     assert "error" in answer["records"][1]["read"]
 
 
+@pytest.mark.exhaustive
 def test_a_changed_configuration_of_a_source(plane: ControlPlane, previewed: Preview) -> None:
     """Its samples are what it gives to its first transformation, whatever its converters write."""
     config = {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"}

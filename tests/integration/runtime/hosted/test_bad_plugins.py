@@ -38,6 +38,7 @@ def is_exact(bootstrap: str, config: dict[str, str], count: int) -> bool:
     return missing_and_doubled(numbers(count), read_values(bootstrap, config["topic"])) == (set(), [])
 
 
+@pytest.mark.exhaustive
 def test_a_task_that_calls_system_exit_is_retriable_and_what_it_left_is_moved_next(
     bootstrap: str, rough_source: Config, run_rough: Run
 ) -> None:
@@ -63,6 +64,7 @@ def test_a_task_whose_stack_overflows_is_an_error(rough_source: Config, run_roug
         run_rough(rough_source("recurses"))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "mode",
     [

@@ -70,6 +70,7 @@ def database(postgres: PostgresServer) -> Iterator[PostgresDatabase]:
     database.execute(query, [database.name])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.spark_submit
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ def test_a_killed_job_leaves_nothing_missing_and_nothing_doubled(
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
 
 
+@pytest.mark.exhaustive
 def test_a_killed_jvm_fails_the_job_as_retriable(
     bootstrap: str,
     numbered: Any,

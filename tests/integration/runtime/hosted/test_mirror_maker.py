@@ -80,6 +80,7 @@ def test_each_run_mirrors_what_is_new_and_only_once(
     assert contents(bootstrap, copy) == contents(origin, topic)
 
 
+@pytest.mark.exhaustive
 def test_checkpoints_move_a_consumer_group_to_the_copy(
     origin: str, bootstrap: str, mirror: Config, run_hosted: Run
 ) -> None:
