@@ -104,7 +104,7 @@ class HostJvm:
             text=True,
             errors="replace",
             env={**java_environment(), **self._environment},
-            # Not a new session: whoever ends this job's session ends the JVM, too.
+            # Not a new session: a signal to the session of this job also ends the JVM.
             preexec_fn=_die_with_parent(),
         )
         try:

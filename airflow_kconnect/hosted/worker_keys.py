@@ -19,7 +19,7 @@ _NOT_PASSED = (
     *("kconnect.", "listeners", "admin.listeners", "rest.", "config.providers", "access.control.", "response.http."),
     *("config.storage.", "status.storage.", "plugin.", "connect.protocol", "worker.", "metrics.context."),
 )
-# Tasks that are killed are noticed soon; nobody waits for workers that may come back.
+# Killed tasks are noticed soon, and no rebalance is delayed for workers that may come back.
 _QUICK = {
     "session.timeout.ms": "6000",
     "heartbeat.interval.ms": "1000",

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-# Whoever presses the tabulator key waits for it.
+# The shell waits for it when the tabulator key is pressed.
 _PATIENCE_S = 4.0
 _OPTIONS = ("server", "profile", "worker", "bootstrap_servers")
 
