@@ -14,12 +14,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.client_keys import SHARED_PREFIXES
 from airflow_kconnect.hooks.masking import register_secrets
 
 if TYPE_CHECKING:
     from airflow.sdk import Connection
 
-_SHARED_PREFIXES = ("security.", "sasl.", "ssl.")
 _EXAMPLE = '{"bootstrap.servers": "broker:9092"}'
 
 log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def kafka_worker_keys(connection: Connection) -> dict[str, str]:
             "extra has `oauth_cb`, a Python function, which Spark's processes cannot call; "
             "use another SASL mechanism, or `sasl.oauthbearer.*` settings",
         )
-    shared = {key: text_of(value) for key, value in extra.items() if key.startswith(_SHARED_PREFIXES)}
+    shared = {key: text_of(value) for key, value in extra.items() if key.startswith(SHARED_PREFIXES)}
     if ignored := sorted(set(extra) - set(shared) - {"bootstrap.servers", "metadata.broker.list"}):
         log.debug("Keys without meaning for a worker in connection %s: %s", connection.conn_id, ignored)
     servers = extra.get("bootstrap.servers") or extra.get("metadata.broker.list")

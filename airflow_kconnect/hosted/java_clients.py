@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.client_keys import CLIENTS, worker_client_keys
+from airflow_kconnect.connect.validation.client_keys import CLIENTS, SHARED_PREFIXES, worker_client_keys
 
-_REACHING = ("security.", "sasl.", "ssl.")
 _MODULES = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
@@ -45,7 +44,7 @@ def java_client_keys(worker: Mapping[str, str]) -> dict[str, str]:
     """
     result: dict[str, str] = {}
     errors: dict[str, list[str]] = {}
-    own = {key: text for key, text in worker.items() if key.startswith(_REACHING)}
+    own = {key: text for key, text in worker.items() if key.startswith(SHARED_PREFIXES)}
     for prefix, keys in [("", own), *((f"{client}.", _reaching(worker, client)) for client in CLIENTS)]:
         translated, problems = _translated(keys)
         result |= {f"{prefix}{key}": text for key, text in translated.items()}
@@ -63,7 +62,7 @@ def is_librdkafkas(key: str) -> bool:
 
 
 def _reaching(worker: Mapping[str, str], client: str) -> dict[str, str]:
-    return {key: text for key, text in worker_client_keys(worker, client).items() if key.startswith(_REACHING)}
+    return {key: text for key, text in worker_client_keys(worker, client).items() if key.startswith(SHARED_PREFIXES)}
 
 
 def _translated(keys: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:

@@ -14,7 +14,9 @@ from airflow_kconnect.connect.errors import ConfigError
 CLIENTS = ("producer", "consumer", "admin")
 """The kinds of clients, whose keys a worker sets under `producer.`, `consumer.` and `admin.`."""
 
-_SHARED_PREFIXES = ("security.", "sasl.", "ssl.")
+SHARED_PREFIXES = ("security.", "sasl.", "ssl.")
+"""Of keys by which brokers are reached: a worker sets them once for every kind of client."""
+
 _SHARED_KEYS = ("bootstrap.servers", "client.dns.lookup", "request.timeout.ms", "metadata.max.age.ms")
 
 # Java's names for keys that librdkafka names differently.
@@ -65,7 +67,7 @@ def worker_client_keys(worker: Mapping[str, str], client: str) -> dict[str, str]
     :param client: one of `CLIENTS`.
     """
     prefix = f"{client}."
-    shared = {key: text for key, text in worker.items() if key.startswith(_SHARED_PREFIXES) or key in _SHARED_KEYS}
+    shared = {key: text for key, text in worker.items() if key.startswith(SHARED_PREFIXES) or key in _SHARED_KEYS}
     return shared | {key.removeprefix(prefix): text for key, text in worker.items() if key.startswith(prefix)}
 
 
