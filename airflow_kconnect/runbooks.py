@@ -11,7 +11,7 @@ _SYMPTOMS = {
     "access-denied": r"authentication failed; check user|lacks the permission \(ACL\)",
     # The host is that of the connection which Airflow itself offers to create.
     "kafka-connection": r"Kafka connection `[^`]+` (?:does not exist|has type|names no brokers)|at broker:29092",
-    "broker-away": r"no Kafka broker answers at|reading to the end is blocked at|nothing arrived for \d+ s before",
+    "broker-unavailable": r"no Kafka broker answers at|reading to the end is blocked|nothing arrived for \d+ s before",
     "transaction-timeout": "the broker has aborted the transaction",
     "fenced": "fenced by a newer run|was taken over by run|commits nothing more|another run of this connector has",
     "unfinished-plan": "while a run over its bytes",
