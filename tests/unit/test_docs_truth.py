@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from airflow_kconnect.cli import app
 from airflow_kconnect.cli.reference import default_text
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigKey
@@ -166,3 +169,20 @@ def test_keys_without_effect_are_listed_on_the_page_of_compatibility() -> None:
     common = [*worker_config_def().keys.values(), *source_config().keys.values(), *sink_config().keys.values()]
     ignored = {key.name for key in [*common, *_plugin_keys()] if key.without_effect}
     assert sorted(name for name in ignored if f"`{name}`" not in section) == []
+
+
+def _commands(group: TyperGroup, *names: str) -> Iterator[str]:
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from _commands(command, *names, name)
+        else:
+            yield " ".join((*names, name))
+
+
+def test_every_command_is_on_the_page_of_the_command_line() -> None:
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    page = (REPOSITORY / "docs" / "command-line.md").read_text(encoding="utf-8")
+    examples = re.findall(r"kconnect ([a-z]+)(?: ([a-z]+))?", page)
+    named = {name for first, second in examples for name in (first, f"{first} {second}")}
+    assert [command for command in _commands(group) if command not in named] == []
