@@ -26,55 +26,65 @@ if TYPE_CHECKING:
     from airflow_kconnect.migration.survey import Survey
 
 
+Url = Annotated[str, typer.Option("--from", metavar="URL", help="REST API of the Connect cluster.", show_default=False)]
+Names = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Only this connector; may be repeated. Default: all.", show_default=False),
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "--to",
+        metavar="FOLDER",
+        help="Folder of connector files, in Airflow's folder of DAGs. A file that exists is what is judged and run; it "
+        "is never changed.",
+        show_default=False,
+    ),
+]
+Apply = Annotated[
+    bool, typer.Option("--apply", help="Move the connectors. Without it nothing is changed on either side.")
+]
+Back = Annotated[bool, typer.Option("--back", help="With --apply: give connectors back to Connect.")]
+User = Annotated[
+    str | None,
+    typer.Option(
+        envvar="KCONNECT_CONNECT_USER", help="User of the REST API, if it requires a login.", show_default=False
+    ),
+]
+PasswordFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Its first line is the password; or set KCONNECT_CONNECT_PASSWORD.", show_default=False
+    ),
+]
+CaFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="PEM file of the authorities to trust for https.", show_default=False),
+]
+OtherCluster = Annotated[
+    bool,
+    typer.Option(
+        "--other-cluster",
+        help="Kafka here is another cluster than Connect's, and topics of sinks have the same records at the same "
+        "offsets in both.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON line on stdout.")]
+
+
 def migrate(
-    url: Annotated[
-        str, typer.Option("--from", metavar="URL", help="REST API of the Connect cluster.", show_default=False)
-    ],
-    connector: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Only this connector; may be repeated. Default: all.", show_default=False),
-    ] = None,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            "--to",
-            metavar="FOLDER",
-            help="Folder of connector files, in Airflow's folder of DAGs. A file that is there already is what is "
-            "judged and run, and is never changed.",
-            show_default=False,
-        ),
-    ] = None,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Move the connectors. Without it nothing is changed on either side.")
-    ] = False,
-    back: Annotated[bool, typer.Option("--back", help="With --apply: give connectors back to Connect.")] = False,
+    url: Url,
+    connector: Names = None,
+    folder: Folder = None,
+    apply: Apply = False,
+    back: Back = False,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
-    user: Annotated[
-        str | None,
-        typer.Option(envvar="KCONNECT_CONNECT_USER", help="User of the REST API, if it asks.", show_default=False),
-    ] = None,
-    password_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Its first line is the password; or set KCONNECT_CONNECT_PASSWORD.",
-            show_default=False,
-        ),
-    ] = None,
-    ca_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="PEM file of the authorities to trust for https.", show_default=False),
-    ] = None,
-    other_cluster: Annotated[
-        bool,
-        typer.Option(
-            "--other-cluster",
-            help="Kafka here is another cluster than Connect's, and topics of sinks have the same records at the "
-            "same offsets in both.",
-        ),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON line on stdout.")] = False,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca_file: CaFile = None,
+    other_cluster: OtherCluster = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show which connectors of a Connect cluster can run here and how, move them, and give them back.
 
