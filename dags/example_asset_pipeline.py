@@ -3,7 +3,7 @@
 It needs the same connections and the same folder as `example_file_pipeline`; the file is `orders.txt`.
 
 A source's task makes an asset event for each topic that it has written records to, with their number and its offsets.
-A run that finds nothing new makes none, so the sink's DAG does not run in vain.
+A run that finds nothing new makes none, so the sink's DAG does not run for nothing.
 """
 
 from __future__ import annotations

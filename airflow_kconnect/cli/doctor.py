@@ -48,7 +48,7 @@ def doctor(
         typer.Option(
             "--transactions",
             help="Also take the transactional id `<group.id>-kconnect-doctor`, to see whether that is allowed. The "
-            "brokers remember it for some days; no topic sees anything of it.",
+            "brokers remember it for some days; no topic is affected.",
         ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON line on stdout.")] = False,

@@ -91,7 +91,7 @@ def _read(file: Path) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise DataError(f"{file}, line {number}: no JSON: {error}") from error
+            raise DataError(f"{file}, line {number}: not JSON: {error}") from error
         if not isinstance(record, dict):
             raise DataError(f"{file}, line {number}: a record is a JSON object, with `key`, `value` and so on")
         yield record

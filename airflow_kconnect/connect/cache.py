@@ -57,7 +57,7 @@ def _private(folder: Path) -> Path:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
     except OSError as error:
-        raise SetupError(f"No folder for the cache: cannot make {folder}: {error.strerror}. {CURE}") from error
+        raise SetupError(f"No folder for the cache: cannot create {folder}: {error.strerror}. {CURE}") from error
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
         raise SetupError(f"No folder for the cache: {folder} belongs to another user. Set KCONNECT_CACHE.")
     return folder

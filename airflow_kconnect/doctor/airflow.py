@@ -45,7 +45,7 @@ def _connections(subject: Subject) -> Iterator[Finding]:
     answers = [line for line in done.stdout.splitlines() if line.startswith(_ANSWER)]
     if done.returncode != 0 or not answers:
         last = (done.stderr.strip().splitlines() or ["it printed nothing"])[-1]
-        yield problem(f"Airflow cannot be asked: {last}")
+        yield problem(f"Airflow cannot be queried: {last}")
         return
     for finding in json.loads(answers[-1].removeprefix(_ANSWER)):
         yield Finding(Status(finding["status"]), finding["text"], finding["cure"], finding["name"])

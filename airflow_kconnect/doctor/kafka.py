@@ -168,7 +168,7 @@ def _existing(subject: Subject, topic: str, facts: TopicFacts) -> Finding:
     policy, min_in_sync = settings.get("cleanup.policy", "compact"), int(settings.get("min.insync.replicas", "1"))
     if policy != "compact":
         return problem(
-            f"topic {topic} has cleanup.policy={policy}: what it keeps would be forgotten",
+            f"topic {topic} has cleanup.policy={policy}: what it stores would be lost",
             f"kafka-configs.sh --alter --topic {topic} --add-config cleanup.policy=compact, or name another topic.",
         )
     if facts.in_sync < min_in_sync:
@@ -178,7 +178,7 @@ def _existing(subject: Subject, topic: str, facts: TopicFacts) -> Finding:
         )
     text = f"topic {topic}: compacted, {facts.partitions} partitions, {facts.replicas} replicas"
     if facts.replicas < min(_LEAST_REPLICAS, len(subject.kafka.brokers())):
-        return warning(text, "Raise the number of replicas (kafka-reassign-partitions.sh): offsets are worth it.")
+        return warning(text, "Raise the number of replicas (kafka-reassign-partitions.sh).")
     return ok(text)
 
 

@@ -34,7 +34,7 @@ def _plugins(subject: Subject) -> Iterator[Finding]:
         yield warning(found.text, found.cure)
     if missing:
         yield warning(
-            f"not downloaded yet: {', '.join(missing)} (`{COORDINATES}`)", "The first run downloads them, or cannot."
+            f"not downloaded yet: {', '.join(missing)} (`{COORDINATES}`)", "The first run downloads them if it can."
         )
     connectors = list(dict.fromkeys(each.name for each in java.connectors()))
     if not connectors:

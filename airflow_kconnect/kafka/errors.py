@@ -66,7 +66,7 @@ def _of_connection(error: KafkaError, text: str) -> ConnectError | None:
             keys = "`sasl.oauthbearer.token.endpoint.url`, client id and secret"
             return RetriableError(f"{text}; check that the token server runs, and {keys}")
         if _NOBODY_REFUSED in description:
-            return RetriableError(f"{text}: the broker could not find out whether user and password are right")
+            return RetriableError(f"{text}: the broker could not verify user and password")
         return ConfigError({"sasl.password": [f"{text}: authentication failed; check user, password and mechanism"]})
     if code in _TLS and not _BROKEN_OFF.search(description):
         return ConfigError({"security.protocol": [f"{text}: check the protocol, the certificates and `ssl.*`"]})

@@ -157,7 +157,7 @@ class EmbeddedBroker(LocalServer):
     def _running(self) -> psutil.Process:
         running = self._pid_file.process()
         if running is None:
-            raise SetupError(f"The broker of {self._folder.path} does not run.")
+            raise SetupError(f"The broker of {self._folder.path} is not running.")
         return running
 
     @contextmanager
@@ -187,7 +187,7 @@ class EmbeddedBroker(LocalServer):
         command[1:1] = [f"-Xmx{self._heap_mb}m"]
         command += ["kafka.Kafka", str(self._folder.server_properties)]
         self._launch(command, java_environment(), timeout_s)
-        note = "The broker had not been stopped in order the last time." if stale else ""
+        note = "The broker was not shut down cleanly the last time." if stale else ""
         return replace(self.status(), note=note)
 
     def _choose_ports(self) -> Ports:

@@ -80,10 +80,10 @@ class LocalServer(ABC):
         """
         if self._port not in (None, port):
             raise SetupError(
-                f"The {self.name} of {self._data} runs already, on port {port}: "
+                f"The {self.name} of {self._data} is already running on port {port}: "
                 f"stop it before you start it on port {self._port}."
             )
-        return f"The {self.name} runs already."
+        return f"The {self.name} is already running."
 
     def _launch(self, command: Sequence[str], env: Mapping[str, str], timeout_s: float) -> None:
         """Start the process and wait until it answers; without an answer nothing is left running.

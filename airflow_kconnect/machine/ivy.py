@@ -118,7 +118,7 @@ def _not_as_released(coordinates: Sequence[str], folder: Path) -> str | None:
     if missing := sorted(released.keys() - checksums.keys()):
         return f"{', '.join(missing)} is missing"
     wrong = [name for name, checksum in checksums.items() if released.get(name) != checksum]
-    return f"{', '.join(wrong)} is not what was released: its SHA-256 is another" if wrong else None
+    return f"{', '.join(wrong)} is not what was released: its SHA-256 is different" if wrong else None
 
 
 def _command(work: Path, coordinates: Sequence[str], java: Java, cache: Path, part: Path) -> list[str]:
@@ -157,7 +157,9 @@ def ivy_jar() -> Path:
         )
     jars = sorted((home / "jars").glob("ivy-*.jar"))
     if not jars:
-        raise SetupError(f"Spark in {home} has no jars/ivy-*.jar: it is not whole. Install it again or set SPARK_HOME.")
+        raise SetupError(
+            f"Spark in {home} has no jars/ivy-*.jar: it is incomplete. Install it again or set SPARK_HOME."
+        )
     return jars[-1]
 
 

@@ -48,7 +48,7 @@ def install_spark() -> Path:
         shutil.rmtree(part, ignore_errors=True)
     home = installed_spark()
     if home is None:
-        raise SetupError(f"{folder / 'pyspark'} has no jars: the installed package is not whole. Run this again.")
+        raise SetupError(f"{folder / 'pyspark'} has no jars: the installed package is incomplete. Run this again.")
     return home
 
 

@@ -77,7 +77,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         **kwargs: Any,
     ) -> None:
         if "application_args" in kwargs:
-            raise TypeError(f"{type(self).__name__} makes `application_args` itself; remove the parameter")
+            raise TypeError(f"{type(self).__name__} sets `application_args` itself; remove the parameter")
         super().__init__(conn_id=spark_conn_id or conn_id, name=name, **kwargs)
         self.connector = connector
         self.worker_config = worker_config
@@ -231,7 +231,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             raise self._failure_of(hook, error) from None
         if hook.report is None and not cluster:
             self._show_lost_job()
-            raise ConnectorRunError("spark-submit ended without an error, but the job made no report; see the log")
+            raise ConnectorRunError("spark-submit ended without an error, but the job wrote no report; see the log")
         return hook.report
 
     def _failure_of(self, hook: ConnectorSparkSubmitHook, error: AirflowException) -> AirflowException:

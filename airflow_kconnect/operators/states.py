@@ -29,7 +29,7 @@ def skip_unless_started(configs: Configurations, *, driver_is_here: bool) -> Non
     except (ConfigError, RetriableError) as error:
         if driver_is_here:
             raise
-        log.warning("Whether connector %s is paused cannot be seen from here: %s", name, error)
+        log.warning("Cannot check from here whether connector %s is paused: %s", name, error)
         return
     if state != STARTED:
         show_target_state(name, state, worker)

@@ -67,7 +67,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
             self.log.info("Not deferred: %s", reason)
             self.deferrable = False
         if self.durable and hook.in_yarn_cluster_mode and not hook.is_tracked:
-            self.log.info("A retry cannot find this job again, because %s; it will fence it", UNTRACKED_YARN)
+            self.log.info("A retry cannot find this job again, because %s; it will fence the job", UNTRACKED_YARN)
             self.durable = False
         self._say_what_this_airflow_lacks(hook)
         try:

@@ -57,8 +57,8 @@ class ServerCommands:
                 f"{self.product} {status.version} runs at {status.address} (pid {status.pid}, data in {status.data})."
             )
         if status.state == "starting":
-            return f"{self.owner} process {status.pid} is there, but does not answer at {status.address}."
+            return f"{self.owner} process {status.pid} is running, but does not answer at {status.address}."
         return self._none_in(status.data)
 
     def _none_in(self, folder: Path) -> str:
-        return f"No {self.name} runs in {folder}."
+        return f"No {self.name} is running in {folder}."

@@ -31,9 +31,10 @@ def status(
             show_default=False,
         ),
     ] = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Look again and again, until Ctrl-C.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Refresh until Ctrl-C.")] = False,
     interval: Annotated[
-        float, typer.Option("--interval", min=0.2, metavar="SECONDS", help="With --watch: how often.")
+        float,
+        typer.Option("--interval", min=0.2, metavar="SECONDS", help="With --watch: seconds between two refreshes."),
     ] = 2.0,
     as_json: AsJson = False,
 ) -> None:

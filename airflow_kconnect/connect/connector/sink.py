@@ -44,8 +44,8 @@ class SinkConnector(Connector):
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
         """A replay writes again what was written before: a sink must know that this does no harm."""
         return (
-            "does not say that records which are written again do no harm: after a replay they could be in its target"
-            " twice. If they do none, let the connector's `replay_problem` return None"
+            "does not declare that writing records again does no harm: after a replay they could be in its target"
+            " twice. If it does none, let the connector's `replay_problem` return None"
         )
 
     def replay(self, replay: Replay) -> None:

@@ -101,7 +101,7 @@ class SourceConnector(Connector):
     @classmethod
     def replay_problem(cls, props: Mapping[str, str]) -> str | None:
         """A source must be able to tell which of its data belong to an interval; most cannot."""
-        return "does not know which of its data belong to an interval of time: it can only resume from its offsets"
+        return "cannot tell which of its data belong to an interval of time: it can only resume from its offsets"
 
     @classmethod
     def exactly_once_support(cls, props: Mapping[str, str]) -> ExactlyOnceSupport | None:

@@ -114,7 +114,7 @@ def _directory(path: Path, size: int) -> bytes:
         tail = file.read(_LONGEST_END)
         end = tail.rfind(_END_OF_DIRECTORY)
         if end < 0 or len(tail) - end < 22:
-            raise BrokenJar(f"{path} {'is empty' if size == 0 else 'is not a jar, or is cut off'}")
+            raise BrokenJar(f"{path} {'is empty' if size == 0 else 'is not a jar, or is truncated'}")
         length, offset = struct.unpack_from("<II", tail, end + 12)
         file.seek(offset)
         directory = file.read(length)

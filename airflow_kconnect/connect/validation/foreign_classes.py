@@ -17,10 +17,10 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     ),
     (
         r".*(Snowflake|BigQuery|Redshift|Databricks|ClickHouse|Clickhouse|Vertica|Iceberg|DeltaLake|Delta|Hudi)\w*",
-        "DirectorySink writes Parquet files, which a next task can load",
+        "DirectorySink writes Parquet files, which a later task can load",
     ),
     (r".*(SpoolDir|FilePulse|FsSource|Sftp|SFTP|Ftp)\w*", "FileStreamSource reads lines of files and folders"),
-    (r".*(Datagen|Mock)\w*(Source|Sink)?(Connector)?", "VerifiableSource makes records for tests"),
+    (r".*(Datagen|Mock)\w*(Source|Sink)?(Connector)?", "VerifiableSource generates records for tests"),
 )
 # Converters and transformations of connectors that are not hosted.
 _TABLE: tuple[tuple[str, str], ...] = (

@@ -123,4 +123,4 @@ def _downgrade(of_worker: str, own: str) -> str | None:
     """Without encryption anyone could read the password."""
     if "SSL" not in of_worker.upper().split("_") or "SSL" in own.upper().split("_"):
         return None
-    return f"{own} would end the encryption that the worker demands (`security.protocol={of_worker}`)"
+    return f"{own} would turn off the encryption that the worker requires (`security.protocol={of_worker}`)"

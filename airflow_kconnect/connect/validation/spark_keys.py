@@ -89,5 +89,5 @@ def _problem(setting: str, text: str, allowed: list[str]) -> str | None:
         hint = f"; did you mean `{similar[0]}`?" if similar else ""
         return f"the worker does not allow connectors to set {setting} (`{ALLOWED}`){hint}"
     if not text or not text.isprintable():
-        return f"{setting} needs a value in one line"
+        return f"{setting} needs a value on one line"
     return None

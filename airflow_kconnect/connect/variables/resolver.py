@@ -140,7 +140,7 @@ class ConfigResolver:
             at = variable.end
         pieces.append(text[at:])
         if unresolved:
-            log.warning("`%s` has a variable of a provider that is not configured; it stays as it is", key)
+            log.warning("`%s` has a variable of a provider that is not configured; it is left unchanged", key)
         if at and sum(map(len, pieces)) > MAX_BYTES:
             problems[f"is longer than {MAX_BYTES} characters with its variables resolved"] = None
         if problems:

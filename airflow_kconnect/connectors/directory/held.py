@@ -131,7 +131,7 @@ def _problem(frame: RecordFrame, group: _Group, number: int, fit: Fit) -> Column
         known = (group.types or {})[name]
         assert known is not None
         kept = fitted(column, type_, known).cast(type_).eqNullSafe(column)
-        misfits.append(F.when(~kept, f"`{name}` does not fit into {known.simpleString()}, which it is in the files"))
+        misfits.append(F.when(~kept, f"`{name}` does not fit into {known.simpleString()}, its type in the files"))
     return F.coalesce(*misfits) if misfits else None
 
 

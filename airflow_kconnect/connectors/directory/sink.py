@@ -169,7 +169,7 @@ class DirectorySinkConnector(NativeSinkConnector):
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = "a file is in the way" if isinstance(error, FileExistsError) else error.strerror
+            reason = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
             raise ConfigError({"directory": [f"cannot create the folder {directory}: {reason}"]}) from error
         if not os.access(directory, os.W_OK | os.X_OK):
             raise ConfigError({"directory": [f"the user of this job may not write to {directory}"]})

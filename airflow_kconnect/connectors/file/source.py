@@ -265,7 +265,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
                     continue
             if self.config_values["on.replaced"] != "restart":
                 what, new = ("was truncated or replaced", "read the new one from its beginning") if there else (
-                    "is gone", "do without the rest of it"
+                    "is gone", "skip the rest of it"
                 )  # fmt: skip
                 raise DataError(
                     f"file {name} {what} while a run over its bytes {split.start} to {split.end} was unfinished; put"

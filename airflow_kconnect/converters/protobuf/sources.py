@@ -120,4 +120,4 @@ def _in_one_line(problem: str) -> str:
     """The errors without warnings, which are in lines of their own."""
     lines = [line.removeprefix(MAIN_FILE + ":").strip() for line in problem.splitlines()]
     errors = [line for line in lines if line and not _WARNING.search(line)]
-    return "; ".join(errors)[:500] or "protoc fails without saying why"
+    return "; ".join(errors)[:500] or "protoc failed without a message"

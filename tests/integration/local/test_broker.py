@@ -72,11 +72,11 @@ class TestRunning:
         before = broker.status()
         again = broker.start()
         assert (again.pid, again.bootstrap) == (before.pid, before.bootstrap)
-        assert again.note == "The broker runs already."
+        assert again.note == "The broker is already running."
 
     def test_start_on_another_port_is_refused_while_it_runs(self, broker: EmbeddedBroker) -> None:
         data = broker.status().data
-        with pytest.raises(SetupError, match=r"runs already, on port \d+: stop it"):
+        with pytest.raises(SetupError, match=r"is already running on port \d+: stop it"):
             EmbeddedBroker(data, port=free_port()).start()
 
 
@@ -101,7 +101,7 @@ class TestLife:
         stranger = {"pid": os.getpid(), "started_epoch_s": 1.0}
         (data / "broker.pid").write_text(json.dumps(stranger))
         assert own.status().state == "stopped"
-        assert "had not been stopped in order" in own.start().note
+        assert "was not shut down cleanly" in own.start().note
 
     def test_a_frozen_broker_does_not_answer_and_goes_on(self, own: EmbeddedBroker) -> None:
         own.start()
@@ -193,12 +193,12 @@ class TestCommand:
         port = broker.bootstrap.rpartition(":")[2]
         result = CliRunner().invoke(app, ["start", "--data", str(broker.status().data), "--port", port])
         assert result.exit_code == 0
-        assert "The broker runs already." in result.stderr
+        assert "The broker is already running." in result.stderr
 
     def test_stopped_broker(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KCONNECT_HOME", str(tmp_path))
         status = CliRunner().invoke(app, ["status"])
-        assert (status.exit_code, status.stdout) == (3, f"No broker runs in {tmp_path}/broker.\n")
+        assert (status.exit_code, status.stdout) == (3, f"No broker is running in {tmp_path}/broker.\n")
         assert CliRunner().invoke(app, ["stop"]).exit_code == 0
 
     def test_error_is_one_line_on_stderr(self, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def config(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        pytest.param("{", "line 1: no JSON", id="no JSON"),
+        pytest.param("{", "line 1: not JSON", id="not JSON"),
         pytest.param('{}\n"x"\n', "line 2: a record is a JSON object", id="no object"),
     ],
 )

@@ -122,7 +122,7 @@ def database_error(label: str, what: str, exception: Any, subprotocol: str) -> C
         case Condition.DATABASE:
             return ConfigError({"connection.url": [f"{label}: {message}"]})
         case Condition.RIGHTS:
-            return ConfigError({"connection.user": [f"{label}: {what}: {message}: grant it, or leave the table out"]})
+            return ConfigError({"connection.user": [f"{label}: {what}: {message}: grant it, or exclude the table"]})
         case Condition.PASSING:
             if state.startswith("08") and (problem := encryption_problem(message)):
                 return ConfigError({"connection.url": [f"{label}: {problem}"]})
@@ -148,11 +148,11 @@ def unreadable(failure: str) -> str | None:
     """What is wrong with the data, of a failed Spark job's text; None if something else was."""
     if match := _NAN.search(failure):
         return (
-            f"a column of the type numeric has the value {match[1]}, which Connect's Decimal does not know:"
-            " leave the rows out by a view or `query`, or read the column as another type there"
+            f"a column of the type numeric has the value {match[1]}, which Connect's Decimal does not have:"
+            " exclude the rows by a view or `query`, or read the column as another type there"
         )
     match = _UNREADABLE.search(failure)
-    return f"reading failed, and would again: {match[1]}" if match else None
+    return f"reading failed, and would fail again: {match[1]}" if match else None
 
 
 def _sql_exception(exception: Any) -> Any:

@@ -84,7 +84,7 @@ def encryption_problem(message: str) -> str | None:
     """A driver's message about certificates that are missing or not trusted, with what to do; None for others."""
     if not _ENCRYPTION.search(message):
         return None
-    return f"{message}; look at the parameters of the URL that name certificates and ask for encryption"
+    return f"{message}; check the URL's parameters for certificates and encryption"
 
 
 def url_validator(name: str, value: Any) -> str | None:

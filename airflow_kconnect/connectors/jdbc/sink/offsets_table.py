@@ -98,15 +98,15 @@ class OffsetsTable:
 
     def _fenced(self, split: SinkSplit) -> FencedError:
         return FencedError(
-            f"connector {self._connector}: {split.topic_partition} belongs to another run, as table "
-            f"{shown(self._table)} says; this one has written nothing more"
+            f"connector {self._connector}: {split.topic_partition} belongs to another run, according to "
+            f"table {shown(self._table)}; this one has written nothing more"
         )
 
     def _make(self, connection: Connection) -> None:
         try:
             self._make_if_missing(connection)
         except DataError as error:
-            cure = f"make it yourself ({self._definition}), or set an empty name: then writing is at least once"
+            cure = f"create it yourself ({self._definition}), or set an empty name: then writing is at least once"
             raise ConfigError({"offsets.table": [f"{error}; {cure}"]}, self._connector) from error
 
     def _make_if_missing(self, connection: Connection) -> None:

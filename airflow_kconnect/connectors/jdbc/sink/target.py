@@ -71,7 +71,7 @@ class Loader(ABC):
         """An attempt has failed: only what was there at `remember` will be there."""
 
     def _attempts(self, statement: str) -> None:
-        with self._target.errors("writing rows in parts that can be taken back"):
+        with self._target.errors("writing rows in parts that can be rolled back"):
             self._connection.cursor().execute(statement)
 
 
@@ -89,9 +89,9 @@ class Target(Definitions, ABC):
     ddl_on_own_connection: ClassVar[bool] = True
     """Whether tables are changed on a connection of its own, because a change ends or blocks transactions."""
     changes_race: ClassVar[bool] = False
-    """Whether two sessions may change a table at once, and one of them fails as it is changed already."""
+    """Whether two sessions may change a table at once, of which the second then fails."""
     has_savepoints: ClassVar[bool] = True
-    """Whether a part of a transaction can be taken back; else the batches of tolerant runs are transactions."""
+    """Whether a part of a transaction can be rolled back; else the batches of tolerant runs are transactions."""
     offset_types: ClassVar[tuple[str, str]] = ("TEXT", "BIGINT")
     """Types of texts and offsets in the table of offsets."""
     offset_options: ClassVar[str] = ""

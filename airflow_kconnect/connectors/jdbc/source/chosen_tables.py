@@ -112,7 +112,7 @@ def _chosen(tables: Sequence[Any], settings: SourceSettings, problems: _Problems
     chosen = [name for name in chosen if not any(java_pattern(text).fullmatch(name.text) for text in exclude)]
     if not chosen and not problems.errors:
         key = "table.include.list" if include else "schema.pattern" if values["schema.pattern"] else "connection.url"
-        problems.add(key, f"of {len(tables)} tables that {settings.url.shown} shows to the user none is chosen")
+        problems.add(key, f"selects none of the {len(tables)} tables that the user can see at {settings.url.shown}")
     return chosen
 
 
@@ -154,8 +154,8 @@ class _Builder:
         if (message := check_topic_name(topic)) and "transforms" not in self._settings.props:
             self._problems.add(
                 "topic.prefix",
-                f"table {self._table.text} cannot have its topic: {message}; leave the table out, or rename the"
-                " topic with a transformation such as RegexRouter",
+                f"table {self._table.text} would get a topic with an invalid name: {message}; exclude the table, or"
+                " rename the topic with a transformation such as RegexRouter",
             )
         return topic
 
@@ -200,7 +200,7 @@ class _Builder:
                 continue
             if self._kinds[column.name] not in (Kind.WALL, Kind.INSTANT, Kind.DATE):
                 self._problems.add(
-                    "timestamp.column.name", f"{self._table.text}.{name} is {column.type_text}, no timestamp"
+                    "timestamp.column.name", f"{self._table.text}.{name} is {column.type_text}, not a timestamp"
                 )
                 continue
             yield column
@@ -216,7 +216,9 @@ class _Builder:
             counted = [column for column in self._table.columns if column.auto_increment]
             if len(counted) != 1:
                 what = "no column" if not counted else f"{len(counted)} columns"
-                self._problems.add(key, f"is needed for {self._table.text}: the database numbers {what} of it itself")
+                self._problems.add(
+                    key, f"is needed for {self._table.text}: the database numbers {what} of that table itself"
+                )
                 return None
             return counted[0]
         column = self._column(key, name)

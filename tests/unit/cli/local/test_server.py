@@ -29,8 +29,8 @@ class TestStarted:
         assert capsys.readouterr().out == "Apicurio Registry 3 runs at http://a (pid 7, data in /data).\n"
 
     def test_a_note_goes_to_standard_error(self, capsys: pytest.CaptureFixture[str]) -> None:
-        _BROKER.show_started(BrokerStatus("running", _DATA, note="The broker runs already."))
-        assert capsys.readouterr().err == "The broker runs already.\n"
+        _BROKER.show_started(BrokerStatus("running", _DATA, note="The broker is already running."))
+        assert capsys.readouterr().err == "The broker is already running.\n"
 
 
 class TestStatus:
@@ -40,14 +40,14 @@ class TestStatus:
             (
                 _BROKER,
                 BrokerStatus("starting", _DATA, "127.0.0.1:1", pid=7),
-                "Kafka's process 7 is there, but does not answer at 127.0.0.1:1.",
+                "Kafka's process 7 is running, but does not answer at 127.0.0.1:1.",
             ),
             (
                 _REGISTRY,
                 RegistryStatus("starting", _DATA, "http://a", 7),
-                "The registry's process 7 is there, but does not answer at http://a.",
+                "The registry's process 7 is running, but does not answer at http://a.",
             ),
-            (_REGISTRY, RegistryStatus("stopped", _DATA), "No registry runs in /data."),
+            (_REGISTRY, RegistryStatus("stopped", _DATA), "No registry is running in /data."),
         ],
     )
     def test_of_a_server_that_does_not_answer_ends_with_3(
@@ -76,4 +76,4 @@ class TestStatus:
 @pytest.mark.parametrize("name", ["broker", "registry"])
 def test_stopping_what_does_not_run_is_not_an_error(name: str, tmp_path: Path) -> None:
     ended = CliRunner().invoke(app, [name, "stop", "--data", str(tmp_path)])
-    assert (ended.exit_code, ended.stdout) == (0, f"No {name} runs in {tmp_path}.\n")
+    assert (ended.exit_code, ended.stdout) == (0, f"No {name} is running in {tmp_path}.\n")

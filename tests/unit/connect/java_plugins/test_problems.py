@@ -45,7 +45,9 @@ def test_loose_jars_name_the_cure(tmp_path: Path) -> None:
     assert text.endswith(f"name {tmp_path} as `plugin.path`.")
 
 
-@pytest.mark.parametrize(("content", "why"), [(b"", "is empty"), (b"<html>404</html>", "is not a jar, or is cut off")])
+@pytest.mark.parametrize(
+    ("content", "why"), [(b"", "is empty"), (b"<html>404</html>", "is not a jar, or is truncated")]
+)
 def test_a_broken_jar(tmp_path: Path, content: bytes, why: str) -> None:
     jar = source_jar(tmp_path / "one" / "one-1.0.jar").with_name("broken.jar")
     jar.write_bytes(content)
@@ -55,7 +57,7 @@ def test_a_broken_jar(tmp_path: Path, content: bytes, why: str) -> None:
 def test_a_jar_that_was_cut_off_in_the_middle(tmp_path: Path) -> None:
     jar = source_jar(tmp_path / "one" / "one-1.0.jar")
     jar.write_bytes(jar.read_bytes()[:-30])
-    assert texts(tmp_path) == [f"{jar} is not a jar, or is cut off. Install the plug-in again."]
+    assert texts(tmp_path) == [f"{jar} is not a jar, or is truncated. Install the plug-in again."]
 
 
 def test_a_manifest_that_names_a_class_which_is_not_there(tmp_path: Path) -> None:

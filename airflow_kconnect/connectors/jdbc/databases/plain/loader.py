@@ -98,7 +98,7 @@ class PlainLoader(Loader):
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        with self._target.errors("writing rows in parts that can be taken back"):
+        with self._target.errors("writing rows in parts that can be rolled back"):
             savepoint = self._connection.java.setSavepoint()
         try:
             yield

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.connectors.jdbc.sink.target import Target
 
 LOCK_TIMEOUT = "300s"
-"""Who waits longer than this for another session's lock gives up, and the run is tried again."""
+"""A session that waits longer than this for a lock gives up, and the run is retried."""
 
 _WORTH_TRYING = 1000
 # Merges take keys in order, other pieces do not: they must not make others wait for what they wait for themselves.

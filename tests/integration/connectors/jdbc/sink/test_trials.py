@@ -84,7 +84,7 @@ def sink(database: PostgresDatabase) -> Sink:
 
 
 def done(database: PostgresDatabase) -> list[str]:
-    """How rows came, in order; what was taken back left no trace."""
+    """How rows came, in order; what was rolled back left no trace."""
     return [statement for (statement,) in database.execute("SELECT statement FROM done")]
 
 

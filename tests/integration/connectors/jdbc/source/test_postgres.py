@@ -352,7 +352,7 @@ _WRONG: list[tuple[str, dict[str, str], str, str]] = [
     ("null in the cursor", {"incrementing.column.name": "n"}, "validate.non.null", "public.t.n can be null"),
     ("no such column", {"incrementing.column.name": "nix"}, "incrementing.column.name", "has no column nix"),
     ("no number", {"incrementing.column.name": "s"}, "incrementing.column.name", "is text, not a whole number"),
-    ("no timestamp", {"mode": "timestamp", "timestamp.column.name": "s"}, "timestamp.column.name", "no timestamp"),
+    ("no timestamp", {"mode": "timestamp", "timestamp.column.name": "s"}, "timestamp.column.name", "not a timestamp"),
     ("no such table", {"table.whitelist": "tt"}, "table.whitelist", "there is no table tt"),
     ("negative numbers", {"incrementing.column.name": "id"}, "incrementing.initial", "has rows from -3 on"),
     ("wrong password", {"connection.password": "s3cret"}, "connection.password", "refuses"),

@@ -99,7 +99,7 @@ def test_column_is_found_by_case_only_if_that_is_unambiguous() -> None:
     ("failure", "told"),
     [
         ("the Spark job failed: org.postgresql.util.PSQLException: Bad value for type BigDecimal : NaN", "value NaN"),
-        ("org.postgresql.util.PSQLException: ERROR: bigint out of range", "would again: bigint out of range"),
+        ("org.postgresql.util.PSQLException: ERROR: bigint out of range", "would fail again: bigint out of range"),
         ('PSQLException: ERROR: column "x" does not exist', 'column "x" does not exist'),
         ('PSQLException: ERROR: snapshot "00-1" does not exist', None),
         ("PSQLException: This connection has been closed.", None),
