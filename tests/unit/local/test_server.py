@@ -98,7 +98,9 @@ class TestRunsAlready:
         assert server.runs_already(port) == "The website is already running."
 
     def test_on_another_port_is_an_error(self, server: WebServer, port: int) -> None:
-        with pytest.raises(SetupError, match=rf"is already running on port 7: stop it before you start it on port {port}\."):
+        with pytest.raises(
+            SetupError, match=rf"is already running on port 7: stop it before you start it on port {port}\."
+        ):
             server.runs_already(7)
 
 
