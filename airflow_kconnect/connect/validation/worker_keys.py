@@ -23,6 +23,7 @@ from airflow_kconnect.connect.config import (
     ValidString,
     texts_of,
 )
+from airflow_kconnect.connect.config.brokers import bootstrap_servers_problem
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.client_keys import worker_client_errors
 from airflow_kconnect.connect.validation.override_policy import (
@@ -174,7 +175,9 @@ def worker_config_def() -> ConfigDef:
     _define_kafka(definition)
     _define_converters(definition)
     _define_internal_topics(definition)
-    _define_running(definition)
+    _define_sources(definition)
+    _define_what_connectors_may_do(definition)
+    _define_flushing(definition)
     define_worker_keys(definition)
     return definition
 
@@ -185,7 +188,7 @@ def _define_kafka(definition: ConfigDef) -> None:
         Type.LIST,
         importance=Importance.HIGH,
         documentation="Kafka brokers to start from, host:port, comma-separated.",
-        validator=LambdaValidator(_bad_bootstrap_servers),
+        validator=LambdaValidator(bootstrap_servers_problem),
     ).define(
         "group.id",
         Type.STRING,
@@ -244,7 +247,7 @@ def _define_internal_topics(definition: ConfigDef) -> None:
         )
 
 
-def _define_running(definition: ConfigDef) -> None:
+def _define_sources(definition: ConfigDef) -> None:
     definition.define(
         "exactly.once.source.support",
         Type.STRING,
@@ -272,7 +275,11 @@ def _define_running(definition: ConfigDef) -> None:
         True,
         Importance.LOW,
         "Whether the REST API may reset which topics a connector has used.",
-    ).define(
+    )
+
+
+def _define_what_connectors_may_do(definition: ConfigDef) -> None:
+    definition.define(
         POLICY,
         Type.STRING,
         DEFAULT_POLICY,
@@ -307,6 +314,9 @@ def _define_running(definition: ConfigDef) -> None:
         "or logins are refused in any list.",
         validator=LambdaValidator(worker_problem),
     ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
+
+
+def _define_flushing(definition: ConfigDef) -> None:
     for key, default, documentation, without_effect in (
         (
             "offset.flush.interval.ms",
@@ -360,27 +370,3 @@ def _bad_drivers(name: str, entries: list[str]) -> str | None:
         if wrong
         else None
     )
-
-
-def _bad_bootstrap_servers(name: str, servers: list[str]) -> str | None:
-    if not servers:
-        return "expected host:port, comma-separated"
-    return next((problem for server in servers if (problem := _bad_server(server))), None)
-
-
-def _bad_server(server: str) -> str | None:
-    """What is wrong with one `host:port`, before a client waits for it for nothing."""
-    if "://" in server:
-        return f"entry '{server}' is a URL; write host:port without `{server.split('://')[0]}://`"
-    host, colon, port = server.rpartition(":")
-    if not colon or server.endswith("]"):
-        return f"entry '{server}' has no port; write host:port, for example {server or 'localhost'}:9092"
-    if not host:
-        return f"entry '{server}' has no host; write host:port"
-    if ":" in host and not re.fullmatch(r"\[[0-9A-Fa-f:.%\w]+\]", host):
-        return f"entry '{server}' looks like an IPv6 address without brackets; write [address]:port"
-    if not re.fullmatch(r"\[.+\]|[\w.-]+", host):
-        return f"entry '{server}' has a host name that is not valid"
-    if not re.fullmatch(r"[0-9]{1,5}", port) or not 1 <= int(port) <= 65535:
-        return f"entry '{server}' has a port that is not a number from 1 to 65535"
-    return None
