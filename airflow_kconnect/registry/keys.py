@@ -30,7 +30,7 @@ _CACHED = "all schemas of a run are known while it lasts"
 
 def registry_config(base: ConfigDef) -> ConfigDef:
     """Add the keys of the registry to those of a converter."""
-    for part in (_registration, _connection, authentication_keys, encryption_keys, _caches):
+    for part in (_registration, _subjects_and_ids, _connection, authentication_keys, encryption_keys, _caches):
         part(base)
     return base
 
@@ -91,6 +91,9 @@ def _registration(config: ConfigDef) -> None:
         Importance.LOW,
         "The id of the schema with which data are written; only if `auto.register.schemas` is false. -1: not set.",
     )
+
+
+def _subjects_and_ids(config: ConfigDef) -> None:
     for role in ("key", "value"):
         config.define(
             f"{role}.subject.name.strategy",
