@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Type
-from airflow_kconnect.connect.config.validators import NonEmptyString, Range, ValidString
+from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.datasets import Dataset, files
 from airflow_kconnect.connect.connector.source import (
     ExactlyOnceSupport,
@@ -28,7 +27,6 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame, single
-from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.file.inputs import (
     InputFile,
     Inputs,
@@ -40,6 +38,7 @@ from airflow_kconnect.connectors.file.inputs import (
     root_of,
 )
 from airflow_kconnect.connectors.file.opening import Location
+from airflow_kconnect.connectors.file.source_config import source_config
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,81 +56,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
     @classmethod
     def config(cls) -> ConfigDef:
-        return (
-            ConfigDef()
-            .define(
-                "file",
-                Type.STRING,
-                default=None,
-                importance=Importance.HIGH,
-                documentation="File to read. Its name, as written here, is the source partition. Unlike Connect, which"
-                " falls back to standard input, either `file` or `files` is needed.",
-            )
-            .define(
-                "files",
-                Type.STRING,
-                default=None,
-                importance=Importance.HIGH,
-                documentation="A folder, or a glob pattern (`**` for any depth): one source partition per file; new"
-                " files are found by each run. Hidden files are left out; pipes and devices are skipped with a"
-                " warning.",
-                group=KCONNECT,
-            )
-            .define(
-                "files.follow.links",
-                Type.BOOLEAN,
-                default=False,
-                importance=Importance.LOW,
-                documentation="Whether symbolic links below the folder of `files` are followed. Not by default: anyone"
-                " who may write to the folder could have any file read that the job may read. Such links are skipped"
-                " with a warning.",
-                group=KCONNECT,
-            )
-            .define(
-                "topic",
-                Type.STRING,
-                validator=NonEmptyString(),
-                importance=Importance.HIGH,
-                documentation="The topic to publish data to",
-            )
-            .define(
-                "batch.size",
-                Type.INT,
-                default=2000,
-                importance=Importance.LOW,
-                documentation="Lines per `poll` in Connect.",
-                without_effect="lines travel in Arrow batches",
-            )
-            .define(
-                "max.line.bytes",
-                Type.INT,
-                default=8 * 1024 * 1024,
-                validator=Range.at_least(1),
-                importance=Importance.LOW,
-                documentation="A longer line fails the run, named by file and byte, before it fills the memory.",
-                group=KCONNECT,
-            )
-            .define(
-                "split.bytes",
-                Type.LONG,
-                default=64 * 1024 * 1024,
-                validator=Range.at_least(1),
-                importance=Importance.LOW,
-                documentation="A run reads its part of a file in parallel pieces of one to two times this size."
-                " Within one, lines keep their order; `kconnect.splits.max=1` keeps the order of the whole file.",
-                group=KCONNECT,
-            )
-            .define(
-                "on.replaced",
-                Type.STRING,
-                default="fail",
-                validator=ValidString.in_("fail", "restart"),
-                importance=Importance.MEDIUM,
-                documentation="What to do when a file became shorter than its offset, or begins differently: `fail`"
-                " the run, or `restart` from the file's beginning.",
-                group=KCONNECT,
-            )
-        )
+        return source_config()
 
     @classmethod
     def validate(cls, props: Mapping[str, str]) -> dict[str, list[str]]:
