@@ -1,11 +1,11 @@
-"""Admin requests: whether the broker is reachable, topics, their settings and their end offsets."""
+"""Admin requests: whether the broker is reachable, topics, their settings, their offsets and those of groups."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from confluent_kafka import (
     ConsumerGroupTopicPartitions,
@@ -26,6 +26,7 @@ from confluent_kafka.admin import (
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, Topic
 from airflow_kconnect.kafka.errors import error_of, text_of, translate, translated, will_not_pass
 
 log = logging.getLogger(__name__)
@@ -53,46 +54,6 @@ _LONGEST_TRANSACTION_MS = 900_000
 _NO_ID = "A" * 22
 
 _T = TypeVar("_T")
-
-
-class GroupState(NamedTuple):
-    """A consumer group.
-
-    :param name: ``EMPTY``, ``STABLE``, ``DEAD`` ...
-    :param simple: no consumer has ever joined it, so each of its offsets expires on its own.
-    """
-
-    name: str
-    members: int
-    simple: bool
-
-
-class Bounds(NamedTuple):
-    """A topic-partition.
-
-    :param end: end offset for read_committed readers. :param log_end: end offset including open transactions.
-    """
-
-    begin: int
-    end: int
-    log_end: int
-
-
-class Topic(NamedTuple):
-    """A topic.
-
-    :param id: changes when the topic is recreated; None with brokers older than 2.8, which have no topic ids.
-    """
-
-    partitions: int
-    id: str | None
-
-
-class Committed(NamedTuple):
-    """What a consumer group has committed for a topic-partition: the offset and the metadata stored with it."""
-
-    offset: int
-    metadata: str
 
 
 def admin_client(config: Mapping[str, Any]) -> AdminClient:
@@ -388,38 +349,3 @@ def _refused(topic: str, replication: int, prefix: str | None, error: KafkaError
         text = f"{text}; set a replication factor that the cluster has brokers for{default}"
     key = "topic.creation" if prefix is None else f"{prefix}.{_KEY_OF.get(error.code(), '*')}"
     return ConfigError({key: [text]})
-
-
-def ensure_compacted(
-    admin: KafkaAdmin,
-    topic: str,
-    key: str,
-    *,
-    partitions: int,
-    replication: Callable[[], int],
-    settings: Mapping[str, str],
-) -> int:
-    """Make sure that an internal topic exists and is compacted; returns its number of partitions.
-
-    :param key: the worker key that names the topic, for error texts.
-    :param replication: called to get the replication factor if the topic has to be created; -1 is the broker's default.
-    :raises ConfigError: it exists with another ``cleanup.policy`` (Connect refuses to start, too), or cannot be
-        created.
-    """
-    existing = admin.partitions(topic)
-    if existing == 0:
-        topic_settings = {**settings, "cleanup.policy": "compact"}
-        admin.create_topic(topic, partitions, replication(), topic_settings, prefix=key.rpartition(".")[0])
-        log.info("created topic=%s partitions=%d", topic, partitions)
-        existing = admin.partitions(topic)
-    policy = admin.setting(topic, "cleanup.policy")
-    if policy != "compact":
-        raise ConfigError(
-            {
-                key: [
-                    f"topic {topic} has cleanup.policy={policy}, but what it keeps needs cleanup.policy=compact;"
-                    " change the topic's setting, or name another topic"
-                ]
-            }
-        )
-    return existing

@@ -19,7 +19,7 @@ from confluent_kafka import TopicPartition as KafkaTopicPartition
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.kafka.admin import Topic
+from airflow_kconnect.kafka.admin_answers import Topic
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.compacted_topics import ensure_compacted
 
 # What is not a topic setting; Connect sets the clean-up policy itself.
 _NO_SETTINGS = ("topic", "partitions", "replication.factor", "cleanup.policy", "file.filename")

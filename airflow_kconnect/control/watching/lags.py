@@ -13,7 +13,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.kafka.admin import Bounds
+from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.kafka.shared import shared_kafka

@@ -9,7 +9,7 @@ from itertools import pairwise
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import Bounds
+from airflow_kconnect.kafka.admin_answers import Bounds
 
 CURE = (
     "What was read says nothing about what is there now: reset the connector's offsets (`kconnect offsets reset`) to"

@@ -9,7 +9,8 @@ from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableErr
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.sink_topics import chosen_topics, dead_letter_group, named_topics, sink_group
-from airflow_kconnect.kafka.admin import Bounds, KafkaAdmin
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.kinds import SinkKind
 from airflow_kconnect.runtime.sink.plan import CURE, OffsetRange, interval_ranges, start_offset

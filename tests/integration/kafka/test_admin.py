@@ -18,8 +18,9 @@ from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import KafkaAdmin, ensure_compacted
+from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.compacted_topics import ensure_compacted
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from tests.support import unique
 from tests.support.certificates import self_signed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.control.watching.lags import _can_be_asked, _unread, sinks_of
-from airflow_kconnect.kafka.admin import Bounds
+from airflow_kconnect.kafka.admin_answers import Bounds
 
 BOUNDS = Bounds(begin=10, end=20, log_end=25)
 

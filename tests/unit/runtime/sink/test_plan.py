@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import Bounds
+from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.runtime.sink.plan import LARGEST, SMALLEST, OffsetRange, bounded, cut, start_offset
 
 P = TopicPartition("t", 0)
