@@ -56,8 +56,8 @@ def _are_same_in_all(numbers: NDArray[np.float64], sizes: NDArray[np.float64]) -
 
     small_powers_of_two = (sizes < _PLAIN_FROM) & (numbers.view(np.int64) & _FRACTION_BITS == 0)
     usual = (sizes >= _NORMAL_FROM) & (sizes < _EXACT_TO) & ~small_powers_of_two
-    found: NDArray[np.bool_] = usual | ~np.isfinite(numbers)
-    return found
+    same: NDArray[np.bool_] = usual | ~np.isfinite(numbers)
+    return same
 
 
 def _with_fraction(texts: pa.Array) -> pa.Array:

@@ -135,13 +135,13 @@ def _cron_problem(fields: list[str]) -> str | None:
     if len(fields) != len(_FIELDS):
         return _EXPECTED
     values = [_field_values(field, known) for field, known in zip(fields, _FIELDS, strict=True)]
-    for found, known in zip(values, _FIELDS, strict=True):
-        if isinstance(found, str):
+    for value, known in zip(values, _FIELDS, strict=True):
+        if isinstance(value, str):
             names = f", {known.names[0]}-{known.names[-1]}" if known.names else ""
             allowed = f"{known.least}-{known.most}{names}"
-            return f"`{found}` is not a {known.what} of cron ({allowed}, with `*`, `-`, `,` and `/`)"
+            return f"`{value}` is not a {known.what} of cron ({allowed}, with `*`, `-`, `,` and `/`)"
     # A weekday makes the day of the month one of two conditions, of which either is enough.
-    days, months = ({value for value in found if isinstance(value, int)} for found in values[2:4])
+    days, months = ({number for number in field if isinstance(number, int)} for field in values[2:4])
     if fields[4] == "*" and min(days) > max(_LONGEST[month] for month in months):
         return "no month has such a day"
     return None

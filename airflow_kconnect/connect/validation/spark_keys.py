@@ -75,12 +75,12 @@ def spark_settings(config: Mapping[str, object]) -> dict[str, str]:
 
     :raises ConfigError: a value is a variable: these are resolved in the job, where it is too late.
     """
-    found = {key: str(text).strip() for key, text in config.items() if key.startswith(PREFIX)}
-    errors = {key: ["must not be a variable: Spark needs it before the job starts"] for key in found
-              if has_reference(found[key])}  # fmt: skip
+    settings = {key: str(text).strip() for key, text in config.items() if key.startswith(PREFIX)}
+    errors = {key: ["must not be a variable: Spark needs it before the job starts"] for key in settings
+              if has_reference(settings[key])}  # fmt: skip
     if errors:
         raise ConfigError(errors)
-    return {key.removeprefix(PREFIX): text for key, text in found.items()}
+    return {key.removeprefix(PREFIX): text for key, text in settings.items()}
 
 
 def _problem(setting: str, text: str, allowed: list[str]) -> str | None:

@@ -185,12 +185,12 @@ def _seconds(schema: ConnectSchema, column: pa.Array) -> NDArray[np.int64]:
     import pyarrow as pa
 
     if schema.name == DATE:
-        found: NDArray[np.int64] = column.view(pa.int32()).to_numpy().astype(np.int64) * DAY_S
-        return found
+        seconds: NDArray[np.int64] = column.view(pa.int32()).to_numpy().astype(np.int64) * DAY_S
+        return seconds
     per_s = _PER_S[column.type.unit] if pa.types.is_timestamp(column.type) else _PER_S["ms"]
     wide = column.view(pa.int64()) if schema.name == TIMESTAMP else column.cast(pa.int64())
-    found = wide.to_numpy() // per_s
-    return found
+    seconds = wide.to_numpy() // per_s
+    return seconds
 
 
 def _certain(texts: pa.Array | None) -> pa.Array:

@@ -23,13 +23,13 @@ def batch_encodings(frame: RecordFrame, key: Converter, value: Converter) -> tup
     """
     if "original" in frame.carried:
         return ()
-    found = []
+    encodings = []
     for name, part, converter in (("key", frame.key, key), ("value", frame.value, value)):
         encoder = converter.batch_encoder(part.shapes[0]) if len(part.shapes) == 1 and part.tag is None else None
         if encoder is not None:
             stage = stage_prefix(f"{name.upper()}_CONVERTER", converter.java_name())
-            found.append(BatchEncoding(name, stage, encoder))
-    return tuple(found)
+            encodings.append(BatchEncoding(name, stage, encoder))
+    return tuple(encodings)
 
 
 def encoded(frame: RecordFrame, key: Converter, value: Converter, later: Collection[BatchEncoding] = ()) -> DataFrame:

@@ -203,14 +203,14 @@ class _Binder:
     def _choice(
         self, schema: ConnectSchema, branches: list[tuple[int, AvroSchema]], null_index: int | None, path: str
     ) -> Choice:
-        found = []
+        chosen = []
         for position, member in enumerate(schema.fields):
             candidates = sorted(
                 enumerate(branches), key=lambda pair: self._rank(member, *pair[1], same_place=pair[0] == position)
             )
             index, node = self._first(member.schema, [branch for _, branch in candidates], _join(path, member.name))
-            found.append((index, position, node))
-        return Choice(schema, path, tuple(found), null_index)
+            chosen.append((index, position, node))
+        return Choice(schema, path, tuple(chosen), null_index)
 
     def _rank(self, member: Field, index: int, branch: AvroSchema, *, same_place: bool) -> tuple[int, bool, bool]:
         """How well a branch suits a member: by type, by name, by place. The lowest is the best."""

@@ -102,15 +102,15 @@ def read_bytes(node: Node, cursor: Cursor, rows: Integers, start: Integers, end:
 
     if logical_name(node.schema) == DECIMAL:
         return _decimals(node, cursor, rows, start, end)
-    found = cursor.slices(start, end)
+    slices = cursor.slices(start, end)
     if node.schema.type is not SchemaType.STRING:
-        return found
+        return slices
     try:
-        return found.cast(pa.string())
+        return slices.cast(pa.string())
     except pa.ArrowInvalid:
-        odd = [not _is_text(data) for data in found.to_pylist()]
+        odd = [not _is_text(data) for data in slices.to_pylist()]
         cursor.leave(rows[odd])
-        return pc.if_else(pa.array(odd), pa.scalar(b""), found).cast(pa.string())
+        return pc.if_else(pa.array(odd), pa.scalar(b""), slices).cast(pa.string())
 
 
 def _is_text(data: bytes) -> bool:
@@ -150,5 +150,5 @@ def _too_large(words: NDArray[np.uint64]) -> NDArray[np.bool_]:
     least_high, least_low = -most >> 64, np.uint64(-most % 2**64)
     above = (high > most_high) | ((high == most_high) & (low >= most_low))
     below = (high < least_high) | ((high == least_high) & (low <= least_low))
-    found: NDArray[np.bool_] = above | below
-    return found
+    too_large: NDArray[np.bool_] = above | below
+    return too_large

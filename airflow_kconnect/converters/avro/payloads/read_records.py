@@ -97,13 +97,13 @@ def _reader(node: Node) -> Read:
 def _with_path(read: Read, path: str) -> Read:
     """The same, with the field in errors."""
 
-    def found(message: Message) -> Any:
+    def read_with_path(message: Message) -> Any:
         try:
             return read(message)
         except DataError as error:
             raise _error(path, str(error)) from error
 
-    return found
+    return read_with_path
 
 
 def _error(path: str, problem: str) -> DataError:
@@ -213,15 +213,15 @@ def _record(node: Record) -> Read:
 
 def _blocks(node: Node, least: int, item: Read) -> Read:
     def read(message: Message) -> list[Any]:
-        found: list[Any] = []
+        items: list[Any] = []
         while count := _branch(message, node.path):
             if count < 0:
                 _branch(message, node.path)
                 count = -count
             if count > (len(message.data) - message.at) // least:
                 raise _error(node.path, f"{count} items expected, but the message is too short for them")
-            found.extend(item(message) for _ in range(count))
-        return found
+            items.extend(item(message) for _ in range(count))
+        return items
 
     return read
 
@@ -238,11 +238,11 @@ def _map(node: Pairs) -> Read:
     entries = _blocks(node, least_size(node.key) + least_size(node.value), entry)
 
     def read(message: Message) -> list[tuple[Any, Any]]:
-        found = entries(message)
-        if any(key is None for key, _ in found):
+        pairs = entries(message)
+        if any(key is None for key, _ in pairs):
             raise _error(node.path, "Found null as a key of a map: maps in Spark have none")
         # As in Java's maps, the last of equal keys wins; keys may be lists or structs, which have no hash.
-        return list({repr(key): (key, value) for key, value in found}.values())
+        return list({repr(key): (key, value) for key, value in pairs}.values())
 
     return read
 

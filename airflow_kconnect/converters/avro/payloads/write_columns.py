@@ -249,5 +249,5 @@ def _mask(chosen: NDArray[np.bool_]) -> pa.Array:
 
 
 def _numpy(column: pa.Array) -> NDArray[Any]:
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-    return found
+    values: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return values

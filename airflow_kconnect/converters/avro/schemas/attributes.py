@@ -27,7 +27,7 @@ def annotated(schema: ConnectSchema, node: dict[str, Any], settings: AvroSetting
 
 def _meta_data(schema: ConnectSchema, settings: AvroSettings) -> dict[str, Any]:
     small = schema.type in (SchemaType.INT8, SchemaType.INT16)
-    found = {
+    attributes = {
         "connect.doc": schema.doc,
         "connect.version": schema.version,
         **parameters(schema, settings),
@@ -35,7 +35,7 @@ def _meta_data(schema: ConnectSchema, settings: AvroSettings) -> dict[str, Any]:
         "connect.name": schema.name,
         "connect.type": schema.type.value if small else None,
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in attributes.items() if value is not None}
 
 
 def parameters(schema: ConnectSchema, settings: AvroSettings) -> dict[str, Any]:
