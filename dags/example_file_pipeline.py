@@ -21,7 +21,7 @@ from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 FOLDER = "{{ var.value.get('kconnect_example_folder', '/tmp/kconnect-example') }}"
 
 # The configurations are those of Kafka Connect, word for word: they could be posted to a Connect cluster.
-# They could also stand in files of their own: connector="weather_source.json".
+# They could also be files of their own: connector="weather_source.json".
 SOURCE = {
     "name": "weather-source",
     "config": {

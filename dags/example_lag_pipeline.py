@@ -1,6 +1,6 @@
 """A sink that runs when it is worth it: 1000 records are waiting, or the oldest one has waited for ten minutes.
 
-It needs the same connections and the same folder as `example_file_pipeline`, and a topic `example-clicks` that somebody
+It needs the same connections and the same folder as `example_file_pipeline`, and a topic `example-clicks` that something else
 writes to. Airflow's triggerer looks at the sink's lag; between its runs there is no other process.
 """
 
