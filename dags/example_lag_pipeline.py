@@ -1,7 +1,7 @@
 """A sink that runs when it is worth it: 1000 records are waiting, or the oldest one has waited for ten minutes.
 
-It needs the same connections and the same folder as `example_file_pipeline`, and a topic `example-clicks` that something else
-writes to. Airflow's triggerer looks at the sink's lag; between its runs there is no other process.
+It needs the same connections and the same folder as `example_file_pipeline`, and a topic `example-clicks` that
+another program writes to. Airflow's triggerer looks at the sink's lag; between its runs there is no other process.
 """
 
 from __future__ import annotations
