@@ -24,7 +24,7 @@ class NoRuns:
         """Nothing to do: the next run comes by its schedule."""
 
     def end(self, connector: str) -> None:
-        """Nothing to do: the run in progress comes to its end."""
+        """Nothing to do: the run in progress finishes."""
 
 
 @runtime_checkable

@@ -35,6 +35,19 @@ BETTER = {
     r"\bbecomes? of\b": "happens to",
     r"\bsuffices?\b": "is enough",
     r"\bin a wrong way\b": "wrongly",
+    r"\bcounts? for\b": "applies to",
+    r"\bgoes? before (?:the|what|a)\b": "takes precedence over",
+    r"\bstands? in (?!for)": "is in, is part of",
+    r"\b(?:is|are) told\b(?! apart| to)": "is reported; is configured",
+    r"\btells? (?:of|none)\b": "reports, shows",
+    r"\bcomes? on top\b": "is not included",
+    r"\bcomes? to (?:its|an) end\b": "ends, finishes",
+    r"\bruns? already\b": "is already running",
+    r"\btaken? back\b": "rolled back",
+    r"\b(?:is|are|was|were) not whole\b": "is incomplete",
+    r"\bof so many\b": "of that many",
+    r"\bdo(?:es)? not run any more\b": "no longer runs",
+    r"\bmakes? columns of\b": "turns into columns",
 }
 _DOCS = REPOSITORY / "docs"
 _NOT_WRITTEN_HERE = (_DOCS / "reference", _DOCS / "decisions")

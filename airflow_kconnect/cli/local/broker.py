@@ -37,8 +37,8 @@ def start(
 ) -> None:
     """Start the broker in the background and return when it answers.
 
-    The first start downloads Kafka (44 MB) into a cache; Java 17 or newer must be installed. A broker that runs
-    already is left as it is. The data folder gets a worker.properties for `kconnect run --worker`.
+    The first start downloads Kafka (44 MB) into a cache; Java 17 or newer must be installed. A broker that is
+    already running is left as it is. The data folder gets a worker.properties for `kconnect run --worker`.
     """
     with errors_in_one_line(), ProgressLine(sys.stderr) as progress:
         broker = EmbeddedBroker(data or default_data(), port=port, heap_mb=heap_mb, progress=progress)

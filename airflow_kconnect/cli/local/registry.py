@@ -38,7 +38,7 @@ def start(
     """Start the registry in the background and return when it answers.
 
     The first start downloads Apicurio Registry (109 MB) into a cache; Java 17 or newer must be installed. A registry
-    that runs already is left as it is. Schemas stay in the data folder.
+    that is already running is left as it is. Schemas stay in the data folder.
     """
     with errors_in_one_line(), ProgressLine(sys.stderr) as progress:
         status = LocalRegistry(data or default_data(), port=port, heap_mb=heap_mb, progress=progress).start()

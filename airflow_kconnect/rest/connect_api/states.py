@@ -38,7 +38,7 @@ def get_task_status(name: ConnectorName, task: TaskNumber, plane: Plane, _: Read
 
 @router.put("/pause", status_code=202)
 def pause(name: ConnectorName, plane: Plane, _: Writing) -> Response:
-    """Its next runs do nothing; a run in progress comes to its end."""
+    """Its next runs do nothing; a run in progress finishes."""
     plane.set_target_state(name, TargetState.PAUSED)
     return Response(status_code=202)
 

@@ -49,7 +49,7 @@ class ExtractField(PartTransformation):
             "V1",
             Importance.HIGH,
             "V1: field is a name. V2: field is a path; dots separate the names of nested fields, and a name with dots "
-            "stands in backticks.",
+            "is in backticks.",
             validator=ValidString.in_case_insensitive("V1", "V2"),
         )
 
