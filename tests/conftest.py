@@ -17,6 +17,7 @@ from airflow_kconnect.machine.spark_home import use_whole_pyspark
 from tests.support import mariadb as mariadb_support
 from tests.support import unique
 from tests.support.cpu_seconds import CpuSeconds
+from tests.support.database_kinds import kinds_of_databases
 from tests.support.databases import Database, DuckDbDatabase, SqliteDatabase
 from tests.support.jdbc_databases import H2Database
 from tests.support.kafka import create_topic
@@ -118,14 +119,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs tests that ask for `each_database` once per kind of database that this machine can have."""
+    """Runs tests that ask for `each_database` once per kind of database, see `kinds_of_databases`."""
     if "each_database" in metafunc.fixturenames:
-        kinds: list[Any] = ["postgres", *(["mariadb"] if mariadb_support.available() else []), "sqlite"]
-        # These are read in jdbc/source/test_databases.py; Derby is written to in jdbc/sink/test_jdbc_drivers.py.
-        name = metafunc.module.__name__
-        for kind, by_default in (("duckdb", ".sink." in name), ("h2", name.endswith(("test_tables", "test_offsets")))):
-            kinds.append(kind if by_default else pytest.param(kind, marks=pytest.mark.exhaustive))
-        metafunc.parametrize("each_database", kinds, indirect=True)
+        metafunc.parametrize("each_database", kinds_of_databases(metafunc.definition), indirect=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from airflow_kconnect.connect.replay import Replay
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
@@ -28,6 +30,7 @@ def _ids(found: list[dict[str, Any]]) -> list[int]:
     return [value["id"] for value in found]
 
 
+@pytest.mark.every_database
 def test_incrementing_reads_only_the_new_rows_of_the_second_run(
     each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
 ) -> None:
@@ -69,6 +72,7 @@ def test_timestamp_mode_reads_changed_rows_again(
     assert rows(config, "orders")[-1]["changed"] == 1704070800250
 
 
+@pytest.mark.every_database
 def test_timestamp_and_incrementing_tells_equal_timestamps_apart(
     each_database: Database, jdbc_source: SourceConfig, run_here: Run, rows: Rows
 ) -> None:

@@ -27,6 +27,7 @@ from tests.support.postgres import PostgresServer
 ROWS = 100
 
 
+@pytest.mark.every_database
 def test_spark_and_a_direct_connection_read(spark: SparkSession, each_database: Database) -> None:
     fill(each_database)
     url = JdbcUrl.parse(each_database.url)

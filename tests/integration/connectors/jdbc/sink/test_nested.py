@@ -76,6 +76,7 @@ def sink_of(spark: SparkSession, database: Database, nested: str, **more: str) -
 
 
 class TestJson:
+    @pytest.mark.every_database
     def test_is_what_json_converter_writes(self, spark: SparkSession, each_database: Database) -> None:
         sink_of(spark, each_database, "json").run(FULL, EMPTY, NONE)
         assert found(each_database) == [

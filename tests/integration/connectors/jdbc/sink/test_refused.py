@@ -42,6 +42,7 @@ def tolerant(spark: SparkSession, each_database: Database) -> Any:
 
 
 class TestEveryDatabase:
+    @pytest.mark.every_database
     def test_the_others_are_written(self, tolerant: Any, each_database: Database) -> None:
         tolerant(**UPSERT).run(row(1, "a"), row(2, None), row(3, "c"))
         assert rows(each_database) == [(1, "a"), (3, "c")]
@@ -52,6 +53,7 @@ class TestEveryDatabase:
         assert list(sink.refused) == [11, 13]
         assert "table t" in sink.refused[11]
 
+    @pytest.mark.every_database
     def test_keys_that_are_there_already_are_refused(self, tolerant: Any, each_database: Database) -> None:
         sink = tolerant(**{"pk.mode": "record_key"})
         sink.run(row(1, "a"), row(1, "b"), row(2, "c"))

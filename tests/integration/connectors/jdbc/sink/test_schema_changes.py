@@ -48,6 +48,7 @@ def sink(spark: SparkSession, each_database: Database) -> Any:
     return make
 
 
+@pytest.mark.every_database
 def test_evolve_adds_columns(sink: Any, each_database: Database) -> None:
     sink("evolve").run(old(1), new(2), Record((3,), SHORT))
     names = each_database.execute("SELECT id, name, size, more FROM t ORDER BY 1")

@@ -54,6 +54,7 @@ def table(database: Database, name: str = "t", order: str = "1") -> list[tuple[A
     return database.execute(f"SELECT * FROM {quoted} ORDER BY {order}")
 
 
+@pytest.mark.every_database
 def test_default_cannot_end_its_literal(spark: SparkSession, each_database: Database) -> None:
     if each_database.url.startswith("jdbc:postgresql:"):
         each_database.execute(f"ALTER DATABASE {each_database.name} SET standard_conforming_strings = off")
@@ -65,6 +66,7 @@ def test_default_cannot_end_its_literal(spark: SparkSession, each_database: Data
 
 
 class TestInsert:
+    @pytest.mark.every_database
     def test_rows_are_added(self, sink: Any, each_database: Database) -> None:
         sink(**{"auto.create": "true"}).run(row(1, "a"), row(1, "a"), row(2, None))
         assert table(each_database) == [(1, "a"), (1, "a"), (2, None)]
@@ -98,6 +100,7 @@ class TestInsert:
 
 class TestUpsert:
     @pytest.mark.parametrize("mode", ["record_key", "record_value"])
+    @pytest.mark.every_database
     def test_last_record_of_a_key_wins(self, sink: Any, each_database: Database, mode: str) -> None:
         to = sink(**{**UPSERT, "pk.mode": mode, "pk.fields": "id"})
         to.run(row(1, "a"), row(2, "b"), row(1, "c"))
@@ -114,6 +117,7 @@ class TestUpsert:
         sink(**UPSERT).run(Record((1,), KEY, (1,), KEY), Record((1,), KEY, (1,), KEY))
         assert table(each_database) == [(1,)]
 
+    @pytest.mark.every_database
     def test_deletions(self, sink: Any, each_database: Database) -> None:
         to = sink(**DELETE)
         to.run(row(1, "a"), row(2, "b"), tombstone(1), row(3, "c"), tombstone(3), row(3, "d"))
@@ -147,6 +151,7 @@ class TestUpsert:
 
 
 class TestUpdate:
+    @pytest.mark.every_database
     def test_changes_rows_that_are_there(self, sink: Any, each_database: Database) -> None:
         each_database.execute("CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))")
         each_database.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
@@ -186,6 +191,7 @@ class TestShapes:
         sink(**DELETE).run(*records, row(9, None))
         assert table(each_database) == [(3, "strict 39"), (9, None)]
 
+    @pytest.mark.every_database
     def test_topics_are_tables(self, sink: Any, each_database: Database) -> None:
         to = sink(**UPSERT, **{"table.name.format": "of_${topic}"})
         to.run(row(1, "a", "x"), row(1, "b", "y"), row(2, "c", "x"), row(1, "d", "x"))
@@ -285,6 +291,7 @@ class TestTables:
 
 
 class TestOffsets:
+    @pytest.mark.every_database
     def test_are_stored_with_the_rows(self, sink: Any) -> None:
         to = sink(**{"auto.create": "true"})
         assert to.run(row(1, "a"), row(2, "b")) == {}
@@ -297,6 +304,7 @@ class TestOffsets:
         assert to.run(row(1, "a")) == {}
         assert table(each_database) == [(1, "a"), (1, "a")]
 
+    @pytest.mark.every_database
     def test_older_run_can_write_nothing_more(self, sink: Any, each_database: Database) -> None:
         to, place = sink(**{"auto.create": "true"}), TopicPartition("t", 0)
         older, newer = to.connector(), to.connector()

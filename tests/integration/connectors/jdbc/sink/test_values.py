@@ -187,6 +187,7 @@ def test_decimals_have_no_exponents(spark: SparkSession, scale: int) -> None:
     assert cell_texts(batch) == [f"{number:f}" for number in numbers]
 
 
+@pytest.mark.every_database
 def test_zone_of_the_database(spark: SparkSession, each_database: Database) -> None:
     """Timestamps and times in the zone; the midnight of dates too, unless `date.timezone` is UTC."""
     schema = struct(("day", DATE_SCHEMA), ("time", TIME_SCHEMA), ("moment", TIMESTAMP_SCHEMA))
@@ -222,6 +223,7 @@ def test_fields_that_hold_timestamps_as_numbers(
     assert str(number).startswith(("2020-09-13 12:26:40.123", "1600000000123"))
 
 
+@pytest.mark.every_database
 def test_values_of_every_type(spark: SparkSession, each_database: Database) -> None:
     moment = datetime(2021, 3, 4, 5, 6, 7, 890_000, tzinfo=UTC)
     row = (
