@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 # A process with Airflow imports some thousand modules: where none may be kept compiled, that takes three times as long.
 unexport PYTHONDONTWRITEBYTECODE
+# With a new pip: that of Python 3.11 needs two and a half times as much CPU for all this.
+VENV := $(PYTHON) -m venv --upgrade-deps
 PIP := $(BIN)/pip install --disable-pip-version-check --constraint constraints.txt
 
 .PHONY: setup demo test test-all fuzz torture lowest newcomer lint docs format bench clean help
@@ -16,7 +18,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 .PRECIOUS: .venv/.ready
 .venv/.ready: pyproject.toml constraints.txt
 	@echo "Installing Airflow, Spark and the tools of this project into .venv: some 700 MB, a few minutes"
-	$(PYTHON) -m venv .venv
+	$(VENV) .venv
 	$(PIP) --quiet --editable '.[dev,jdbc,spark]'
 	@# pyspark-client has put its files over PySpark's. Jobs do not import these, but the type checker reads them
 	@# (docs/decisions/0001-pyspark-and-pyspark-client.md).
@@ -28,7 +30,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 # What the demo needs, without the tools for working on this project; pip shows what it downloads.
 .venv/.demo-ready: pyproject.toml constraints.txt
 	@echo "Installing Airflow and Spark into .venv: some 600 MB, a few minutes"
-	$(PYTHON) -m venv .venv
+	$(VENV) .venv
 	$(PIP) --editable '.[jdbc,spark]'
 	@touch $@
 
@@ -56,7 +58,7 @@ lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions
 	  tests/unit/operators/test_folder.py tests/airflow/test_any_airflow.py
 
 .venv-lowest/.ready: pyproject.toml constraints-lowest.txt
-	$(PYTHON) -m venv .venv-lowest
+	$(VENV) .venv-lowest
 	$(LOWEST)/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[dev,jdbc,spark]'
 	@touch $@
 
