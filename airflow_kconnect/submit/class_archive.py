@@ -55,7 +55,8 @@ def _make(spark: SparkSubmit, archive: Path, timeout_s: float) -> Path | None:
     """Written next to its final location and then renamed: an archive that exists is complete."""
     archive.parent.mkdir(parents=True, exist_ok=True)
     part = archive.with_name(f"{archive.name}.{os.getpid()}")
-    options = " ".join([*_SILENT, java_option(f"-XX:ArchiveClassesAtExit={part}")])
+    # The optimising compiler would take as much CPU as all the rest, for a job of seconds.
+    options = " ".join([*_SILENT, "-XX:TieredStopAtLevel=1", java_option(f"-XX:ArchiveClassesAtExit={part}")])
     command = [str(spark.program), "--master", "local[2]", *_conf(options), str(job_path(_JOB))]
     try:
         ran = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False)
