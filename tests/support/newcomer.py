@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,12 +46,18 @@ def repository_in(folder: Path) -> Path:
 
 
 def wheel_in(folder: Path, source: Path) -> Path:
-    """The wheel, built from the sdist that is built from a source folder."""
-    tools, built = folder / "tools", folder / "dist"
-    run(sys.executable, "-m", "venv", tools, cwd=folder)
-    run(tools / "bin" / "pip", "install", "--quiet", "build", cwd=folder)
-    run(tools / "bin" / "python", "-m", "build", "--outdir", built, source, cwd=folder)
-    (wheel,) = built.glob("*.whl")
+    """The wheel, built from the sdist that is built from a source folder.
+
+    The build tools are those of the tests. That `pyproject.toml` names them all, the clone shows: its pip makes an
+    environment of what is named there.
+    """
+    build = (sys.executable, "-P", "-m", "hatchling", "build", "--directory", folder / "dist", "--target")
+    run(*build, "sdist", cwd=source)
+    (sdist,) = (folder / "dist").glob("*.tar.gz")
+    shutil.unpack_archive(sdist, folder / "unpacked", filter="data")
+    (unpacked,) = (folder / "unpacked").iterdir()
+    run(*build, "wheel", cwd=unpacked)
+    (wheel,) = (folder / "dist").glob("*.whl")
     return wheel
 
 
