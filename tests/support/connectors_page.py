@@ -127,13 +127,18 @@ class ConnectorsPage:
         log = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
         return [e["message"] for e in log if e["level"] == "SEVERE" and "status of 4" not in e["message"]]
 
-    def accessibility(self) -> list[str]:
-        """What axe-core finds. :raises ModuleNotFoundError: `axe-core-python` is not installed."""
+    def accessibility(self, *rules: str) -> list[str]:
+        """What axe-core finds, with these rules or with all that it runs by default.
+
+        :raises ModuleNotFoundError: `axe-core-python` is not installed.
+        """
         self.script(axe_script())
         self.driver.set_script_timeout(60)
         violations = self.driver.execute_async_script(
-            "const done = arguments[0];"
-            "axe.run().then(({violations}) => done(violations), (error) => done([{id: String(error), nodes: []}]));"
+            "const [rules, done] = arguments;"
+            "axe.run(rules.length ? {runOnly: {type: 'rule', values: rules}} : {})"
+            ".then(({violations}) => done(violations), (error) => done([{id: String(error), nodes: []}]));",
+            list(rules),
         )
         return [
             f"{each['id']}: {json.dumps([node['html'][:200] for node in each['nodes']][:5])}" for each in violations
