@@ -12,9 +12,10 @@ from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import AccessPolicy
 from airflow_kconnect.rest.connect_api import connectors, offsets, plugins, server, states
 from airflow_kconnect.rest.errors import handle_errors
+from airflow_kconnect.rest.heads import HeadAsGet
 from airflow_kconnect.rest.own_api import connectors as own_connectors
 from airflow_kconnect.rest.own_api import page, trying
-from airflow_kconnect.rest.paths import SegmentsDecodedAlone
+from airflow_kconnect.rest.paths import SegmentsDecodedAlone, SlashAtTheEnd
 
 
 def create_app(plane: Callable[[], ControlPlane], access: AccessPolicy, dependencies: Sequence[Any] = ()) -> FastAPI:
@@ -38,5 +39,7 @@ def create_app(plane: Callable[[], ControlPlane], access: AccessPolicy, dependen
     for module in (server, connectors, states, offsets, plugins, own_connectors, trying, page):
         app.include_router(module.router)
     handle_errors(app)
+    app.add_middleware(HeadAsGet)
+    app.add_middleware(SlashAtTheEnd, kept=("/", "/ui/"))
     app.add_middleware(SegmentsDecodedAlone)
     return app

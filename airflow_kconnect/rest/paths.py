@@ -1,7 +1,8 @@
-"""Names of connectors in paths: they may contain an encoded slash, which must not separate segments."""
+"""Paths as JAX-RS reads them: an encoded slash separates no segments, and a slash at the end means nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Annotated
 from urllib.parse import unquote
 
@@ -28,6 +29,26 @@ class SegmentsDecodedAlone:
 
 async def _name(connector: Annotated[str, Path()]) -> str:
     return connector.replace(_SLASH, "/")
+
+
+class SlashAtTheEnd:
+    """Answers `/connectors/` as `/connectors`: clients such as kcctl ask so.
+
+    :param kept: paths for which the slash makes a difference.
+    """
+
+    def __init__(self, app: ASGIApp, kept: Container[str] = ("/",)) -> None:
+        self._app, self._kept = app, kept
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] == "http" and path.endswith("/") and path.removeprefix(_mount(scope)) not in self._kept:
+            scope = {**scope, "path": path[:-1]}
+        await self._app(scope, receive, send)
+
+
+def _mount(scope: Scope) -> str:
+    return str(scope.get("root_path", ""))
 
 
 ConnectorName = Annotated[str, Depends(_name)]

@@ -122,7 +122,7 @@ def test_a_name_with_special_characters_can_be_asked_for(name: str, client: Test
     "path",
     [
         "/nope",
-        "/connectors/",
+        "/connectors//",
         "/connectors/a/bogus",
         "/connectors/a/tasks/x/status",
         "//connectors",
