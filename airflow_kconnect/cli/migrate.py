@@ -107,7 +107,7 @@ def migrate(
     outcomes: list[Outcome] = []
     with errors_shown():
         from airflow_kconnect.migration.cluster import ConnectCluster
-        from airflow_kconnect.migration.credentials import Access
+        from airflow_kconnect.migration.credentials import access_of
         from airflow_kconnect.migration.folder import ConnectorFolder
         from airflow_kconnect.migration.recreation import recreate
         from airflow_kconnect.migration.survey import survey
@@ -116,7 +116,7 @@ def migrate(
             raise ConfigError({"--to": ["a folder for the connectors' files is needed to move them"]})
         files = ConnectorFolder(folder) if folder else None
         here = _here(worker, bootstrap_servers, needed=apply or back)
-        with ConnectCluster(Access.of(url, user, password_file, ca_file)) as cluster:
+        with ConnectCluster(access_of(url, user, password_file, ca_file)) as cluster:
             if back and apply and files and here:
                 recreate(cluster, here, files, named, _teller(console))
             surveyed = survey(cluster, here, files, named, other_cluster=other_cluster)

@@ -9,9 +9,11 @@ from typing import Any, Self
 from urllib.parse import quote
 
 from airflow_kconnect.connect.errors import DataError, RetriableError, first_line
-from airflow_kconnect.migration.credentials import Access
-from airflow_kconnect.migration.http import ConnectHttp, MissingError, not_connect
+from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.migration.offsets import counted
+from airflow_kconnect.remote.access import Access
+from airflow_kconnect.remote.client import RestClient
+from airflow_kconnect.remote.errors import not_connect
 
 STOPPED = "STOPPED"
 
@@ -58,11 +60,11 @@ class ConnectorThere:
 class ConnectCluster:
     """A live Connect cluster. Use it as a context manager.
 
-    :raises ConfigError: see `ConnectHttp`.
+    :raises ConfigError: see `RestClient`.
     """
 
     def __init__(self, access: Access, *, patience_s: float = 60.0) -> None:
-        self._http = ConnectHttp(access, patience_s)
+        self._http = RestClient(access, patience_s)
 
     def __enter__(self) -> Self:
         return self
@@ -71,10 +73,10 @@ class ConnectCluster:
         self._http.close()
 
     def facts(self) -> ClusterFacts:
-        """Version and Kafka cluster. :raises ConfigError: something else than Connect answers."""
+        """Version and Kafka cluster. :raises ServerError: something else than Connect answers."""
         try:
-            answer = self._http.send("GET", "/")
-        except MissingError:
+            answer = self._http.call("GET", "/")
+        except NotFoundError:
             raise not_connect(self._http.url, "it has no path /") from None
         if not isinstance(answer, dict) or "kafka_cluster_id" not in answer:
             raise not_connect(self._http.url, "its answer to GET / has no `kafka_cluster_id`")
@@ -82,23 +84,23 @@ class ConnectCluster:
 
     def connectors(self) -> dict[str, ConnectorThere]:
         """All connectors by name, sorted."""
-        answer = self._http.send("GET", "/connectors?expand=info&expand=status")
+        answer = self._http.call("GET", "/connectors", expand=["info", "status"])
         if not isinstance(answer, dict):
             raise not_connect(self._http.url, "it lists no connectors with `expand`, which Connect does since 2.3")
         return {name: _connector(name, answer[name]) for name in sorted(answer)}
 
     def connector(self, name: str) -> ConnectorThere:
-        """One connector. :raises MissingError: there is none of that name."""
-        info = self._http.send("GET", _path(name))
+        """One connector. :raises NotFoundError: there is none of that name."""
+        info = self._http.call("GET", _path(name))
         try:
-            status = self._http.send("GET", f"{_path(name)}/status")
-        except MissingError:  # its first status has not been written yet
+            status = self._http.call("GET", f"{_path(name)}/status")
+        except NotFoundError:  # its first status has not been written yet
             status = {}
         return _connector(name, {"info": info, "status": status})
 
     def plugins(self) -> list[str]:
         """Full class names of the connectors that are installed there."""
-        return [str(plugin["class"]) for plugin in self._http.send("GET", "/connector-plugins")]
+        return [str(plugin["class"]) for plugin in self._http.call("GET", "/connector-plugins")]
 
     def offsets(self, name: str) -> list[dict[str, Any]]:
         """The committed offsets: `[{"partition": {...}, "offset": {...}}]`.
@@ -106,20 +108,20 @@ class ConnectCluster:
         :raises DataError: this version cannot tell: it is older than 3.5.
         """
         try:
-            return list(self._http.send("GET", f"{_path(name)}/offsets")["offsets"])
-        except MissingError as error:
+            return list(self._http.call("GET", f"{_path(name)}/offsets")["offsets"])
+        except NotFoundError as error:
             text = f"connector {name}: Connect shows no offsets ({error}); it does since Kafka 3.5 (KIP-875)"
             raise DataError(text) from None
 
     def alter_offsets(self, name: str, offsets: Sequence[Mapping[str, Any]]) -> str:
         """Replace committed offsets of a stopped connector; returns Connect's message (since 3.6)."""
-        answer = self._http.send("PATCH", f"{_path(name)}/offsets", {"offsets": list(offsets)})
+        answer = self._http.call("PATCH", f"{_path(name)}/offsets", {"offsets": list(offsets)})
         return str(answer["message"])
 
     def create_stopped(self, name: str, config: Mapping[str, Any]) -> None:
         """Create a connector that does not start (KIP-980, since 3.7; older versions refuse the request)."""
         body = {"name": name, "config": {**config, "name": name}, "initial_state": STOPPED}
-        self._http.send("POST", "/connectors", body)
+        self._http.call("POST", "/connectors", body)
 
     def stop(self, name: str, *, timeout_s: float = 120.0) -> None:
         """Stop a connector (since 3.5) and wait until it has no tasks. It is not an error if it is stopped.
@@ -127,8 +129,8 @@ class ConnectCluster:
         :raises RetriableError: not within that time: its tasks do not end.
         """
         try:
-            self._http.send("PUT", f"{_path(name)}/stop")
-        except MissingError as error:
+            self._http.call("PUT", f"{_path(name)}/stop")
+        except NotFoundError as error:
             text = f"connector {name} cannot be stopped in Connect ({error}); `stop` exists since Kafka 3.5 (KIP-875)"
             raise DataError(text) from None
         deadline_s = time.monotonic() + timeout_s
@@ -146,7 +148,7 @@ class ConnectCluster:
 
         :raises RetriableError: it is still stopped after that time.
         """
-        self._http.send("PUT", f"{_path(name)}/resume")
+        self._http.call("PUT", f"{_path(name)}/resume")
         deadline_s = time.monotonic() + timeout_s
         while True:
             connector = self.connector(name)

@@ -78,7 +78,8 @@ def survey(
     :param here: None if no worker is known: then only configurations are judged.
     :param names: only these connectors; empty for all.
     :param other_cluster: whether the user knows that Kafka here is another cluster than Connect's.
-    :raises ConfigError: a name does not exist in Connect, or the address is not Connect's.
+    :raises ConfigError: a name does not exist in Connect.
+    :raises ServerError: Connect refuses the login, or the address is not Connect's.
     :raises RetriableError: Connect or Kafka is unavailable.
     """
     facts = cluster.facts()

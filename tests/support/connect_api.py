@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -50,7 +51,7 @@ class ConnectApi:
 
 
 @contextmanager
-def connect_api() -> Iterator[ConnectApi]:
+def connect_api(tls: ssl.SSLContext | None = None) -> Iterator[ConnectApi]:
     """A running server without connectors."""
     api = ConnectApi()
     api.say("GET /", (200, ROOT))
@@ -75,7 +76,9 @@ def connect_api() -> Iterator[ConnectApi]:
             """Nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    api.url = f"http://127.0.0.1:{server.server_address[1]}"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    api.url = f"http{'s' if tls else ''}://127.0.0.1:{server.server_address[1]}"
     Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield api

@@ -5,22 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from airflow_kconnect.connect.errors import ConnectError
-
 Answer = dict[str, Any]
-
-
-class ServerError(ConnectError):
-    """A server refuses a request; the text is its own.
-
-    :param status: HTTP status code.
-    """
-
-    exit_code = 1
-
-    def __init__(self, message: str, status: int) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 class Connectors(Protocol):

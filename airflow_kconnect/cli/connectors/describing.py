@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from airflow_kconnect.cli.connectors.api import Answer, Connectors, ServerError
+from airflow_kconnect.cli.connectors.api import Answer, Connectors
 from airflow_kconnect.cli.connectors.arguments import (
     AsJson,
     Name,
@@ -26,6 +26,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.validation.inspection import inspect_keys
 from airflow_kconnect.control import secrets
 from airflow_kconnect.control.errors import ForbiddenError, NotFoundError
+from airflow_kconnect.remote.errors import ServerError
 
 _MOST_OFFSETS = 10
 

@@ -7,11 +7,12 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
 
-from airflow_kconnect.cli.connectors.api import Answer, ServerError
-from airflow_kconnect.cli.connectors.http import RestClient
+from airflow_kconnect.cli.connectors.api import Answer
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.control import secrets
 from airflow_kconnect.control.errors import NotFoundError
+from airflow_kconnect.remote.client import RestClient
+from airflow_kconnect.remote.errors import ServerError
 from airflow_kconnect.submit.operations import PAUSED, STARTED, STOPPED, connector_name, is_name
 from airflow_kconnect.submit.preflight import connector_config
 

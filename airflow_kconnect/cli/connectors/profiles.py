@@ -5,24 +5,16 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.remote.access import Credentials
 
-_KEYS = ("server", "worker", "bootstrap_servers", "token_file", "token", "user", "password_file", "password")
+_KEYS = ("server", "worker", "bootstrap_servers", "token_file", "token", "user", "password_file", "password", "ca_file")
 _SECRETS = ("token", "password")
 _OTHERS = 0o077
-
-
-@dataclass(frozen=True)
-class Credentials:
-    """How a caller proves who it is: by a token, by user and password, or not at all."""
-
-    token: str | None = field(default=None, repr=False)
-    user: str | None = None
-    password: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -30,6 +22,7 @@ class Profile:
     """A named target.
 
     :param credentials: for its server; None if the environment has them.
+    :param ca_file: PEM file of the authorities that its server's certificate is checked with; None: the usual ones.
     """
 
     name: str
@@ -37,6 +30,7 @@ class Profile:
     worker: Path | None = None
     bootstrap_servers: str | None = None
     credentials: Credentials | None = None
+    ca_file: Path | None = None
 
 
 def profiles_file() -> Path:
@@ -111,7 +105,8 @@ class _Parser:
             raise ConfigError(self._errors)
         given = Credentials(token, user, password) if token or user else None
         worker = self._beside("worker") if "worker" in values else None
-        return Profile(self._name, values.get("server"), worker, values.get("bootstrap_servers"), given)
+        ca_file = self._beside("ca_file") if "ca_file" in values else None
+        return Profile(self._name, values.get("server"), worker, values.get("bootstrap_servers"), given, ca_file)
 
     def _is_good(self, key: str, value: Any) -> bool:
         if key not in _KEYS:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from airflow_kconnect.cli.connectors.api import Connectors
-from airflow_kconnect.cli.connectors.profiles import Credentials, Profile, profile_of
+from airflow_kconnect.cli.connectors.profiles import Profile, profile_of
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.remote.access import Access, Credentials
 
 if TYPE_CHECKING:
-    from airflow_kconnect.cli.connectors.http import RestClient
+    from airflow_kconnect.remote.client import RestClient
 
 SERVER, PROFILE = "KCONNECT_SERVER", "KCONNECT_PROFILE"
 
@@ -53,6 +54,7 @@ class Target:
     credentials: Credentials = field(default_factory=Credentials)
     worker: Path | None = None
     bootstrap_servers: str | None = None
+    ca_file: Path | None = None
 
     def connectors(self) -> Connectors:
         """The connectors there. :raises ConfigError: the target cannot be understood."""
@@ -66,13 +68,13 @@ class Target:
 
     def client(self) -> RestClient:
         """The server's REST API. Warns if credentials go there unencrypted."""
-        from airflow_kconnect.cli.connectors.http import RestClient
+        from airflow_kconnect.remote.client import RestClient
 
         assert self.server is not None
-        client = RestClient(self.server, self.credentials)
-        if client.exposed:
-            typer.echo(f"Warning: your credentials go to {client.url} unencrypted: use https", err=True)
-        return client
+        access = Access(self.server, self.credentials, self.ca_file)
+        if access.is_exposed:
+            typer.echo(f"Warning: your credentials go to {access.url} unencrypted: use https", err=True)
+        return RestClient(access)
 
     def worker_props(self) -> dict[str, str]:
         """The worker's keys, as they were written. :raises ConfigError: a server was chosen, or no Kafka is named."""
@@ -118,7 +120,7 @@ def _over(options: Profile, other: Profile) -> Profile:
     if _names_kafka(options) and other.server is not None:
         return options
     servers = options.bootstrap_servers or other.bootstrap_servers
-    return Profile(other.name, other.server, options.worker or other.worker, servers, other.credentials)
+    return replace(other, worker=options.worker or other.worker, bootstrap_servers=servers)
 
 
 def _names_kafka(profile: Profile) -> bool:
@@ -128,7 +130,7 @@ def _names_kafka(profile: Profile) -> bool:
 def _target(profile: Profile, environment: Mapping[str, str]) -> Target:
     if profile.server is None:
         return Target(worker=profile.worker, bootstrap_servers=profile.bootstrap_servers)
-    return Target(profile.server, profile.credentials or _credentials(environment))
+    return Target(profile.server, profile.credentials or _credentials(environment), ca_file=profile.ca_file)
 
 
 def _credentials(environment: Mapping[str, str]) -> Credentials:

@@ -122,4 +122,4 @@ def test_a_file_must_not_move_the_offsets(api: ConnectApi, tmp_path: Path) -> No
 def test_something_else_than_connect(api: ConnectApi) -> None:
     api.say("GET /", (200, {"name": "elasticsearch"}))
     done = typed(api)
-    assert (done.exit_code, "is not the REST API of Kafka" in done.stderr) == (1, True)
+    assert (done.exit_code, "does not answer like Connect's REST API" in done.stderr) == (1, True)

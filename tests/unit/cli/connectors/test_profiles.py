@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.cli.connectors.profiles import Credentials, Profile, profile_of, profiles_file
+from airflow_kconnect.cli.connectors.profiles import Profile, profile_of, profiles_file
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.remote.access import Credentials
 
 
 @pytest.fixture
@@ -37,6 +38,10 @@ def test_a_server_with_user_and_password(file: Path) -> None:
     (file.parent / "password").write_text("abc")
     profile = _profile(file, 'server = "http://c:8083"\nuser = "me"\npassword_file = "password"')
     assert profile.credentials == Credentials(None, "me", "abc")
+
+
+def test_a_server_with_authorities_of_its_own(file: Path) -> None:
+    assert _profile(file, 'server = "https://c"\nca_file = "ca.pem"').ca_file == file.parent / "ca.pem"
 
 
 def test_paths_begin_at_the_folder_of_the_file(file: Path) -> None:

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.cli.connectors.http import RestClient, checked_url
-from airflow_kconnect.cli.connectors.profiles import Credentials
 from airflow_kconnect.cli.connectors.target import Target, chosen
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.remote.access import Credentials
 
 SERVER = "http://connect:8083"
 
@@ -69,29 +68,3 @@ def test_credentials_are_in_the_environment(environment: dict[str, str], expecte
 def test_half_a_login_and_two_are_errors(environment: dict[str, str]) -> None:
     with pytest.raises(ConfigError):
         _chosen(environment, server=SERVER)
-
-
-def test_credentials_have_no_secret_in_their_text() -> None:
-    assert "secret" not in repr(Credentials("secret", "me", "secret"))
-
-
-@pytest.mark.parametrize(
-    "url", ["connect:8083", "ftp://connect", "http://", "http://me:secret@connect", "http://c?a=b"]
-)
-def test_what_is_not_a_url_is_refused_without_its_secrets(url: str) -> None:
-    with pytest.raises(ConfigError) as raised:
-        checked_url(url)
-    assert "secret" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("url", "exposed"),
-    [
-        ("http://connect:8083", True),
-        ("http://127.0.0.1:8083", False),
-        ("http://localhost", False),
-        ("https://c", False),
-    ],
-)
-def test_credentials_that_go_unencrypted_to_others_are_noticed(url: str, exposed: bool) -> None:
-    assert RestClient(url, Credentials("t")).exposed is exposed
