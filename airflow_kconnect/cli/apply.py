@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from airflow_kconnect.cli.connectors.arguments import AsJson
 from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError
@@ -41,7 +42,7 @@ def apply(
     ] = False,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the changes as one JSON line on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Register the connectors of a folder, and update those that have changed.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from airflow_kconnect.cli.local.broker import default_data
-from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
+from airflow_kconnect.cli.connectors.arguments import AsJson
+from airflow_kconnect.cli.worker import Servers, WorkerFile, known_worker
 
 if TYPE_CHECKING:
     from airflow_kconnect.doctor.findings import Checks, Finding
@@ -51,7 +51,7 @@ def doctor(
             "brokers remember it for some days; no topic is affected.",
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as one JSON line on stdout.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check Java, Spark, Python, Airflow, Kafka, topics and rights: what is wrong, and what to do.
 
@@ -64,7 +64,7 @@ def doctor(
     from airflow_kconnect.doctor.subject import Subject
 
     subject = Subject(
-        lambda: _worker_keys(worker, bootstrap_servers),
+        lambda: known_worker(worker, bootstrap_servers),
         connector,
         airflow=_has_airflow() if airflow is None else airflow,
         transactions=transactions,
@@ -92,13 +92,6 @@ def checks(with_connector: bool) -> Checks:
     for module in (machine, plugins, airflow, kafka, *([connector] if with_connector else [])):
         module.register(all_checks)
     return all_checks
-
-
-def _worker_keys(file: Path | None, bootstrap_servers: str | None) -> Mapping[str, str] | None:
-    unnamed = file is None and bootstrap_servers is None
-    if unnamed and not (default_data() / "worker.properties").is_file():
-        return None
-    return worker_config(file, bootstrap_servers)
 
 
 def _has_airflow() -> bool:

@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from airflow_kconnect.cli.connectors.arguments import AsJson
 from airflow_kconnect.cli.errors import errors_shown
-from airflow_kconnect.cli.local.broker import default_data
 from airflow_kconnect.cli.migrate_display import as_dict, outcome_dict, show_errors, show_survey
-from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
+from airflow_kconnect.cli.worker import Servers, WorkerFile, known_worker, worker_config
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA
 
@@ -69,7 +69,6 @@ OtherCluster = Annotated[
         "offsets in both.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON line on stdout.")]
 
 
 def migrate(
@@ -134,10 +133,8 @@ def migrate(
 def _here(worker: Path | None, bootstrap_servers: str | None, *, needed: bool) -> Here | None:
     from airflow_kconnect.migration.here import Here
 
-    unnamed = worker is None and bootstrap_servers is None and not (default_data() / "worker.properties").is_file()
-    if unnamed and not needed:
-        return None
-    return Here(worker_config(worker, bootstrap_servers))
+    keys = worker_config(worker, bootstrap_servers) if needed else known_worker(worker, bootstrap_servers)
+    return None if keys is None else Here(keys)
 
 
 def _move(

@@ -45,8 +45,15 @@ def worker_config(file: Path | None, bootstrap_servers: str | None) -> dict[str,
     elif bootstrap_servers is not None:
         worker = {}
     else:
-        worker = _read_default(default_data() / "worker.properties")
+        worker = _read_default(_default_file())
     return worker if bootstrap_servers is None else worker | {"bootstrap.servers": bootstrap_servers}
+
+
+def known_worker(file: Path | None, bootstrap_servers: str | None) -> dict[str, str] | None:
+    """As `worker_config`, but None if no Kafka is named: for commands that can do something without one."""
+    if file is None and bootstrap_servers is None and not _default_file().is_file():
+        return None
+    return worker_config(file, bootstrap_servers)
 
 
 @contextmanager
@@ -58,6 +65,10 @@ def resolved(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[t
     resolver = ConfigResolver.from_worker(worker)
     with resolver.hidden_in_errors():
         yield resolver.resolve(config), resolver.resolve(worker)
+
+
+def _default_file() -> Path:
+    return default_data() / "worker.properties"
 
 
 def _read_default(file: Path) -> dict[str, str]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from airflow_kconnect.cli.local.broker import default_data
-from airflow_kconnect.cli.worker import resolved, worker_config
+from airflow_kconnect.cli.worker import known_worker, resolved
 from airflow_kconnect.connect.hosting.installed import java_plugins as plugins_of
 from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -31,9 +29,7 @@ def worker_keys(file: Path | None) -> dict[str, str]:
 
     :raises ConfigError: the file cannot be read, or a variable has no value.
     """
-    default = default_data() / "worker.properties"
-    written: Mapping[str, str] = worker_config(file, None) if file or default.is_file() else {}
-    with resolved({}, written) as (_, worker):
+    with resolved({}, known_worker(file, None) or {}) as (_, worker):
         return {"bootstrap.servers": "localhost:9092", **worker}
 
 
