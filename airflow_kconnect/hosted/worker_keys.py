@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.hosting.keys import java_props
 from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, POLICY
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.variables.resolver import java_providers
+from airflow_kconnect.connect.variables.syntax import variables_in
 from airflow_kconnect.hosted.java_clients import is_librdkafkas, java_client_keys
 
 PROVIDER = "kconnect"
@@ -72,7 +75,8 @@ def worker_properties(host: WorkerConfig) -> dict[str, str]:
         "status.storage.topic": host.status_topic,
         "status.storage.partitions": "1",
         # Where values come from that must not be in the config topic, see `handed_over`.
-        "config.providers": PROVIDER,
+        **_java_providers(host.props),
+        "config.providers": ",".join((PROVIDER, *java_providers(host.props))),
         f"config.providers.{PROVIDER}.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
         f"config.providers.{PROVIDER}.param.allowlist.pattern": f"^{_ENVIRONMENT}.*",
     }
@@ -92,22 +96,47 @@ def connector_properties(props: Mapping[str, str], kind: str, *, create_topics: 
     return result
 
 
-def handed_over(props: Mapping[str, str], unresolved: Mapping[str, object]) -> tuple[dict[str, str], dict[str, str]]:
-    """A configuration in which secrets are references, and the environment that has them.
+def _java_providers(worker: Mapping[str, str]) -> dict[str, str]:
+    """Classes and parameters of the providers that only Java has."""
+    prefixes = tuple(f"config.providers.{name}." for name in java_providers(worker))
+    return {key: text for key, text in worker.items() if prefixes and key.startswith(prefixes)}
+
+
+def handed_over(
+    props: Mapping[str, str], unresolved: Mapping[str, object], worker: Mapping[str, object]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """A configuration in which secrets are references, and the environment that has them. Variables that only Java can
+    resolve stay, and what surrounds them becomes references.
 
     Connect stores a connector's configuration in the config topic as it was given, and resolves it in memory; the
     configurations of tasks are stored with the references put back.
 
     :param props: all variables resolved.
     :param unresolved: as the user has written it: what came from a variable is a secret, and so is what looks like one.
+    :param worker: its keys, which name the providers that only Java has.
     """
-    result, environment = dict(props), {}
+    result, environment, java = dict(props), {}, java_providers(worker)
     for number, (key, text) in enumerate(sorted(props.items())):
-        if text and (is_secret_key(key) or str(unresolved.get(key, text)).strip() != text):
-            name = f"{_ENVIRONMENT}{number}"
-            result[key] = f"${{{PROVIDER}:{name}}}"
-            environment[name] = text
+        written = str(unresolved.get(key, text)).strip()
+        if not text or not (is_secret_key(key) or written != text):
+            continue
+        variables = {variable.text for variable in variables_in(written) if variable.provider in java}
+        pieces = []
+        for part, piece in enumerate(_split(text, variables)):
+            if piece in variables:
+                pieces.append(piece)
+            elif piece:
+                name = f"{_ENVIRONMENT}{number}" + (f"_{part}" if variables else "")
+                pieces.append(f"${{{PROVIDER}:{name}}}")
+                environment[name] = piece
+        result[key] = "".join(pieces)
     return result, environment
+
+
+def _split(text: str, variables: Iterable[str]) -> list[str]:
+    """A text as its variables and what is between them."""
+    pattern = "|".join(map(re.escape, sorted(variables)))
+    return re.split(f"({pattern})", text) if pattern else [text]
 
 
 def _text(value: object) -> str:

@@ -22,7 +22,7 @@ from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
 from airflow_kconnect.runtime.process.progress import emit, use_token
@@ -137,6 +137,8 @@ def _run(
     run_id = spec.run_id or uuid.uuid4().hex[:12]
     if config.hosted is not None:
         return _run_hosted(spec, worker, config, run_id, statuses)
+    if errors := java_variables(spec.config, spec.worker, "a connector that is not hosted"):
+        raise ConfigError(errors, config.name)
     from airflow_kconnect.runtime.sink.run import SinkRun
     from airflow_kconnect.runtime.source.run import SourceRun
 

@@ -30,6 +30,8 @@ NOT_REPLAYED = (
 """After the name of a class: why a replay is refused."""
 
 _OWN = "kconnect."
+# Only a worker has these: Kafka's clients would load any class that a connector names there.
+_PROVIDERS = "config.providers"
 _MEMORY = re.compile(r"[1-9]\d{0,8}[mMgG]")
 _GROUP = "hosted connectors"
 
@@ -96,8 +98,9 @@ def hosted_group(props: Mapping[str, str], worker_group: str) -> str:
 
 
 def java_props(props: Mapping[str, str]) -> dict[str, str]:
-    """What the Java class gets: everything but our own keys."""
-    return {key: text for key, text in props.items() if not key.startswith(_OWN)}
+    """What the Java class gets: everything but our own keys, and config providers, which only a worker defines."""
+    kept = {key: text for key, text in props.items() if not key.startswith((_OWN, f"{_PROVIDERS}."))}
+    return {key: text for key, text in kept.items() if key != _PROVIDERS}
 
 
 def _bad_memory(name: str, text: str) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -30,6 +30,14 @@ _PROVIDERS = "config.providers"
 # As Airflow's secrets masker.
 _SHORTEST_IN_LOG = 5
 _PACKAGE = "org.apache.kafka.common.config.provider."
+# A class of Java's has a package.
+_JAVA_CLASS = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)+")
+# Under this name the Connect worker of a hosted connector finds what was resolved here.
+_TAKEN = "kconnect"
+_JAVA_ONLY = (
+    "is of a config provider that only Java has ({class_name}): the Connect worker of a hosted Java connector resolves "
+    "it, {who} cannot; use ${{file:...}}, ${{dir:...}} or ${{env:...}}"
+)
 
 log = logging.getLogger("kconnect")
 
@@ -40,8 +48,8 @@ class ConfigResolver:
     Unlike Connect, it raises an error for a variable without a value.
     """
 
-    def __init__(self, providers: Mapping[str, Provider]) -> None:
-        self._providers = dict(providers)
+    def __init__(self, providers: Mapping[str, Provider], java: Iterable[str] = ()) -> None:
+        self._providers, self._java = dict(providers), frozenset(java)
         self._values: dict[tuple[str, str, str], str | ProviderProblem] = {}
         self._variable_of: dict[str, str] = {}
 
@@ -49,16 +57,24 @@ class ConfigResolver:
     def from_worker(cls, worker: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> ConfigResolver:
         """The providers that a worker defines; without any `config.providers`: `file`, `dir` and `env`.
 
-        Unless the worker has turned providers off, there are `airflow` and `airflow-var`, too.
+        Unless the worker has turned providers off, there are `airflow` and `airflow-var`, too. Variables of providers
+        that only Java has stay as they are: see `java_providers`.
 
         :param worker: the worker's keys, variables not resolved; `config.providers*` cannot use variables.
         :param variables: the values of Airflow's variables by `Variable.address`; None without Airflow.
-        :raises ConfigError: with all errors of `config.providers*`.
+        :raises ConfigError: with all errors of `config.providers*`, and with the worker's own keys that only Java could
+            resolve.
         """
         errors: dict[str, list[str]] = {}
         props = _own_texts(worker, errors)
+        java = java_providers(worker)
+        if _TAKEN in java:
+            errors[f"{_PROVIDERS}.{_TAKEN}.class"] = [f"a Java class cannot have the name {_TAKEN}, which runs use"]
+        errors |= java_variables(worker, worker, "the worker configuration")
         providers: dict[str, Provider] = {**_of_tasks(props, errors, variables)}
         for name, default in _declared(props.get(_PROVIDERS)).items():
+            if name in java:
+                continue
             key = f"{_PROVIDERS}.{name}.class"
             try:
                 provider_class = _class_of(props.get(key, default))
@@ -69,7 +85,7 @@ class ConfigResolver:
                 errors.setdefault(key, [str(problem)])
         if errors:
             raise ConfigError(errors)
-        return cls(providers)
+        return cls(providers, java)
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -130,7 +146,7 @@ class ConfigResolver:
         problems: dict[str, None] = {}
         for variable in variables_in(text):
             if variable.provider not in self._providers:
-                unresolved = True
+                unresolved = unresolved or variable.provider not in self._java
                 continue
             value = self._value(variable)
             if isinstance(value, ProviderProblem):
@@ -167,6 +183,38 @@ class ConfigResolver:
 def _declared(providers: str | None) -> Mapping[str, str | None]:
     """The names in `config.providers`, each with its default class."""
     return DEFAULTS if providers is None else dict.fromkeys(filter(None, map(java_trim, providers.split(","))))
+
+
+def java_providers(worker: Mapping[str, Any]) -> dict[str, str]:
+    """The config providers of a worker that are Java classes other than Kafka's own: class by name.
+
+    :param worker: the worker's keys.
+    """
+    props = _own_texts(worker, {})
+    classes = {name: props.get(f"{_PROVIDERS}.{name}.class", "") for name in _declared(props.get(_PROVIDERS))}
+    return {
+        name: class_name
+        for name, class_name in classes.items()
+        if _JAVA_CLASS.fullmatch(class_name) and not class_name.startswith(_PACKAGE)
+    }
+
+
+def java_variables(config: Mapping[str, Any], worker: Mapping[str, Any], who: str) -> dict[str, list[str]]:
+    """What is wrong with a configuration that only Python reads: key -> messages for variables that need Java.
+
+    :param config: variables not resolved.
+    :param worker: the worker's keys.
+    :param who: cannot resolve them, such as `a connector that is not hosted`.
+    """
+    java = java_providers(worker)
+    errors: dict[str, list[str]] = {}
+    for key, value in config.items() if java else ():
+        if isinstance(value, str) and not key.startswith(_PROVIDERS):
+            for variable in variables_in(value):
+                if variable.provider in java:
+                    problem = _JAVA_ONLY.format(class_name=java[variable.provider], who=who)
+                    errors.setdefault(key, []).append(f"variable {printable(variable.text)} {problem}")
+    return errors
 
 
 def _task_providers(providers: str | None) -> list[str]:

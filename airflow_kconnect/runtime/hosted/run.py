@@ -122,7 +122,7 @@ class HostedRun:
         self._phases.enter("starting Java")
         create = bool(self._worker.get("topic.creation.enable"))
         plain = connector_properties(self._config.props, self._kind, create_topics=create)
-        props, environment = handed_over(plain, self._spec.config)
+        props, environment = handed_over(plain, self._spec.config, self._spec.worker)
         java = find_java()
         jars = libraries.class_path(java, progress=log.info)
         memory = str(self._config.common[MEMORY])

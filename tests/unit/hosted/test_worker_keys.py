@@ -48,11 +48,35 @@ def test_sources_are_exactly_once_unless_the_worker_says_otherwise() -> None:
 
 def test_values_of_variables_and_of_secret_keys_are_references_to_the_environment() -> None:
     props = {"name": "orders", "database.password": "geheim", "url": "http://host/key=42", "topic": "t"}
-    result, environment = handed_over(props, {**props, "url": "http://host/key=${env:KEY}"})
+    result, environment = handed_over(props, {**props, "url": "http://host/key=${env:KEY}"}, WORKER)
     assert (result["name"], result["topic"]) == ("orders", "t")
     for key in ("database.password", "url"):
         assert result[key].startswith("${kconnect:KCONNECT_HOSTED_")
         assert environment[result[key].removeprefix("${kconnect:").removesuffix("}")] == props[key]
+
+
+def test_variables_that_only_java_can_resolve_stay_between_references() -> None:
+    worker = {"config.providers": "v", "config.providers.v.class": "com.x.Vault"}
+    props = {"name": "orders", "password": "${v:db:password}", "url": "http://ann:${v:db:password}@host"}
+    result, environment = handed_over(props, {**props, "url": "http://${env:U}:${v:db:password}@host"}, worker)
+    assert result["password"] == "${v:db:password}"
+    before, after = (f"${{kconnect:{name}}}" for name in environment)
+    assert result["url"] == f"{before}${{v:db:password}}{after}"
+    assert list(environment.values()) == ["http://ann:", "@host"]
+
+
+def test_providers_that_only_java_has_are_the_workers() -> None:
+    found = properties(
+        config_providers="file,v", config_providers_v_class="com.x.Vault", config_providers_v_param_a="b"
+    )
+    assert found["config.providers"] == "kconnect,v"
+    assert (found["config.providers.v.class"], found["config.providers.v.param.a"]) == ("com.x.Vault", "b")
+    assert "config.providers.file.class" not in found
+
+
+def test_a_connector_defines_no_provider() -> None:
+    own = {"config.providers": "e", "config.providers.e.class": "com.x.Vault", "config.providers.e.param.a": "b"}
+    assert connector_properties({"name": "a", **own}, "sink", create_topics=True) == {"name": "a"}
 
 
 def test_our_own_keys_are_not_passed_to_java() -> None:

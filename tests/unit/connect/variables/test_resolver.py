@@ -18,7 +18,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.variables.providers import NEEDS_AIRFLOW
-from airflow_kconnect.connect.variables.resolver import ConfigResolver, task_variables
+from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables, task_variables
 from airflow_kconnect.connect.variables.syntax import has_reference, variables_in
 from airflow_kconnect.runtime.job import run
 from tests.support.variables import CANARY, CONNECT, KAFKA, PACKAGE, SOURCE, errors_of, resolved, resolver
@@ -84,6 +84,9 @@ class TestVariables:
         assert has_reference(value) is expected
 
 
+VAULT = {"config.providers.v.class": "com.x.Vault", "config.providers.v.param.any.thing": "x"}
+
+
 class TestProvidersOfAWorker:
     def test_what_connect_needs_to_be_declared_is_there(self, secrets: Path) -> None:
         text = f"${{file:{secrets}/db.properties:user}} ${{dir:{secrets}:token}} ${{env:KC_USER}}"
@@ -104,7 +107,9 @@ class TestProvidersOfAWorker:
         [
             ({"": "v"}, ".v.class", "is missing; expected one of: org.apache"),
             ({"": "file"}, ".file.class", "is missing"),
-            ({"": "v", ".v.class": "com.x.Vault"}, ".v.class", "Config provider com.x.Vault is not known here"),
+            ({"": "v", ".v.class": "Vault"}, ".v.class", "Config provider Vault is not known here"),
+            ({"": "v", ".v.class": f"{PACKAGE}Vault"}, ".v.class", "Vault is not known here"),
+            ({"": "kconnect", ".kconnect.class": "com.x.Vault"}, ".kconnect.class", "cannot have the name kconnect"),
             ({".file.param.allowed.paths": "relative"}, ".file.param.allowed.paths", "Path 'relative' is not valid"),
             ({".file.param.allowed.paths": "/no/where"}, ".file.param.allowed.paths", "should be absolute and exist"),
             ({".file.param.allowed.paths": ""}, ".file.param.allowed.paths", "Path '' is not valid"),
@@ -124,6 +129,20 @@ class TestProvidersOfAWorker:
         with pytest.raises(ConfigError) as caught:
             ConfigResolver.from_worker({"config.providers": "a,b", "config.providers.b.class": "X"})
         assert list(caught.value.errors) == ["config.providers.a.class", "config.providers.b.class"]
+
+    def test_variables_of_a_java_class_stay_for_connect(self, caplog: pytest.LogCaptureFixture) -> None:
+        worker = {"config.providers": "env,v", "config.providers.env.class": "EnvVarConfigProvider", **VAULT}
+        found = ConfigResolver.from_worker(worker).resolve({"a": "${env:KC_USER}:${v:db:password}"})
+        assert found == {"a": "etl:${v:db:password}"}
+        assert not caplog.records
+
+    def test_what_only_python_reads_cannot_have_such_variables(self) -> None:
+        worker = {"config.providers": "v", **VAULT, "sasl.password": "${v:kafka:password}"}
+        with pytest.raises(ConfigError) as caught:
+            ConfigResolver.from_worker(worker)
+        assert "only Java has (com.x.Vault)" in caught.value.errors["sasl.password"][0]
+        found = java_variables({"topic": "orders", "password": "${v:db:p}"}, worker, "a connector that is not hosted")
+        assert list(found) == ["password"]
 
     def test_a_connector_cannot_define_one(self) -> None:
         props = {"config.providers": "e", "config.providers.e.class": "EnvVarConfigProvider", "a": "${e:KC_USER}"}
