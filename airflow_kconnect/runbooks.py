@@ -19,6 +19,7 @@ _SYMPTOMS = {
     "records-deleted": r"were deleted before they were read|created again since it|\d+ is committed, but the partition",
     "unreadable-offset": "^offset record of connector|with different partitioners|the committed offset of file",
     "bad-record": "bad record at|: the line is (?:not valid UTF-8|longer than)|a record's value cannot be understood",
+    "binlog-purged": "no longer has the binary log from",
     "empty-interval": "`data_interval`: the (?:interval|run)",
     "java": r"No Java was found|JAVA_HOME is set to|Java \d+ was found at",
     "no-executors": "Initial job has not accepted any resources",

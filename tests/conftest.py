@@ -107,6 +107,14 @@ def mariadb() -> Iterator[MariaServer]:
     server.remove()
 
 
+@pytest.fixture(scope="session")
+def mariadb_with_binary_log() -> Iterator[MariaServer]:
+    """Another one, whose changes can be captured."""
+    server = MariaServer(binary_log=True)
+    yield server
+    server.remove()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """At the end, say what each file has cost."""
     config.pluginmanager.register(CpuSeconds())
@@ -127,7 +135,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out tests of MariaDB alone on machines that cannot have it; the longest tests begin."""
     sort(items)
-    of_mariadb = [item for item in items if "mariadb" in getattr(item, "fixturenames", ())]
+    names = {"mariadb", "mariadb_with_binary_log"}
+    of_mariadb = [item for item in items if names.intersection(getattr(item, "fixturenames", ()))]
     if of_mariadb and not mariadb_support.available():
         items[:] = [item for item in items if item not in of_mariadb]
         config.hook.pytest_deselected(items=of_mariadb)

@@ -19,6 +19,7 @@ from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.hosted.plugins.warm import WARM
+from airflow_kconnect.hosted.schema_history import history_defaults
 from airflow_kconnect.machine.errors import SetupError
 
 log = logging.getLogger("kconnect.hosted")
@@ -92,6 +93,10 @@ def _asked(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, Any]:
     worker: WorkerConfig = inspection.worker
     java = java_plugins(worker, coordinates_of(inspection.props))
     props = java_props(inspection.props) | {CONNECTOR_CLASS: inspection.connector_class}
+    # A run has them of its worker, too.
+    props |= history_defaults(
+        inspection.connector_class, props, {"bootstrap.servers": worker.props["bootstrap.servers"]}
+    )
     unknown = {key for key, value in config.items() if has_reference(value) and key in props}
     if not unknown:
         return WARM.ask(java, worker, lambda jvm: jvm.validate(props))

@@ -8,6 +8,8 @@ None of them says how much of the log is left to read. A stream has caught up wi
 
 * it has sent an event of that moment or a later one, and Connect has polled all events up to this one: so it ends under
   constant writes; or
+* it has read a position of the log beyond that moment, where its MBeans say how far it is: those for MySQL and MariaDB
+  do; or
 * nothing has moved for a while: no one writes, at least not to the tables that are captured.
 """
 
@@ -32,11 +34,11 @@ ATTRIBUTES = frozenset(
     {
         *("SnapshotRunning", "SnapshotPaused", "SnapshotCompleted", "SnapshotAborted", "SnapshotSkipped"),
         *("Connected", "MilliSecondsBehindSource", "MilliSecondsSinceLastEvent", "TotalNumberOfEventsSeen"),
-        *("QueueRemainingCapacity", "QueueTotalCapacity"),
+        *("QueueRemainingCapacity", "QueueTotalCapacity", "BinlogFilename", "BinlogPosition"),
         *("source-record-poll-total", "source-record-write-total", "source-record-active-count"),
     }
 )
-"""The attributes that are needed, all of them numbers or booleans. Others are maps that change while they are read."""
+"""The attributes that are needed: numbers, booleans, a text. Others are maps that change while they are read."""
 
 # With these, nothing comes after the snapshot.
 _SNAPSHOT_MODES_WITHOUT_STREAM = ("initial_only",)
@@ -55,6 +57,8 @@ class Progress:
     :param events: changes and rows of snapshots seen in this run.
     :param queued: how many of them Connect has not polled yet.
     :param capacity: how many can be queued.
+    :param log_file: of MySQL and MariaDB: the file of the binary log that is read.
+    :param log_position: of MySQL and MariaDB: up to where it was read.
     """
 
     snapshot_running: bool
@@ -65,6 +69,8 @@ class Progress:
     events: int
     queued: int
     capacity: int
+    log_file: str | None = None
+    log_position: int | None = None
 
     def text(self) -> str:
         """For a progress line, such as `streaming, 120 ms behind`."""
@@ -77,6 +83,13 @@ class Progress:
 
 # Texts of Debezium's own errors -> the key to change, and what to tell. Those texts are long, and name no cure.
 _EXPLAINED = (
+    (
+        r"(?:MySql|MariaDb)OffsetContext[^\n]* no longer available on the server\. Reconfigure"
+        r"|Could not find (?:GTID state requested by|first log file name in)|purged (?:required )?binary logs",
+        "snapshot.mode",
+        "the server no longer has the binary log from the connector's offsets on: it was purged, or removed by its "
+        "age. The changes in it are lost: reset the connector's offsets, so that the next run reads the tables again",
+    ),
     (
         r"no longer available on the server\. Reconfigure|has been removed from the database write-ahead log",
         "snapshot.mode",
@@ -137,6 +150,8 @@ def progress(read: Read, now_ms: int) -> Progress | None:
         events=sum(_numbers((*snapshot, *streaming), "TotalNumberOfEventsSeen")),
         queued=0 if free is None else max(capacity - free, 0),
         capacity=capacity,
+        log_file=next((str(bean["BinlogFilename"]) for bean in streaming if bean.get("BinlogFilename")), None),
+        log_position=_largest(streaming, "BinlogPosition"),
     )
 
 
@@ -157,6 +172,7 @@ class CaughtUp:
     :param beats: see `beats`; heartbeats are polled and written, but are not events.
     :param is_sent: whether the database has sent everything that it had at the start, where it can be asked: silence
         may also mean that it is still reading a long log in which nothing is captured.
+    :param has_read: whether its progress says that it has read the log up to where this ended at the start.
     """
 
     def __init__(
@@ -167,9 +183,10 @@ class CaughtUp:
         streams: bool = True,
         beats: bool = False,
         is_sent: Callable[[], bool] = lambda: True,
+        has_read: Callable[[Progress], bool] = lambda _: False,
     ) -> None:
         self._started_ms, self._idle_ms, self._streams, self._beats = started_ms, idle_ms, streams, beats
-        self._is_sent = is_sent
+        self._is_sent, self._has_read = is_sent, has_read
         self.last: Progress | None = None
         self._seen: tuple[float, ...] | None = None
         self._since_ms = 0
@@ -192,7 +209,9 @@ class CaughtUp:
         active = sum(_numbers(tasks, "source-record-active-count"))
         written = sum(_numbers(tasks, "source-record-write-total"))
         moving = () if self._beats else (now.queued, polled, written, active)
-        self._watch((now.events, *moving), now_ms)
+        # Servers of MySQL send the whole log: while nothing of it is captured, only the position moves.
+        at = () if now.log_position is None else (now.log_position,)
+        self._watch((now.events, *at, *moving), now_ms)
         if now.snapshot_running or not self._can_be_at_its_end(now):
             return False
         if not self._was_sent:
@@ -209,12 +228,12 @@ class CaughtUp:
             self._seen, self._since_ms = seen, now_ms
 
     def _has_passed_the_start(self, now: Progress, polled: float) -> bool:
-        """Whether Connect has polled everything up to an event that is younger than the run.
+        """Whether Connect has polled everything up to an event that is younger than the run, or to the log's end then.
 
         Between queue and count there can be one batch, which is smaller than the queue can be.
         """
         if self._polled_at_goal is None:
-            if now.reached_ms is not None and now.reached_ms >= self._started_ms:
+            if self._has_read(now) or (now.reached_ms is not None and now.reached_ms >= self._started_ms):
                 self._polled_at_goal = polled
             return False
         if self._emptied:

@@ -13,6 +13,8 @@ from tests.support import unique
 from tests.support.certificates import self_signed
 from tests.support.databases import USER, Database, Server, install, program
 
+_BINARY_LOG = ("--server-id=1", "--log-bin=binlog", "--binlog-format=ROW", "--binlog-row-image=FULL")
+
 
 @dataclass(frozen=True)
 class MariaDatabase(Database):
@@ -43,6 +45,7 @@ class MariaDatabase(Database):
 class MariaServer(Server[MariaDatabase]):
     """A server without fsync; connections may be encrypted.
 
+    :param binary_log: whether it writes a binary log as Debezium needs it.
     :raises RuntimeError: MariaDB is not installed, or it does not start.
     """
 
@@ -50,9 +53,10 @@ class MariaServer(Server[MariaDatabase]):
     ends_by = signal.SIGTERM
     first_database = "mysql"
 
-    def __init__(self) -> None:
+    def __init__(self, *, binary_log: bool = False) -> None:
         if not available():
             raise RuntimeError("MariaDB is needed: install it (Debian: apt-get install mariadb-server)")
+        self._binary_log = binary_log
         super().__init__()
 
     def create_database(self) -> MariaDatabase:
@@ -89,6 +93,7 @@ class MariaServer(Server[MariaDatabase]):
             *("--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--default-time-zone=+00:00"),
             *("--innodb-buffer-pool-size=64M", "--performance-schema=OFF"),
             *(f"--ssl-cert={self.certificate}", f"--ssl-key={self._folder / 'key.pem'}"),
+            *(_BINARY_LOG if self._binary_log else ()),
         ]
 
     def _database(self, name: str) -> MariaDatabase:

@@ -17,9 +17,11 @@ from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted import libraries
 from airflow_kconnect.hosted.herder import ConnectHerder
+from airflow_kconnect.hosted.java_clients import java_client_keys
 from airflow_kconnect.hosted.jvm import HostJvm
 from airflow_kconnect.hosted.metrics import Counts
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
+from airflow_kconnect.hosted.schema_history import history_defaults
 from airflow_kconnect.hosted.worker_keys import connector_properties, handed_over, host_worker, worker_properties
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
@@ -122,6 +124,11 @@ class HostedRun:
         self._phases.enter("starting Java")
         create = bool(self._worker.get("topic.creation.enable"))
         plain = connector_properties(self._config.props, self._kind, create_topics=create)
+        reaching = {
+            "bootstrap.servers": self._worker.props["bootstrap.servers"],
+            **java_client_keys(self._worker.props),
+        }
+        plain |= history_defaults(self._class_name, plain, reaching)
         props, environment = handed_over(plain, self._spec.config, self._spec.worker)
         java = find_java()
         jars = libraries.class_path(java, progress=log.info)

@@ -1,4 +1,4 @@
-"""What is known of a hosted source besides the counts of its tasks: of Debezium's, snapshot, stream and slot."""
+"""What is known of a hosted source besides its tasks' counts: of Debezium's, snapshot, stream, slot, binary log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
-from airflow_kconnect.hosted.debezium import CaughtUp, Read, beats, is_debezium, progress, streams
+from airflow_kconnect.hosted.debezium import CaughtUp, Progress, Read, beats, is_debezium, progress, streams
+from airflow_kconnect.stores.watching.binlog import BinlogAddress, BinlogPosition, read_binlog
 from airflow_kconnect.stores.watching.slot import Slot, SlotAddress, check_slot, read_slot, size_text
 from airflow_kconnect.stores.watching.slot_goal import SlotGoal
 
@@ -44,8 +45,15 @@ class SourceProgress:
         self._props = props
         self._slot = SlotAddress.of(props) if connector_class == _POSTGRES and "database.hostname" in props else None
         self._goal: SlotGoal | None = None
+        self._binlog = BinlogAddress.of(connector_class, props)
+        self._end: BinlogPosition | None = None
         self._caught_up = CaughtUp(
-            _now_ms(), idle_ms, streams=streams(props), beats=beats(props), is_sent=self._is_sent
+            _now_ms(),
+            idle_ms,
+            streams=streams(props),
+            beats=beats(props),
+            is_sent=self._is_sent,
+            has_read=self._has_read,
         )
 
     def check(self, has_offsets: Callable[[], bool]) -> None:
@@ -55,6 +63,8 @@ class SourceProgress:
         :raises ConfigError: its slot is gone, has lost WAL, or would be dropped at the end.
         :raises RetriableError: another process reads it.
         """
+        if self._binlog is not None:
+            self._look_at_binlog(self._binlog)
         if self._slot is None:
             return
         if self._props.get("slot.drop.on.stop", "").strip().lower() == "true":
@@ -100,6 +110,22 @@ class SourceProgress:
         log.info("Replication slot %s keeps %s of WAL until the next run", slot.name, size_text(slot.kept_bytes or 0))
         if warning := slot.warning():
             self.warnings.append(warning)
+
+    def _look_at_binlog(self, address: BinlogAddress) -> None:
+        """Debezium may be able to ask the database where this process is not."""
+        try:
+            binlog = read_binlog(address)
+        except ConnectError as error:
+            self.warnings.append(f"The end of the binary log was not looked at: {error}")
+            log.warning("%s", self.warnings[-1])
+            return
+        self._end = binlog.end
+        self.notes["binary_log"] = binlog.facts()
+
+    def _has_read(self, now: Progress) -> bool:
+        """Whether it has read the binary log up to where this ended at the start, as far as that is known."""
+        at = BinlogPosition.of(now.log_file, now.log_position)
+        return self._end is not None and at is not None and at >= self._end
 
     def _is_sent(self) -> bool:
         return self._goal is None or self._goal.is_sent()

@@ -51,6 +51,10 @@ class Machine:
         self.streaming |= {"TotalNumberOfEventsSeen": seen, "MilliSecondsBehindSource": behind}
         self.streaming |= {"MilliSecondsSinceLastEvent": since, "QueueRemainingCapacity": 8192 - queued}
 
+    def binlog(self, file: str, position: int) -> None:
+        """What only the connectors for MySQL and MariaDB say."""
+        self.streaming |= {"BinlogFilename": file, "BinlogPosition": position}
+
     def read(self, pattern: str) -> Beans:
         if pattern == TASKS:
             return {TASK: self.task} if self.has_task else {}
@@ -262,16 +266,46 @@ _GONE = (
     "[sourceInfoSchema=Schema{io.debezium.connector.postgresql.Source:STRUCT}], but this is no longer available on the "
     "server. Reconfigure the connector to use a snapshot mode when needed.\n\tat io.debezium.connector.common"
 )
+_PURGED = (
+    "Caused by: io.debezium.DebeziumException: Could not find GTID state requested by slave in any binlog files. "
+    "Probably the slave state is too old and required binlog files have been purged. Error code: 1236; SQLSTATE: HY000."
+)
 _AHEAD = (
     "io.debezium.DebeziumException: Cannot seek to the last known offset '0/192F758' on replication slot 'shop'. Error "
     "from server: 'ERROR: cannot advance replication slot to 0/192F758, minimum is 0/1934940'"
 )
 
 
-@pytest.mark.parametrize(("trace", "key"), [(_GONE, "snapshot.mode"), (_AHEAD, "slot.name")])
-def test_failures_that_no_retry_cures_are_explained(trace: str, key: str) -> None:
+def test_where_the_binary_log_is_known_no_time_is_waited_for_its_end() -> None:
+    machine = Machine()
+    machine.binlog("binlog.000002", 4)
+    caught_up = CaughtUp(STARTED_MS, IDLE_MS, has_read=lambda now: (now.log_position or 0) >= 900)
+    assert _looks(caught_up, machine, until_ms=1000) is None
+    machine.binlog("binlog.000002", 900)
+    assert _looks(caught_up, machine, from_ms=1000, until_ms=2000) == 1200
+
+
+def test_a_binary_log_of_other_tables_is_not_silence() -> None:
+    machine, caught_up = Machine(), CaughtUp(STARTED_MS, IDLE_MS)
+    for at_ms in range(0, 10_000, 100):
+        machine.binlog("binlog.000001", 4 + at_ms)
+        assert not caught_up.look(machine.read, STARTED_MS + at_ms)
+    assert _looks(caught_up, machine, from_ms=10_000, until_ms=20_000) == 9900 + IDLE_MS
+
+
+@pytest.mark.parametrize(
+    ("trace", "key", "text"),
+    [
+        (_GONE, "snapshot.mode", "its slot, its WAL"),
+        (_GONE.replace("Postgres", "MySql"), "snapshot.mode", "no longer has the binary log"),
+        (_PURGED, "snapshot.mode", "no longer has the binary log"),
+        (_AHEAD, "slot.name", "the slot is ahead"),
+    ],
+)
+def test_failures_that_no_retry_cures_are_explained(trace: str, key: str, text: str) -> None:
     found = explanation(trace)
     assert found is not None and found[0] == key
+    assert text in found[1]
 
 
 def test_other_failures_are_not_explained() -> None:
@@ -285,6 +319,7 @@ def test_debezium_is_recognised_by_its_classes() -> None:
 
 def test_the_attributes_to_read_are_those_that_the_rules_use() -> None:
     machine = Machine()
+    machine.binlog("binlog.000001", 4)
     used = {*machine.snapshot, *machine.streaming, *machine.task}
     assert used == ATTRIBUTES
 

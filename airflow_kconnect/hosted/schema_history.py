@@ -1,0 +1,34 @@
+"""Debezium's schema history: a topic of some of its connectors, which reaches the brokers as the run's worker does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from airflow_kconnect.connect.validation.client_keys import SHARED_PREFIXES
+
+_PREFIX = "schema.history.internal"
+_SERVERS = f"{_PREFIX}.kafka.bootstrap.servers"
+_IN_KAFKA = "io.debezium.storage.kafka.history.KafkaSchemaHistory"
+# Those of PostgreSQL and MongoDB need no history.
+_PACKAGES = ("mysql", "mariadb", "sqlserver", "oracle", "db2", "informix")
+_CLIENTS = ("producer", "consumer")
+
+
+def history_defaults(connector_class: str, props: Mapping[str, str], worker: Mapping[str, str]) -> dict[str, str]:
+    """Keys of a connector by which its history reaches the worker's brokers.
+
+    None of them is given to a connector without such a history, with one elsewhere than in Kafka, or with brokers of
+    its own for it; a key that the connector itself has is left out.
+
+    :param connector_class: full name.
+    :param worker: with Java's names, see `java_client_keys`.
+    """
+    package = connector_class.removeprefix("io.debezium.connector.").partition(".")[0]
+    elsewhere = props.get(_PREFIX, _IN_KAFKA).strip() != _IN_KAFKA
+    if not connector_class.startswith("io.debezium.") or package not in _PACKAGES or elsewhere or _SERVERS in props:
+        return {}
+    found = {_SERVERS: worker["bootstrap.servers"]} if worker.get("bootstrap.servers") else {}
+    for client in _CLIENTS:
+        shared = tuple(f"{client}.{prefix}" for prefix in SHARED_PREFIXES)
+        found |= {f"{_PREFIX}.{key}": text for key, text in worker.items() if key.startswith(shared)}
+    return {key: text for key, text in found.items() if key not in props}
