@@ -18,6 +18,7 @@ from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.machine.spark_home import spark_home
 from tests.support import unique
 from tests.support.kafka import create_topic, produce
+from tests.support.tried import example
 
 COORDINATES = ("org.apache.iceberg:iceberg-kafka-connect:1.9.2", "org.apache.iceberg:iceberg-parquet:1.9.2")
 
@@ -40,24 +41,14 @@ def iceberg(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sink(bootstrap: str, topic: Callable[..., str], tmp_path: Path) -> dict[str, str]:
-    """The configuration of a sink into the table `shop.orders` of a catalog in `warehouse`."""
-    control = create_topic(bootstrap, unique("control"))
-    return {
-        "name": unique("iceberg"),
-        "connector.class": "org.apache.iceberg.connect.IcebergSinkConnector",
+    """A sink into the table `shop.orders` of a catalog in `warehouse`."""
+    places = {
         "topics": topic(2),
-        "iceberg.tables": "shop.orders",
-        "iceberg.tables.auto-create-enabled": "true",
-        "iceberg.catalog.type": "hadoop",
         "iceberg.catalog.warehouse": f"file://{tmp_path}/warehouse",
-        "iceberg.control.topic": control,
-        "iceberg.control.commit.interval-ms": "3000",
+        "iceberg.control.topic": create_topic(bootstrap, unique("control")),
         "iceberg.kafka.bootstrap.servers": bootstrap,
-        "iceberg.kafka.auto.offset.reset": "earliest",
-        "key.converter": "org.apache.kafka.connect.storage.StringConverter",
-        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
-        "value.converter.schemas.enable": "false",
     }
+    return example("orders-to-iceberg", places)
 
 
 def test_each_run_adds_what_is_new_to_the_table_and_only_once(

@@ -12,6 +12,7 @@ from confluent_kafka import TopicPartition as KafkaTopicPartition
 from airflow_kconnect.local.broker import EmbeddedBroker
 from tests.support import unique
 from tests.support.kafka import create_topic, produce, read_all
+from tests.support.tried import example
 
 COORDINATES = "org.apache.kafka:connect-mirror:4.3.0"
 
@@ -30,31 +31,18 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def mirror(origin: str, bootstrap: str) -> Config:
-    """The configuration of one of the connectors: `mirror("Source", topic)`. The alias of the source is its own."""
+    """The configuration of an example: `mirror("orders-mirror", topics=topic)`. The alias of the source is its own."""
     alias = unique("origin")
 
-    def config(part: str, topic: str, **more: str) -> dict[str, str]:
-        converter = "org.apache.kafka.connect.converters.ByteArrayConverter"
-        return {
-            "name": unique("mirror"),
-            "connector.class": f"org.apache.kafka.connect.mirror.Mirror{part}Connector",
-            "kconnect.hosted.idle.ms": "2000",
+    def config(name: str, **changed: str) -> dict[str, str]:
+        places = {
             "source.cluster.alias": alias,
-            "target.cluster.alias": "target",
             "source.cluster.bootstrap.servers": origin,
             "target.cluster.bootstrap.servers": bootstrap,
-            "topics": topic,
-            "replication.factor": "1",
-            "offset-syncs.topic.replication.factor": "1",
-            "checkpoints.topic.replication.factor": "1",
-            "heartbeats.topic.replication.factor": "1",
-            "sync.topic.acls.enabled": "false",
-            "key.converter": converter,
-            "value.converter": converter,
-            # Otherwise values of headers become Base64.
-            "header.converter": converter,
-            **{key.replace("__", "-").replace("_", "."): text for key, text in more.items()},
         }
+        topics = ("", "offset-syncs.topic.", "checkpoints.topic.", "heartbeats.topic.")
+        single = {f"{topic}replication.factor": "1" for topic in topics}
+        return {**example(name, {**places, **changed}, kconnect_hosted_idle_ms="5000"), **single}
 
     return config
 
@@ -68,7 +56,7 @@ def test_each_run_mirrors_what_is_new_and_only_once(
     origin: str, bootstrap: str, mirror: Config, run_hosted: Run
 ) -> None:
     topic = create_topic(origin, unique("orders"), 2)
-    config = mirror("Source", topic, **{"source_consumer_isolation_level": "read_committed"})
+    config = mirror("orders-mirror", topics=topic)
     produce(origin, topic, [f"first {n}" for n in range(300)], key="k", headers=[("h", b"1")])
     produce(origin, topic, [f"second {n}" for n in range(300)])
     copy = f"{config['source.cluster.alias']}.{topic}"
@@ -86,19 +74,11 @@ def test_checkpoints_move_a_consumer_group_to_the_copy(
 ) -> None:
     topic, group = create_topic(origin, unique("orders")), unique("readers")
     produce(origin, topic, [f"record {n}" for n in range(50)])
-    config = mirror("Source", topic)
+    config = mirror("orders-mirror", topics=topic)
     worker = {"kconnect.plugin.coordinates": COORDINATES}
     run_hosted(config, **worker)
     commit(origin, group, topic, 50)
-    checkpoints = mirror(
-        "Checkpoint",
-        topic,
-        groups=group,
-        emit_checkpoints_interval_seconds="1",
-        sync_group_offsets_enabled="true",
-        sync_group_offsets_interval_seconds="1",
-        kconnect_hosted_idle_ms="5000",
-    )
+    checkpoints = mirror("orders-checkpoints", topics=topic, groups=group)
     report = run_hosted(checkpoints, **worker)
     assert report.complete
     assert committed(bootstrap, group, f"{config['source.cluster.alias']}.{topic}") == 50
@@ -106,7 +86,7 @@ def test_checkpoints_move_a_consumer_group_to_the_copy(
 
 @pytest.mark.exhaustive
 def test_heartbeats_end_at_a_number_of_records(origin: str, bootstrap: str, mirror: Config, run_hosted: Run) -> None:
-    config = mirror("Heartbeat", "none", kconnect_max_records="2")
+    config = mirror("heartbeats")
     report = run_hosted(config, **{"kconnect.plugin.coordinates": COORDINATES})
     assert report.records["written"] >= 2
     assert len(read_all(bootstrap, "heartbeats")) >= 2
