@@ -12,21 +12,31 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from airflow_kconnect.cli.preview_table import preview_table
+from airflow_kconnect.cli.connectors.command import on_target, opened
+from airflow_kconnect.cli.connectors.completion import connector_names
+from airflow_kconnect.cli.connectors.target import Target
+from airflow_kconnect.cli.preview_table import Record, preview_table
 from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
 from airflow_kconnect.connect.run import EXIT_OK
 from airflow_kconnect.connect.validation.connector import load_connector_file
+from airflow_kconnect.submit.operations import is_name
 from airflow_kconnect.submit.previewing import previewed
 
 EXIT_CONFIG = 1
+MOST_RECORDS = 100
 
 
+@on_target()
 def preview(
+    target: Target,
     connector: Annotated[
-        Path | None,
+        str | None,
         typer.Argument(
-            metavar="CONNECTOR_FILE", help="The connector: Connect's JSON or .properties.", show_default=False
+            metavar="NAME|FILE",
+            help="Name of the connector, or its file: Connect's JSON or .properties.",
+            show_default=False,
+            autocompletion=connector_names,
         ),
     ] = None,
     records: Annotated[
@@ -39,27 +49,31 @@ def preview(
             metavar="FILE",
         ),
     ] = None,
-    config: Annotated[Path | None, typer.Option(help="The same as CONNECTOR_FILE.", hidden=True)] = None,
+    count: Annotated[
+        int, typer.Option("--count", "-n", min=1, max=MOST_RECORDS, help="Without --input: this many records.")
+    ] = 10,
+    config: Annotated[Path | None, typer.Option(help="The same as FILE.", hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print answers as JSON lines, also on a terminal.")] = False,
 ) -> None:
-    """Show what a connector's converters and transformations make of records. No Kafka is needed.
+    """Show what a connector's converters and transformations make of records. Nothing is written, no offset moves.
 
-    Example: kconnect preview orders.json --input records.jsonl
+    Examples: `kconnect preview orders`, `kconnect preview orders.json --input records.jsonl`
 
-    Key, value and header values are strings or null, as they are in Kafka. Keys `preview.output.value.converter`
-    (and so on) of the configuration choose other converters for the answer. On a terminal the records are shown
-    before and after; else each answer is a line of JSON: the record, {"dropped": true}, or {"error": ...}.
+    Without --input the records are live ones: the last in the topics of a sink, or those that a source would read next.
+    With --input and a file no Kafka is needed; key, value and header values are strings or null, as they are in Kafka,
+    and keys `preview.output.value.converter` (and so on) of the configuration choose other converters for the answer.
+    On a terminal the records are shown before and after; else each answer is a line of JSON: the record,
+    {"dropped": true}, or {"error": ...}.
 
-    Exit codes: 0 done, whatever happened to the records; 1 configuration or input are wrong; 5 a bug.
+    Exit codes: 0 done, whatever happened to the records; 1 configuration or input are wrong; 3 something outside is
+    unavailable; 5 a bug.
     """
-    file = connector or config
-    if file is None or records is None:
-        missing = "CONNECTOR_FILE" if file is None else "--input"
-        raise typer.BadParameter("is missing", param_hint=missing)
+    asked = connector if config is None else str(config)
+    if asked is None:
+        raise typer.BadParameter("is missing", param_hint="NAME|FILE")
     console = Console()
     try:
-        before = list(_read(records))
-        answers = previewed(load_connector_file(file), before)
+        before, answers = _previewed(target, asked, records, count)
     except ConfigError as error:
         if console.is_terminal and not as_json:
             show_error(console, {"error": "ConfigError", "message": str(error), "errors": error.errors}, ())
@@ -69,12 +83,30 @@ def preview(
     except ConnectError as error:
         Console(stderr=True).print(f"[red]Error:[/] {escape(str(error))}", highlight=False)
         raise typer.Exit(error.exit_code) from error
-    if console.is_terminal and not as_json:
+    if not answers:
+        typer.echo("There are no new records.", err=True)
+    elif console.is_terminal and not as_json:
         console.print(preview_table(before, answers))
     else:
         for answer in answers:
             sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
     raise typer.Exit(EXIT_OK)
+
+
+def _previewed(target: Target, asked: str, records: Path | None, count: int) -> tuple[list[Record], list[Record]]:
+    """The records before and after."""
+    given = None if records is None else list(_read(records))
+    if given is not None and not _is_name(asked):
+        return given, previewed(load_connector_file(Path(asked)), given)
+    with opened(target) as connectors:
+        answer = connectors.previewed(asked, {"latest": count} if given is None else {"records": given})
+    shown = answer["records"]
+    return [each["before"] or each["read"] for each in shown], [[each["read"], *each["after"]][-1] for each in shown]
+
+
+def _is_name(asked: str) -> bool:
+    """A file need not end like one."""
+    return is_name(asked) and not Path(asked).is_file()
 
 
 def _read(file: Path) -> Iterator[dict[str, Any]]:

@@ -12,6 +12,7 @@ import typer
 from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES
 
 _TOKEN = "KCONNECT_REST_TOKEN"
 
@@ -39,7 +40,7 @@ def rest(
     with errors_shown():
         token = _token(token_file)
         _check_reach(host, token)
-        props = worker_config(worker, bootstrap_servers)
+        props = {PREVIEW_SOURCES: "true", **worker_config(worker, bootstrap_servers)}
         from airflow_kconnect.rest.local_server import serve
 
         serve(props, host, port, token, lambda url: typer.echo(f"Kafka Connect's REST API: {url} (Ctrl-C ends it)"))

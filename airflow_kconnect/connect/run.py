@@ -26,6 +26,17 @@ EXIT_OK, EXIT_CONFIG_OR_DATA, EXIT_USAGE, EXIT_RETRIABLE, EXIT_FENCED, EXIT_INTE
 
 
 @dataclass(frozen=True)
+class RecordsShown:
+    """Show the next records of a source, and what each transformation makes of them, instead of moving them.
+
+    :param most: at most this many. :param output: `preview.output.*`: the converters that write what is shown.
+    """
+
+    most: int
+    output: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class RunSpec:
     """Everything that a job needs to know.
 
@@ -36,6 +47,7 @@ class RunSpec:
     :param replay_dead_letters: a sink reads its dead-letter topic instead of its topics.
     :param replay: move this interval again; None: resume from the live offsets.
     :param dry_run: plan, and report what would be moved.
+    :param preview: show records, and move none.
     :param token: the prefix of each event of the job. Records may be printed, too, and cannot know it.
     :param variables: the values that an Airflow task has looked up for variables in the configurations, by
         `Variable.address`; None without Airflow.
@@ -48,6 +60,7 @@ class RunSpec:
     replay_dead_letters: bool = False
     replay: Replay | None = None
     dry_run: bool = False
+    preview: RecordsShown | None = None
     variables: Mapping[str, str] | None = field(default=None, repr=False)
     token: str = field(default_factory=lambda: secrets.token_hex(16), repr=False, compare=False)
 
@@ -63,7 +76,8 @@ class RunSpec:
             _check_mode(path)
             fields = json.loads(path.read_text(encoding="utf-8"))
             spec = cls(**fields)
-            return replace(spec, replay=Replay(**fields["replay"])) if spec.replay else spec
+            spec = replace(spec, replay=Replay(**fields["replay"])) if spec.replay else spec
+            return replace(spec, preview=RecordsShown(**fields["preview"])) if spec.preview else spec
         except OSError as error:
             raise ConfigError({"--run": [f"cannot read {path}: {error.strerror}"]}) from error
         except (ValueError, TypeError) as error:
@@ -156,8 +170,9 @@ def event_line(event: str, *, token: str | None = None, **facts: Any) -> str:
     :param token: that of the run spec. A line without one is meant for people: readers do not treat it as an event.
 
     Events: ``phase`` (name, text for display, step, steps), ``spark_ui`` (url), ``progress`` (records, rate,
-    tasks_done, tasks, elapsed_s, expected or null), ``report`` (report: `RunReport.as_dict`), ``error`` (error: class
-    name, message, exit_code, errors: key -> messages for configuration errors).
+    tasks_done, tasks, elapsed_s, expected or null), ``report`` (report: `RunReport.as_dict`), ``preview`` (answer: see
+    `runtime.source.previewing`), ``error`` (error: class name, message, exit_code, errors: key -> messages for
+    configuration errors).
     """
     text = json.dumps({"event": event, **facts}, separators=(",", ":"))
     return f"{EVENT_PREFIX}{token} {text}" if token else EVENT_PREFIX + text
@@ -205,6 +220,8 @@ def describe_event(event: Mapping[str, Any]) -> str:
             return _describe_progress(event)
         case "report":
             return RunReport.of(event["report"]).summary()
+        case "preview":
+            return f"{len(event['answer']['records'])} records"
         case "error":
             return f"{event['error']}: {event['message']}"
         case other:
@@ -221,6 +238,7 @@ _MEMBERS: Mapping[str, Mapping[str, Any]] = {
     "spark_ui": {"url": str},
     "progress": {"records": int, "tasks_done": int, "tasks": int},
     "report": {"report": dict},
+    "preview": {"answer": dict},
     "error": {"error": str, "message": str, "exit_code": int},
 }
 _WEB_ADDRESS = re.compile(r"https?://\S+\Z")

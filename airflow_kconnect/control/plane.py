@@ -123,6 +123,10 @@ class ControlPlane:
         with resolving.resolved(config, self._props, self._variables) as found:
             yield found
 
+    def variables(self, config: Mapping[str, str]) -> dict[str, str] | None:
+        """The values of Airflow's variables in a configuration and in the worker's, as in `RunSpec`."""
+        return self._variables(dict(config), dict(self._props)) if self._variables else None
+
     def info(self, name: str) -> dict[str, Any]:
         """Connect's `ConnectorInfo`, secrets hidden. :raises NotFoundError: there is no such connector."""
         return self._answers.info(self._registered(name))

@@ -1,4 +1,5 @@
-"""Previews: what the converters and transformations of a connector make of sample records, or of those in its topics.
+"""Previews: what a connector's converters and transformations make of sample records, of those in the topics of a sink,
+or of those that a source would read next.
 
 Each preview is a process of its own, in which Spark runs; one at a time, and a few may wait.
 """
@@ -14,12 +15,16 @@ from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
+from airflow_kconnect.connect.hosting.inspection import looks_hosted
+from airflow_kconnect.connect.run import RecordsShown, RunSpec
+from airflow_kconnect.connect.validation.spark_keys import spark_settings
+from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES
 from airflow_kconnect.control import secrets, shown
 from airflow_kconnect.control.configurations import RequestError, named
-from airflow_kconnect.control.errors import NotFoundError
+from airflow_kconnect.control.errors import ForbiddenError
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.watching.latest_records import LatestRecords
-from airflow_kconnect.submit.previewing import previewed_steps
+from airflow_kconnect.submit.previewing import previewed_source, previewed_steps
 
 MOST_RECORDS = 100
 
@@ -61,7 +66,7 @@ def of_samples(
     return _preview(plane, chosen, [dict(record) for record in records], schemas=schemas)
 
 
-def of_latest(
+def of_live(
     plane: ControlPlane,
     name: str,
     config: Mapping[str, Any] | None,
@@ -70,27 +75,66 @@ def of_latest(
     *,
     schemas: bool = False,
 ) -> dict[str, Any]:
-    """A preview of the latest records in the topics of a sink; see `of_samples`.
+    """A preview of the latest records in the topics of a sink, or of the next ones of a source; see `of_samples`.
+
+    What a source gives has no `before`: it was never bytes.
 
     :param topic: only those of this one.
-    :raises ConfigError: the connector is not a sink, or does not read the topic; what else `of_samples` raises.
+    :raises ConfigError: the connector is a Java source, or a sink that does not read the topic; what else `of_samples`
+        raises.
+    :raises ForbiddenError: the worker does not let this server read sources.
     """
     chosen = _configuration(plane, name, config)
-    if shown.kind(chosen) != "sink":
-        text = f"{name} is not a sink: only the records of sinks are in Kafka; give `records`"
-        raise RequestError({"latest": [text]})
-    with plane.resolved(chosen) as found:
+    match shown.kind(chosen):
+        case "sink":
+            return _of_latest(plane, name, chosen, most, topic, schemas=schemas)
+        case "source":
+            if topic is not None:
+                raise RequestError({"topic": [f"{name} is a source: only sinks read topics"]})
+            return _of_next(plane, name, chosen, most, schemas=schemas)
+        case _:
+            raise RequestError({"connector.class": [f"the class of {name} is not known here; give `records`"]})
+
+
+def reads_source(plane: ControlPlane, config: Mapping[str, str]) -> bool:
+    """Whether `of_live` reads what a source with this configuration would read next."""
+    return shown.kind(config) == "source" and not looks_hosted(config) and bool(plane.worker.get(PREVIEW_SOURCES))
+
+
+def _of_latest(
+    plane: ControlPlane, name: str, config: Mapping[str, str], most: int, topic: str | None, *, schemas: bool
+) -> dict[str, Any]:
+    with plane.resolved(config) as found:
         records = LatestRecords(found.worker).of({**found.config, "name": name}, most, topic)
-    return _preview(plane, chosen, [asdict(record) for record in records], schemas=schemas)
+    return _preview(plane, config, [asdict(record) for record in records], schemas=schemas)
+
+
+def _of_next(plane: ControlPlane, name: str, config: Mapping[str, str], most: int, *, schemas: bool) -> dict[str, Any]:
+    if looks_hosted(config):
+        text = f"{name} is a Java connector, which reads its source only in runs: give `records`"
+        raise RequestError({"connector.class": [text]})
+    if not plane.worker.get(PREVIEW_SOURCES):
+        raise ForbiddenError(
+            f"this server does not read the source of {name}, see `{PREVIEW_SOURCES}` of the worker: give `records`, or"
+            " use `kconnect preview` where runs of the connector could be"
+        )
+    wanted = RecordsShown(most, _written_as_json(schemas=schemas))
+    props = {**config, "name": name}
+    spec = RunSpec(props, plane.worker_props, "source", preview=wanted, variables=plane.variables(props))
+    with _place():
+        try:
+            answer = previewed_source(spec, spark_settings(props), _TIMEOUT_S)
+        except ConfigError as error:
+            raise RequestError(error.errors) from None
+    records = [{"before": None, "read": steps[0], "after": steps[1:]} for steps in _readable(answer["records"])]
+    return {"transformations": answer["transformations"], "records": records}
 
 
 def _configuration(plane: ControlPlane, name: str, config: Mapping[str, Any] | None) -> dict[str, str]:
-    registered = plane.registered().get(name)
     if config is None:
-        if registered is None:
-            raise NotFoundError(f"Connector {name} not found")
-        return dict(registered.texts)
-    texts, errors = texts_of(secrets.restored(named(config, name), registered.texts if registered else {}))
+        return plane.registered_config(name)
+    known = plane.registered().get(name) if secrets.HIDDEN in config.values() else None
+    texts, errors = texts_of(secrets.restored(named(config, name), known.texts if known else {}))
     for key, messages in secrets.still_hidden(texts).items():
         errors.setdefault(key, []).extend(messages)
     if errors:

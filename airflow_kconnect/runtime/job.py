@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import os
 import sys
@@ -19,7 +20,7 @@ from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.hosting.keys import NOT_REPLAYED
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
-from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RunReport, RunSpec
+from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RecordsShown, RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
@@ -39,6 +40,9 @@ REPLAY_IS_FOR_SINKS = (
     " transformations"
 )
 
+NOT_PREVIEWED = "is a Java connector, which reads its source only in runs: give `records`"
+# A transformation could show the value of a variable in disguise.
+_UNRESOLVED = ("transforms", "predicates")
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 log = logging.getLogger("kconnect")
@@ -79,7 +83,7 @@ def main(arguments: Sequence[str]) -> int:
         hide = resolver.hide
         for handler in logging.getLogger().handlers:
             handler.setFormatter(_Hiding(resolver.hide_in_log))
-        report = run(spec, resolver=resolver)
+        event, facts = _done(spec, resolver)
     except _Usage as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_USAGE
@@ -89,8 +93,15 @@ def main(arguments: Sequence[str]) -> int:
         log.exception("unexpected error")
         return _failed(InternalError(hide(f"{type(error).__name__}: {error}")))
     failpoint("before-report")
-    emit("report", report=report.as_dict())
+    emit(event, **facts)
     return EXIT_OK
+
+
+def _done(spec: RunSpec, resolver: ConfigResolver) -> tuple[str, dict[str, Any]]:
+    """Run, or show records; the event that tells about it."""
+    if spec.preview is not None:
+        return "preview", {"answer": shown(spec, spec.preview, resolver)}
+    return "report", {"report": run(spec, resolver=resolver).as_dict()}
 
 
 def _read(run_file: Path) -> RunSpec:
@@ -123,6 +134,39 @@ def run(spec: RunSpec, session: SparkSession | None = None, *, resolver: ConfigR
     name = str(config.get("name", "")).strip()
     with run_statuses(spec, worker, name, resolver.hide) as statuses, resolver.hidden_in_errors():
         return _run(spec, worker, config, session, statuses)
+
+
+def shown(
+    spec: RunSpec, wanted: RecordsShown, resolver: ConfigResolver, session: SparkSession | None = None
+) -> dict[str, Any]:
+    """The next records of a source and what its transformations make of them: see `SourcePreview.answer`.
+
+    Nothing is moved. Variables are used, but not in transformations, which could show their values in disguise; in the
+    answer their texts stand for their values.
+
+    :raises ConfigError: the configuration is wrong, or not that of a source of this package. :raises ConnectError: any
+        other failure.
+    """
+    from airflow_kconnect.runtime.source.previewing import SourcePreview
+
+    with resolver.hidden_in_errors():
+        # Records of a preview are not committed: a task would wait for that before it stops.
+        quick = {"task.shutdown.graceful.timeout.ms": "0"}
+        worker = WorkerConfig.from_props({**resolver.resolve(spec.worker), **quick})
+        config = {key: value for key, value in spec.config.items() if not key.startswith(_UNRESOLVED)}
+        props = {**spec.config, **resolver.resolve(config), "kconnect.max.records": str(wanted.most)}
+        texts, _ = texts_of(props)
+        if looks_hosted(texts):
+            raise ConfigError({"connector.class": [NOT_PREVIEWED]})
+        validated = validate_connector(props, worker=worker, kind="source")
+        connector = registry().connector(validated.connector_class)(validated.props)
+        assert isinstance(connector, SourceConnector)
+        connector.check()
+        settings = run_settings(validated, worker, spec.run_id or uuid.uuid4().hex[:12])
+        lazy = LazySession(f"kconnect preview {validated.name}", session)
+        answer: dict[str, Any] = SourcePreview(settings, connector, lazy, wanted).answer()
+    hidden: dict[str, Any] = json.loads(resolver.hide(json.dumps(answer, ensure_ascii=False)))
+    return hidden
 
 
 def _run(

@@ -43,11 +43,12 @@ _WORKER = {
 _PARTS: tuple[Role, ...] = ("key", "value")
 _ROLES: tuple[Role, ...] = ("key", "value", "header")
 _SHAPES_MAX = 8
-_INTERPRETED = {
+INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.shuffle.partitions": "1",
 }
+"""For a few records."""
 _ROWS = (
     "n int, topic string, partition int, kafka_offset long, timestamp long, key binary, value binary,"
     " headers array<struct<key:string,value:binary>>, header_error string, error string, key_id binary, value_id binary"
@@ -178,7 +179,7 @@ class Plan:
     def written(self, frame: RecordFrame) -> list[Record]:
         """The answers for the records of a batch, in their order."""
         rows = encoded(frame, self._output["key"], self._output["value"]).collect()
-        return [_answer(row) for row in sorted(rows, key=lambda row: row.n)]
+        return [_answer(row, frame.constant_topic) for row in sorted(rows, key=lambda row: row.n)]
 
     def _row(self, n: int, record: Record) -> tuple[Any, ...]:
         headers, header_error = self._headers(record)
@@ -230,7 +231,7 @@ def _text(data: bytes | None) -> str | None:
     return None if data is None else bytes(data).decode("utf-8", "surrogateescape")
 
 
-def _answer(row: Row) -> Record:
+def _answer(row: Row, topic: str | None = None) -> Record:
     if row.error == DROPPED:
         return {"dropped": True}
     if row.error is not None:
@@ -240,12 +241,12 @@ def _answer(row: Row) -> Record:
         return {"error": {"stage": failure.stage, "class": failure.exception, "message": failure.message}}
     cells = row.asDict()
     return {
-        "topic": row.topic,
-        "partition": row.partition,
-        "timestamp": row.timestamp,
+        "topic": cells.get("topic", topic),
+        "partition": cells.get("partition"),
+        "timestamp": cells.get("timestamp"),
         "key": _text(cells.get("key")),
         "value": _text(row.value),
-        "headers": [{"key": h.key, "value": _text(h.value)} for h in row.headers or []],
+        "headers": [{"key": h.key, "value": _text(h.value)} for h in cells.get("headers") or []],
     }
 
 
@@ -270,7 +271,7 @@ def _session() -> SparkSession:
         active = builder.getOrCreate()
     remember_lookups(active)
     session = active.newSession()
-    for key, value in (SESSION_CONF | _INTERPRETED).items():
+    for key, value in (SESSION_CONF | INTERPRETED).items():
         session.conf.set(key, value)
     return session
 

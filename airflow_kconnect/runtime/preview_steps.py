@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.runtime.preview import Plan, Record, checked_records
 
 
@@ -31,13 +32,22 @@ def preview_steps(
     plan = Plan(config, worker)
     answers: list[list[Record]] = []
     for batch in plan.batches(checked_records(records)):
-        frame = plan.read(batch)
-        steps = [plan.written(frame)]
-        for link in plan.chain.links:
-            frame = link.apply(frame, plan.scope(is_sink=is_sink))
-            steps.append(plan.written(frame))
-        answers += [_until_its_end(each) for each in zip(*steps, strict=True)]
-    transformations = [
+        answers += steps_of(plan, plan.read(batch), is_sink=is_sink)
+    return {"transformations": transformations_of(plan), "records": answers}
+
+
+def steps_of(plan: Plan, frame: RecordFrame, *, is_sink: bool) -> list[list[Record]]:
+    """For each record of the frame, which carries their order as `n`, what it is and what each transformation did."""
+    steps = [plan.written(frame)]
+    for link in plan.chain.links:
+        frame = link.apply(frame, plan.scope(is_sink=is_sink))
+        steps.append(plan.written(frame))
+    return [_until_its_end(each) for each in zip(*steps, strict=True)]
+
+
+def transformations_of(plan: Plan) -> list[dict[str, Any]]:
+    """`alias`, `class`, `predicate` and `negate` of each."""
+    return [
         {
             "alias": link.alias,
             "class": link.class_name,
@@ -46,7 +56,6 @@ def preview_steps(
         }
         for link in plan.chain.links
     ]
-    return {"transformations": transformations, "records": answers}
 
 
 def _until_its_end(answers: Sequence[Record]) -> list[Record]:

@@ -82,5 +82,11 @@ class Connectors(Protocol):
     def lag(self, connector: str) -> Answer:
         """What a sink still has to read: connector, records, seconds, topics. :param connector: name or file."""
 
+    def previewed(self, connector: str, wanted: Mapping[str, Any]) -> Answer:
+        """What its transformations make of records: `transformations`, `records`, as `POST .../preview` answers.
+
+        :param connector: name or file. :param wanted: `latest` or `records`, as in that request.
+        """
+
     def close(self) -> None:
         """Close connections and end threads."""

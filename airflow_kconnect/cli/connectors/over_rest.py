@@ -112,6 +112,12 @@ class OverRest:
         text = "only Kafka knows it, and not the REST API: name the brokers with --bootstrap-servers or --worker"
         raise ConfigError({"--server": [text]})
 
+    def previewed(self, connector: str, wanted: Mapping[str, Any]) -> Answer:
+        """Of servers of this package; a Connect cluster has no previews."""
+        config = {} if is_name(connector) else {"config": connector_config(connector)}
+        name = connector_name(config["config"] if config else connector)
+        return dict(self._client.call("POST", f"/v1{_path(name, 'preview')}", {**wanted, **config}))
+
     def close(self) -> None:
         self._client.close()
 

@@ -12,7 +12,7 @@ from airflow_kconnect.cli.connectors.api import Answer
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES, WorkerConfig
 from airflow_kconnect.control.errors import ForbiddenError, NotFoundError
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.stores.target_states import TargetState
@@ -120,6 +120,22 @@ class OverTopics:
         config = self._config(connector)
         with resolved(config or {}, self._props) as (known, worker):
             return operations.sink_lag(known or connector, worker)
+
+    def previewed(self, connector: str, wanted: Mapping[str, Any]) -> Answer:
+        """Here it is the user's own machine that reads a source."""
+        from airflow_kconnect.control import previews
+        from airflow_kconnect.control.stores import ControlStores
+
+        props = {**self._props, PREVIEW_SOURCES: "true"}
+        config = None if is_name(connector) else connector_config(connector)
+        plane = ControlPlane(props, ControlStores(props, follow=False))
+        try:
+            name = connector_name(config or connector)
+            if "records" in wanted:
+                return previews.of_samples(plane, name, config, wanted["records"])
+            return previews.of_live(plane, name, config, wanted["latest"])
+        finally:
+            plane.close()
 
     def close(self) -> None:
         if "_plane" in self.__dict__:

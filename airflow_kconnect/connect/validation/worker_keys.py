@@ -37,6 +37,7 @@ from airflow_kconnect.connect.validation.plugin_keys import define_worker_keys
 from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
 from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, worker_problem
 
+PREVIEW_SOURCES = "kconnect.preview.sources"
 REPLICATION_TEXT = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
     "or -1 to use the broker's default"
@@ -313,6 +314,14 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         "which is memory, cores and numbers of partitions. Settings that load code or name masters, files, addresses "
         "or logins are refused in any list.",
         validator=LambdaValidator(worker_problem),
+    ).define(
+        PREVIEW_SOURCES,
+        Type.BOOLEAN,
+        False,
+        Importance.LOW,
+        "Whether a server of the REST API may read what a source would read next, for previews. It does so on its own "
+        "machine and with its own rights: whoever may change connectors then sees files and databases that it can "
+        "reach. `kconnect rest` may unless this is false.",
     ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
 
 

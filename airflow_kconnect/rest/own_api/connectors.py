@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from airflow_kconnect.control.previews import reads_source
 from airflow_kconnect.control.replays import can_replay
 from airflow_kconnect.control.watching import validation
 from airflow_kconnect.rest.access import Access, Caller, Reading, Writing
@@ -33,8 +34,11 @@ def get_lags(plane: Plane, watch: Watching, access: Access) -> Any:
 
 @router.get("/connectors/{connector}")
 def get_detail(name: ConnectorName, plane: Plane, watch: Watching, access: Access, _: Reading) -> Any:
-    """One connector in full, secrets `[hidden]`; `may_write`: may be changed; `may_replay`: runs can start."""
-    return {**watch.detail(name), "may_write": _may_write(access, name), "may_replay": can_replay(plane)}
+    """One connector in full, secrets `[hidden]`; `may_write`: may be changed; `may_replay`: runs can start;
+    `reads_source`: a preview can read what the source would read next.
+    """
+    may = {"may_write": _may_write(access, name), "may_replay": can_replay(plane)}
+    return {**watch.detail(name), **may, "reads_source": reads_source(plane, plane.registered_state(name).texts)}
 
 
 @router.put("/connectors/{connector}/config/validate")

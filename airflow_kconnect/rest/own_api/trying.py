@@ -17,12 +17,14 @@ router = APIRouter(prefix="/v1/connectors/{connector}", tags=["page"])
 
 
 class PreviewRequest(BaseModel):
-    """Sample records, or the number of the latest ones in the sink's topics, or in `topic` alone."""
+    """Sample records; or the number of the latest ones in the sink's topics, or in `topic` alone, or of those that the
+    source would read next.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     records: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=previews.MOST_RECORDS)] | None = None
-    latest: Annotated[int, Field(ge=1, le=20, strict=True)] | None = None
+    latest: Annotated[int, Field(ge=1, le=previews.MOST_RECORDS, strict=True)] | None = None
     topic: str | None = None
     config: dict[str, Any] | None = None
     schemas: StrictBool = False
@@ -60,7 +62,7 @@ def preview(name: ConnectorName, plane: Plane, body: JsonBody, _: Writing) -> An
     request = validated(PreviewRequest, body)
     config = None if request.config is None else config_request(request.config)
     if request.latest is not None:
-        return previews.of_latest(plane, name, config, request.latest, request.topic, schemas=request.schemas)
+        return previews.of_live(plane, name, config, request.latest, request.topic, schemas=request.schemas)
     return previews.of_samples(plane, name, config, request.records or [], schemas=request.schemas)
 
 

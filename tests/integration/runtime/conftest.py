@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.connect.run import RunReport, RunSpec
-from airflow_kconnect.runtime.job import run
+from airflow_kconnect.connect.run import RecordsShown, RunReport, RunSpec
+from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.runtime.job import run, shown
 from tests.support import unique
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 Run = Callable[..., RunReport]
+Preview = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
@@ -37,6 +40,23 @@ def run_here(spark: SparkSession, worker_props: dict[str, str]) -> Run:
         return run(spec, spark)
 
     return go
+
+
+@pytest.fixture
+def preview_here(spark: SparkSession, worker_props: dict[str, str]) -> Preview:
+    """What a source would read next, in the shared session: `preview_here(config, 3, **worker_keys)`."""
+    output = {
+        "preview.output.value.converter": "org.apache.kafka.connect.json.JsonConverter",
+        "preview.output.value.converter.schemas.enable": "false",
+        "preview.output.value.converter.decimal.format": "NUMERIC",
+    }
+
+    def show(config: Mapping[str, str], most: int = 3, **worker: str) -> dict[str, Any]:
+        wanted = RecordsShown(most, output)
+        spec = RunSpec(config, {**worker_props, **worker}, preview=wanted)
+        return shown(spec, wanted, ConfigResolver.from_worker(spec.worker), spark.newSession())
+
+    return show
 
 
 class NumberedFile:

@@ -12,6 +12,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from airflow_kconnect.cli import app
+from airflow_kconnect.cli.connectors.target import Target
 from airflow_kconnect.cli.preview_table import opened, preview_table
 
 runner = CliRunner()
@@ -41,6 +42,53 @@ def test_a_wrong_record_is_named_by_its_line(config: Path, tmp_path: Path, text:
 def test_a_missing_file_is_an_error(config: Path, tmp_path: Path) -> None:
     result = runner.invoke(app, ["preview", "--config", str(config), "--input", str(tmp_path / "nothing")])
     assert (result.exit_code, "cannot read" in " ".join(result.output.split())) == (1, True)
+
+
+class Registered:
+    """Connectors that answer previews; what they were asked for."""
+
+    def __init__(self, records: list[dict[str, Any]]) -> None:
+        self.records, self.asked = records, list[tuple[str, dict[str, Any]]]()
+
+    def previewed(self, connector: str, wanted: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append((connector, wanted))
+        return {"transformations": [], "records": self.records}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def live(
+    monkeypatch: pytest.MonkeyPatch, records: list[dict[str, Any]], *arguments: str
+) -> tuple[Registered, str, list[dict[str, Any]]]:
+    """What connectors of a target were asked for, what was said, and the lines of the answer."""
+    registered = Registered(records)
+    monkeypatch.setattr(Target, "connectors", lambda target: registered)
+    result = runner.invoke(app, ["preview", *arguments])
+    assert result.exit_code == 0, result.output
+    return registered, result.stderr, [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_without_input_the_records_are_live_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    records: list[dict[str, Any]] = [
+        {"before": None, "read": {"value": "1"}, "after": [{"value": "2"}, {"dropped": True}]},
+        {"before": {"value": "a"}, "read": {"error": {"stage": "S", "message": "m"}}, "after": []},
+        {"before": None, "read": {"value": "3"}, "after": []},
+    ]
+    registered, _, lines = live(monkeypatch, records, "orders", "-n", "7")
+    assert registered.asked == [("orders", {"latest": 7})]
+    assert lines == [{"dropped": True}, {"error": {"stage": "S", "message": "m"}}, {"value": "3"}]
+
+
+def test_a_registered_connector_with_samples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    samples = tmp_path / "records.jsonl"
+    samples.write_text('{"value": "1"}')
+    registered, _, _ = live(monkeypatch, [], "orders", "--input", str(samples))
+    assert registered.asked == [("orders", {"records": [{"value": "1"}]})]
+
+
+def test_nothing_new_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert live(monkeypatch, [], "orders")[1:] == ("There are no new records.\n", [])
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ export function configurationTab({ name }) {
   const place = h("div", {}, h("p", { class: "loading" }, "Loading …"));
   const save = button("Save", { kind: "primary", disabled: true, onclick: submit });
   const discard = button("Discard changes", { disabled: true, onclick: () => start(JSON.parse(registered)) });
+  const preview = button("Preview", { title: "What the transformations make of records with these changes", onclick: () => (location.hash = `#/connector/${encodeURIComponent(name)}/preview`) });
   const status = h("span", { class: "detail grow", role: "status" });
   const problem = h("p", { class: "error", role: "alert" });
   const newer = h("p", { class: "note", hidden: true }, "The configuration was changed elsewhere. ", button("Show the new one", { onclick: () => start(latest) }));
-  const bar = h("div", { class: "savebar", hidden: true }, problem, h("div", { class: "row" }, status, discard, save));
+  const bar = h("div", { class: "savebar", hidden: true }, problem, h("div", { class: "row" }, status, preview, discard, save));
   const element = h("div", { class: "stack" }, newer, place, bar);
   let latest = null;
 
@@ -67,7 +68,7 @@ export function configurationTab({ name }) {
     }
   }
 
-  return { element, update, changed };
+  return { element, update, changed, edited: () => (changed() ? Object.fromEntries(values) : null) };
 }
 
 function readOnly(config) {

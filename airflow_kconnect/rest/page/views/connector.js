@@ -23,8 +23,8 @@ const TABS = [
 export function connectorView(name, first) {
   let data = null;
   let current = null;
-  const context = { name, act, data: () => data };
   const tabs = new Map();
+  const context = { name, act, data: () => data, edited: () => tabs.get("configuration")?.edited() ?? null };
   const state = h("span", { class: "state" });
   const kind = h("p", { class: "class" });
   const actions = actionButtons();

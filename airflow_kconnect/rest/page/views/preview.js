@@ -1,21 +1,26 @@
-// What the converters and each transformation make of records: of samples, or of the latest ones in a sink's topics.
+// What the converters and each transformation make of records: of samples, of the latest ones in a sink's topics, or of
+// those that a source would read next. With the configuration as it is being edited, too.
 
 import { ofConnector, post } from "../parts/api.js";
 import { button, h, moment, setText, shortClass, show } from "../parts/dom.js";
 
 const EXAMPLE = '{"id": 1}';
 
-export function previewTab({ name }) {
+export function previewTab({ name, edited }) {
   let kind = null;
   const latest = h("select", { id: "preview-latest" }, [1, 3, 5, 10, 20].map((count) => h("option", { value: count, selected: count === 3 }, String(count))));
-  const ofTopics = field("preview-latest", "Latest records of its topics", latest);
+  const howMany = h("label", { for: "preview-latest" });
+  const ofTopics = h("div", { class: "field" }, howMany, latest);
   const topic = h("input", { id: "preview-topic", autocomplete: "off", spellcheck: "false" });
   const key = area("preview-key", 2);
   const value = area("preview-value", 8);
   const samples = h("div", { class: "stack" }, field("preview-topic", "Topic", topic), field("preview-key", "Key, empty: null", key), field("preview-value", "Value, empty: null", value));
-  const live = choice("latest", "Records of its topics");
+  const liveLabel = h("span");
+  const live = choice("latest", liveLabel);
   const own = choice("sample", "A sample record");
   const schemas = h("input", { type: "checkbox", id: "preview-schemas" });
+  const changes = h("input", { type: "checkbox", id: "preview-changes", checked: true });
+  const withChanges = h("label", { class: "row", hidden: true }, changes, "With the unsaved changes of the configuration");
   const run = button("Show the effect", { kind: "primary", onclick: ask });
   const hint = h("p", { class: "help", role: "status" }, "Nothing is written anywhere. It takes some seconds: Spark is started for it.");
   const error = h("p", { class: "error", role: "alert" });
@@ -27,6 +32,7 @@ export function previewTab({ name }) {
     h("div", { class: "row" }, live.element, own.element),
     ofTopics,
     samples,
+    withChanges,
     h("label", { class: "row" }, schemas, "Show schemas"),
     h("div", { class: "row" }, run, hint),
     error,
@@ -37,11 +43,15 @@ export function previewTab({ name }) {
   function update(data) {
     show(nothing, !data.may_write);
     show(form, data.may_write);
+    show(withChanges, edited() !== null);
     if (kind === data.type) return;
     kind = data.type;
     form.disabled = false;
-    show(live.element, kind === "sink");
-    (kind === "sink" ? live : own).input.checked = true;
+    const readable = kind === "sink" || data.reads_source;
+    setText(liveLabel, kind === "sink" ? "Records of its topics" : "Records of its source");
+    setText(howMany, kind === "sink" ? "Latest records of its topics" : "Records that its next run would begin with");
+    show(live.element, readable);
+    (readable ? live : own).input.checked = true;
     topic.value = data.topics[0]?.name ?? (data.config.topics ?? data.config.topic ?? "").split(",")[0].trim();
     value.value = EXAMPLE;
     arrange();
@@ -63,9 +73,10 @@ export function previewTab({ name }) {
     setText(hint, "Starting Spark …");
     try {
       const records = live.input.checked ? { latest: Number(latest.value) } : { records: [{ topic: topic.value, key: key.value || null, value: value.value || null }] };
-      const answer = await post(`v1/${ofConnector(name, "/preview")}`, { ...records, schemas: schemas.checked });
-      results.replaceChildren(...answer.records.map((record) => recordCard(record, answer.transformations)));
-      setText(hint, answer.transformations.length ? "Lines that a step has changed are marked." : "The connector has no transformations: this is what it gets.");
+      const config = changes.checked ? edited() : null;
+      const answer = await post(`v1/${ofConnector(name, "/preview")}`, { ...records, ...(config ? { config } : {}), schemas: schemas.checked });
+      results.replaceChildren(...answer.records.map((record, at) => recordCard(record, answer.transformations, at + 1)));
+      setText(hint, `${outcomeOf(answer)}${config ? " These are the unsaved changes." : ""}`);
     } catch (problem) {
       setText(error, problem.message);
       setText(hint, "");
@@ -77,18 +88,32 @@ export function previewTab({ name }) {
   return { element, update };
 }
 
+function outcomeOf({ records, transformations }) {
+  if (!records.length) return "There is nothing new to read.";
+  return transformations.length ? "Lines that a step has changed are marked." : "There are no transformations: this is what it gets.";
+}
+
 const area = (id, rows) => h("textarea", { id, rows, spellcheck: "false", class: "code" });
 const field = (id, label, input) => h("div", { class: "field" }, h("label", { for: id }, label), input);
 
-function recordCard({ before, read, after }, transformations) {
-  const place = before.partition === undefined || before.partition === null ? before.topic || "Sample" : `${before.topic}-${before.partition}@${before.offset}`;
-  const steps = [["Before", "", before], ["Read", "by the converters", read], ...after.map((record, at) => [transformations[at].alias, describe(transformations[at]), record])];
+function recordCard({ before, read, after }, transformations, number) {
+  const changed = after.map((record, at) => [transformations[at].alias, describe(transformations[at]), record]);
+  const first = before === null ? [["Read", "from the source", read]] : [["Before", "", before], ["Read", "by the converters", read]];
+  const steps = [...first, ...changed];
+  const place = placeOf(before, read, number);
+  const timestamp = (before ?? read).timestamp;
   return h(
     "section",
     { class: "card preview", "aria-label": `Preview of ${place}` },
-    h("div", { class: "row" }, h("h2", {}, place), before.timestamp ? h("span", { class: "detail" }, moment(before.timestamp)) : null),
-    h("ol", { class: "steps" }, steps.map(([title, detail, record], at) => step(title, detail, record, at > 1 ? steps[at - 1][2] : null))),
+    h("div", { class: "row" }, h("h2", {}, place), timestamp ? h("span", { class: "detail" }, moment(timestamp)) : null),
+    h("ol", { class: "steps" }, steps.map(([title, detail, record], at) => step(title, detail, record, at >= first.length ? steps[at - 1][2] : null))),
   );
+}
+
+function placeOf(before, read, number) {
+  if (before === null) return `Record ${number}${read.topic ? ` for ${read.topic}` : ""}`;
+  if (before.partition === undefined || before.partition === null) return before.topic || "Sample";
+  return `${before.topic}-${before.partition}@${before.offset}`;
 }
 
 const describe = ({ class: name, predicate, negate }) => `${shortClass(name)}${predicate ? `, ${negate ? "unless" : "if"} ${predicate}` : ""}`;

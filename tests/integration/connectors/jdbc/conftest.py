@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from tests.integration.runtime.conftest import run_here
+from tests.integration.runtime.conftest import preview_here, run_here
 from tests.support import unique
 from tests.support.databases import Database
 from tests.support.kafka import read_all
 from tests.support.postgres import PostgresDatabase, PostgresServer
 
-__all__ = ["run_here"]
+__all__ = ["preview_here", "run_here"]
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 CONFLUENT = "io.confluent.connect.jdbc.JdbcSourceConnector"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from airflow_kconnect.control import previews
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.rest.access import TokenPolicy
@@ -112,7 +114,7 @@ def test_a_changed_configuration_of_a_source(plane: ControlPlane, previewed: Pre
     [
         ({}, 400, "give either `records` or `latest`"),
         ({"records": []}, 400, "at least 1 item"),
-        ({"latest": 21}, 400, "less than or equal to 20"),
+        ({"latest": 101}, 400, "less than or equal to 100"),
         ({"records": [{}], "unknown": 1}, 400, "unknown"),
         ({"latest": 1, "topic": "other"}, 400, "lake does not read a topic other"),
         ({"latest": 1}, 400, "there are no records"),
@@ -134,9 +136,39 @@ def test_the_workers_own_topics_are_not_shown(
     assert "the worker's own" in previewed("lines", 400, latest=1, config=own)
 
 
-def test_a_source_has_no_latest_records(plane: ControlPlane, previewed: Preview) -> None:
+def test_sources_are_read_only_where_the_worker_lets_the_server(plane: ControlPlane, previewed: Preview) -> None:
     plane.create("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"})
-    assert "give `records`" in previewed("lines", 400, latest=1)
+    assert "`kconnect.preview.sources` of the worker" in previewed("lines", 403, latest=1)
+    java = {"connector.class": "org.example.JavaSource"}
+    assert "is not known here" in previewed("lines", 400, latest=1, config=java)
+
+
+def test_what_a_source_would_read_next(
+    control_props: dict[str, str], plane: ControlPlane, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a job of its own; with unsaved changes, and without the values of variables."""
+    monkeypatch.setenv("SHOP_SECRET", "geheim")
+    monkeypatch.setattr(previews, "_TIMEOUT_S", 400.0)  # Spark starts, on a busy machine
+    (tmp_path / "in.txt").write_text("the word is geheim\nsecond\nthird\n")
+    config = {"connector.class": "FileStreamSource", "file": str(tmp_path / "in.txt"), "topic": "${env:SHOP_SECRET}"}
+    plane.create("lines", config)
+    props = {**control_props, "kconnect.preview.sources": "true"}
+    reading = ControlPlane(props, ControlStores(props))
+    plane.at_close(reading.close)
+    client = TestClient(create_app(lambda: reading, TokenPolicy(None)), raise_server_exceptions=False)
+    assert client.get("/v1/connectors/lines").json()["reads_source"]
+    hoist = {"transforms": "h", "transforms.h.type": "HoistField$Value", "transforms.h.field": "line"}
+    body = {"latest": 2, "config": {**config, **hoist}}
+    answer = client.post("/v1/connectors/lines/preview", json=body).json()
+    assert [each["alias"] for each in answer["transformations"]] == ["h"]
+    assert [each["before"] for each in answer["records"]] == [None, None]
+    assert [values([each["read"], *each["after"]]) for each in answer["records"]] == [
+        ["the word is ${env:SHOP_SECRET}", {"line": "the word is ${env:SHOP_SECRET}"}],
+        ["second", {"line": "second"}],
+    ]
+    assert {each["read"]["topic"] for each in answer["records"]} == {"${env:SHOP_SECRET}"}
+    wrong = client.post("/v1/connectors/lines/preview", json={"latest": 1, "topic": "t"})
+    assert (wrong.status_code, "only sinks read topics" in wrong.text) == (400, True)
 
 
 def test_a_connector_that_is_not_registered(plane: ControlPlane, previewed: Preview) -> None:

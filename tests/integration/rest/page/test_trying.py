@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from selenium import webdriver
@@ -56,11 +57,15 @@ def sink(bootstrap: str, topics: WorkerTopics) -> str:
     return topic
 
 
-def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage) -> None:
-    page.open("#/connector/orders-lake/preview")
-    page.see("Records of its topics")
+def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage, plane: ControlPlane) -> None:
+    """With changes that are not saved."""
+    page.open("#/connector/orders-lake/configuration")
+    page.fill(page.field("transforms.card.replacement"), "####")
+    page.click("Preview")
+    page.see("With the unsaved changes of the configuration")
     page.click("Show the effect")
     page.see("The record is dropped here.", patience_s=PATIENCE_S)
+    page.see("These are the unsaved changes.")
     assert [each.text for each in page.all(".preview h2")] == [f"{sink}-0@0", f"{sink}-0@1"]
     steps = page.all(".preview:nth-child(1) .steps li")
     assert [step.text.splitlines()[0] for step in steps] == [
@@ -71,10 +76,32 @@ def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage) -> Non
         "card MaskField$Value",
     ]
     assert [mark.text.strip() for mark in page.all(".preview:nth-child(1) li:nth-child(5) mark")] == [
-        '"customer_card": "****",'
+        '"customer_card": "####",'
     ]
     page.screenshot("connectors-preview")
     assert page.accessibility() == []
+    assert plane.registered_config("orders-lake")["transforms.card.replacement"] == "****"
+
+
+@pytest.mark.exhaustive
+def test_what_a_source_would_read_next(
+    plane: ControlPlane, topics: WorkerTopics, control_props: dict[str, str], browser: webdriver.Chrome, tmp_path: Path
+) -> None:
+    (tmp_path / "in.txt").write_text("first\nsecond\n")
+    hoist = {"transforms": "h", "transforms.h.type": "HoistField$Value", "transforms.h.field": "line"}
+    config = {"connector.class": "FileStreamSource", "file": str(tmp_path / "in.txt"), "topic": "lines", **hoist}
+    topics.add(Registered("lines", config))
+    reading = ControlPlane({**control_props, "kconnect.preview.sources": "true"}, plane._stores)
+    with served(create_app(lambda: reading, TokenPolicy(None))) as url:
+        page = ConnectorsPage(browser, f"{url}/ui/")
+        page.open("#/connector/lines/preview")
+        page.see("Records of its source")
+        page.click("Show the effect")
+        page.see('"line": "second"', patience_s=PATIENCE_S)
+        steps = [step.text.splitlines()[0] for step in page.all(".preview:nth-child(1) .steps li")]
+        assert steps == ["Read from the source", "h HoistField$Value"]
+        page.screenshot("connectors-preview-source")
+        browser.get("about:blank")
 
 
 @pytest.mark.exhaustive
