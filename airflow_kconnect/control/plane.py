@@ -11,7 +11,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.control import answers, configurations, resolving, shown
+from airflow_kconnect.control import answers, configurations, kinds, resolving, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
 from airflow_kconnect.control.resolving import Resolved, Variables
 from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, RemembersRuns, Runs
@@ -173,7 +173,7 @@ class ControlPlane:
         texts = configurations.accepted(name, config, {}, self._props)
         self._stores.create(name, texts, initial)
         self._show_state(name, initial or TargetState.STARTED)
-        return answers.connector_info(name, shown.shown(texts), [], shown.kind(texts))
+        return answers.connector_info(name, shown.shown(texts), [], kinds.kind(texts, self.worker))
 
     def put_config(self, name: str, config: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
         """Register a connector, or replace its configuration: whether it is new, and its `ConnectorInfo`.
@@ -188,7 +188,9 @@ class ControlPlane:
                 known = self._registered(name)
         texts = configurations.accepted(name, config, known.texts, self._props)
         self._stores.put_config(name, texts)
-        return False, answers.connector_info(name, shown.shown(texts), self._task_ids(name), shown.kind(texts))
+        return False, answers.connector_info(
+            name, shown.shown(texts), self._task_ids(name), kinds.kind(texts, self.worker)
+        )
 
     def patch_config(self, name: str, patch: Mapping[str, Any]) -> dict[str, Any]:
         """Change some keys of a configuration; null removes one (KIP-477).
@@ -224,7 +226,7 @@ class ControlPlane:
         status = self._status(name)
         if status.status is None:
             raise NotFoundError(f"Status for connector {name} not found")
-        plan = answers.connector_state(name, status, shown.kind(state.texts))
+        plan = answers.connector_state(name, status, kinds.kind(state.texts, self.worker))
         affected = [plan["connector"], *(plan["tasks"] if include_tasks else [])]
         chosen = [each for each in affected if not only_failed or each["state"] == State.FAILED.value]
         for each in chosen:
@@ -296,5 +298,5 @@ class ControlPlane:
         return self._answers.task_ids(name)
 
     def _show_state(self, name: str, target: TargetState) -> None:
-        version = shown.version(self._registered(name).texts)
+        version = kinds.version(self._registered(name).texts, self.worker)
         self._stores.put_state(name, _STATE_OF[target], self._task_ids(name), version)

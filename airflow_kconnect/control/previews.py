@@ -19,9 +19,10 @@ from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.run import RecordsShown, RunSpec
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
 from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES
-from airflow_kconnect.control import secrets, shown
+from airflow_kconnect.control import secrets
 from airflow_kconnect.control.configurations import RequestError, named
 from airflow_kconnect.control.errors import ForbiddenError
+from airflow_kconnect.control.kinds import kind
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.watching.latest_records import LatestRecords
 from airflow_kconnect.submit.previewing import previewed_source, previewed_steps
@@ -85,7 +86,7 @@ def of_live(
     :raises ForbiddenError: the worker does not let this server read sources.
     """
     chosen = _configuration(plane, name, config)
-    match shown.kind(chosen):
+    match kind(chosen, plane.worker):
         case "sink":
             return _of_latest(plane, name, chosen, most, topic, schemas=schemas)
         case "source":
@@ -98,7 +99,9 @@ def of_live(
 
 def reads_source(plane: ControlPlane, config: Mapping[str, str]) -> bool:
     """Whether `of_live` reads what a source with this configuration would read next."""
-    return shown.kind(config) == "source" and not looks_hosted(config) and bool(plane.worker.get(PREVIEW_SOURCES))
+    return (
+        kind(config, plane.worker) == "source" and not looks_hosted(config) and bool(plane.worker.get(PREVIEW_SOURCES))
+    )
 
 
 def _of_latest(
@@ -143,7 +146,7 @@ def _configuration(plane: ControlPlane, name: str, config: Mapping[str, Any] | N
 
 
 def _preview(plane: ControlPlane, config: Mapping[str, str], records: list[Any], *, schemas: bool) -> dict[str, Any]:
-    is_sink = shown.kind(config) != "source"
+    is_sink = kind(config, plane.worker) != "source"
     chain = {key: value for key, value in config.items() if key.startswith(_UNRESOLVED)}
     converters = {key: value for key, value in config.items() if key.startswith(_CONVERTERS)}
     converters |= {} if is_sink else _read_as_json(records)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from airflow_kconnect.connect.hosting.inspection import looks_hosted
+from airflow_kconnect.connect.hosting.keys import NOT_REPLAYED
 from airflow_kconnect.connect.replay import check_replay, interval_replay
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
-from airflow_kconnect.control import shown
 from airflow_kconnect.control.configurations import RequestError
 from airflow_kconnect.control.errors import ForbiddenError
+from airflow_kconnect.control.kinds import kind
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.runs import ReplaysRuns
 
@@ -42,8 +44,10 @@ def of_interval(plane: ControlPlane, name: str, begin: str, end: str, *, dry_run
 def of_dead_letters(plane: ControlPlane, name: str, *, dry_run: bool = False) -> dict[str, Any]:
     """Start a run that sends the dead letters of a sink through it again; see `of_interval`."""
     config = plane.registered_config(name)
-    if shown.kind(config) != "sink":
+    if kind(config, plane.worker) != "sink":
         raise RequestError({"dead_letters": [f"{name} is not a sink: only dead letters of sinks can be replayed"]})
+    if looks_hosted(config):
+        raise RequestError({"dead_letters": [f"{name} {NOT_REPLAYED}"]})
     if not config.get(DEAD_LETTER_TOPIC, "").strip():
         raise RequestError({"dead_letters": [f"`{DEAD_LETTER_TOPIC}` is not set: {name} has no dead letters"]})
     return _started(plane, name, {"mode": "dead_letters", "dry_run": dry_run})

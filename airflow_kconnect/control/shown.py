@@ -1,4 +1,4 @@
-"""Connectors as Connect's REST API shows them: secrets hidden, with the kind and version of their classes."""
+"""Connectors as Connect's REST API shows them: secrets hidden, with the kind of their classes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, inspect_keys
+from airflow_kconnect.connect.validation.inspection import inspect_keys
 from airflow_kconnect.control import answers, secrets
+from airflow_kconnect.control.kinds import UNKNOWN, kind
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
-
-UNKNOWN = "unknown"
 
 
 class Shown:
@@ -29,7 +27,7 @@ class Shown:
 
     def info(self, state: ConnectorState) -> dict[str, Any]:
         """Connect's `ConnectorInfo`."""
-        return answers.connector_info(state.name, shown(state.texts), self.task_ids(state.name), kind(state.texts))
+        return answers.connector_info(state.name, shown(state.texts), self.task_ids(state.name), self._kind(state))
 
     def parts(self, state: ConnectorState, parts: set[str]) -> dict[str, Any]:
         """Its `status` and `info`, if they are among the parts."""
@@ -37,7 +35,7 @@ class Shown:
         if "status" in parts:
             status = self._status(state.name)
             if status.status is not None:
-                answer["status"] = answers.connector_state(state.name, status, kind(state.texts))
+                answer["status"] = answers.connector_state(state.name, status, self._kind(state))
         if "info" in parts:
             answer["info"] = self.info(state)
         return answer
@@ -49,28 +47,15 @@ class Shown:
     def kind_of(self, name: str) -> str:
         """`source`, `sink`, or `unknown` if it is not registered or its class is not known."""
         state = self._stores.config(name)
-        return UNKNOWN if state is None else kind(state.texts)
+        return UNKNOWN if state is None else self._kind(state)
+
+    def _kind(self, state: ConnectorState) -> str:
+        return kind(state.texts, self._stores.worker)
 
 
 def shown(config: Mapping[str, str]) -> dict[str, str]:
     """A configuration with its secrets `[hidden]`."""
     return dict(_shown(tuple(config.items())))
-
-
-def kind(config: Mapping[str, str]) -> str:
-    """`source`, `sink`, or `unknown` if the class is not known."""
-    try:
-        return plugins.registry().connector(config.get(CONNECTOR_CLASS, "")).kind
-    except ConfigError:
-        return UNKNOWN
-
-
-def version(config: Mapping[str, str]) -> str | None:
-    """The version of the connector class; None if it is not known."""
-    try:
-        return plugins.registry().connector(config.get(CONNECTOR_CLASS, "")).version()
-    except ConfigError:
-        return None
 
 
 @lru_cache(maxsize=4096)

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import cached_property, lru_cache
+from collections.abc import Iterable
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from airflow_kconnect.connect import plugins
-from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
+from airflow_kconnect.control.kinds import kind
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.watching.dead_letters import TOPIC, DeadLetters
 from airflow_kconnect.control.watching.lags import Lags, LagsFound, sinks_of
 from airflow_kconnect.control.watching.offsets import CommittedOffsets
 from airflow_kconnect.control.watching.summaries import detail, summary
 from airflow_kconnect.stores.config_topic.state import ConnectorState
-
-_UNKNOWN = "unknown"
 
 
 class Watch:
@@ -77,9 +73,9 @@ class Watch:
         return DeadLetters(self._plane.worker)
 
     def _summary(self, state: ConnectorState) -> dict[str, Any]:
-        kind = _kind(state.texts)
-        offsets = self._offsets.of(state.name, kind, sink_group({**state.texts, "name": state.name}))
-        return summary(state, kind, self._plane.known_status(state.name), offsets)
+        known = kind(state.texts, self._plane.worker)
+        offsets = self._offsets.of(state.name, known, sink_group({**state.texts, "name": state.name}))
+        return summary(state, known, self._plane.known_status(state.name), offsets)
 
 
 _watches: dict[ControlPlane, Watch] = {}
@@ -102,15 +98,3 @@ def _forget(plane: ControlPlane) -> None:
         watch = _watches.pop(plane, None)
     if watch is not None:
         watch.close()
-
-
-def _kind(config: Mapping[str, str]) -> str:
-    return _kind_of_class(config.get(CONNECTOR_CLASS, ""))
-
-
-@lru_cache(maxsize=1000)
-def _kind_of_class(name: str) -> str:
-    try:
-        return plugins.registry().connector(name).kind
-    except ConfigError:
-        return _UNKNOWN

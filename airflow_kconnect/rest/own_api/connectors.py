@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
+from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.control.previews import reads_source
 from airflow_kconnect.control.replays import can_replay
 from airflow_kconnect.control.watching import validation
@@ -34,11 +35,18 @@ def get_lags(plane: Plane, watch: Watching, access: Access) -> Any:
 
 @router.get("/connectors/{connector}")
 def get_detail(name: ConnectorName, plane: Plane, watch: Watching, access: Access, _: Reading) -> Any:
-    """One connector in full, secrets `[hidden]`; `may_write`: may be changed; `may_replay`: runs can start;
-    `reads_source`: a preview can read what the source would read next.
+    """One connector in full, secrets `[hidden]`.
+
+    `may_write`: may be changed; `may_replay`: runs can start that move records again; `reads_source`: a preview can
+    read what the source would read next.
     """
-    may = {"may_write": _may_write(access, name), "may_replay": can_replay(plane)}
-    return {**watch.detail(name), **may, "reads_source": reads_source(plane, plane.registered_state(name).texts)}
+    config = plane.registered_state(name).texts
+    return {
+        **watch.detail(name),
+        "may_write": _may_write(access, name),
+        "may_replay": can_replay(plane) and not looks_hosted(config),
+        "reads_source": reads_source(plane, config),
+    }
 
 
 @router.put("/connectors/{connector}/config/validate")
