@@ -6,6 +6,7 @@ other user of the machine can reach connectors or their secrets.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,9 @@ from airflow_kconnect.hosted.jvm import HostJvm
 
 _REST_URL = "http://127.0.0.1:0/"  # of no server; other workers would forward requests to it
 _ASK_S = 90
+_PAUSE_S = 5
+
+log = logging.getLogger("kconnect.hosted")
 
 
 @dataclass(frozen=True)
@@ -108,13 +112,21 @@ class ConnectHerder:
         return topics
 
     def pause(self, name: str) -> None:
-        """Have the connector and its tasks on this worker deliver nothing new; returns when that was asked for."""
+        """Have the connector and its tasks on this worker deliver nothing new; returns when that was asked for.
+
+        To pause a connector, Connect calls its `stop`. What goes wrong there is logged: its tasks pause all the same.
+        """
+        from py4j.protocol import Py4JJavaError
+
         state = self._connect.runtime.TargetState.PAUSED
 
         def ask() -> None:
-            self._ask(lambda done: self._worker.setTargetState(name, state, done))
+            self._ask(lambda done: self._worker.setTargetState(name, state, done), _PAUSE_S)
 
-        self._jvm.call("pausing the connector", ask)
+        try:
+            self._jvm.call("pausing the connector", ask)
+        except Py4JJavaError as error:
+            log.warning("connector %s: it does not stop in order: %s", name, cause_of(error))
 
     def stop(self, timeout_s: float) -> None:
         """Stop connector, tasks and worker: what was delivered is committed, the group is left.
@@ -176,11 +188,11 @@ class ConnectHerder:
         constant = invoke.MethodHandles.constant(java_class("java.lang.Object"), value)
         return invoke.MethodHandleProxies.asInterfaceInstance(java_class("java.util.function.Supplier"), constant)
 
-    def _ask(self, ask: Callable[[Any], None]) -> Any:
+    def _ask(self, ask: Callable[[Any], None], timeout_s: int = _ASK_S) -> Any:
         """The answer that a herder gives to a callback."""
         done = self._connect.util.FutureCallback()
         ask(done)
-        return done.get(_ASK_S, self._jvm.view.java.util.concurrent.TimeUnit.SECONDS)
+        return done.get(timeout_s, self._jvm.view.java.util.concurrent.TimeUnit.SECONDS)
 
     def _call(self, doing: str, function: Callable[[], Any]) -> Any:
         from py4j.protocol import Py4JJavaError

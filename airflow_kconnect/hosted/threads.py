@@ -14,6 +14,7 @@ from typing import Any
 from airflow_kconnect.hosted.jvm import HostJvm
 
 _PREFIX = "task-thread-"
+_CONNECTOR_PREFIX = "connector-thread-"
 # Tasks may be added or replaced while a connector runs.
 _REMEMBERED_S = 2.0
 # Java calls a thread that waits in one of these runnable: a Kafka client polls like that.
@@ -30,7 +31,7 @@ class TaskThreads:
     """
 
     def __init__(self, jvm: HostJvm, connector: str) -> None:
-        self._jvm, self._prefix = jvm, f"{_PREFIX}{connector}-"
+        self._jvm, self._connector, self._prefix = jvm, connector, f"{_PREFIX}{connector}-"
         self._beans: Any = None
         self._ids: list[int] = []
         self._known_s = 0.0
@@ -39,21 +40,34 @@ class TaskThreads:
         """Whether one of them is at work."""
         return self._jvm.call("looking at the threads of tasks", self._busy)
 
+    def left(self) -> list[str]:
+        """Names of those that are there, and of the connector's own: after the end of the worker they are in methods
+        of the plug-in that do not return.
+        """
+        prefixes = (self._prefix, f"{_CONNECTOR_PREFIX}{self._connector}")
+        return self._jvm.call(
+            "looking at threads", lambda: [name for _, name in self._all() if name.startswith(prefixes)]
+        )
+
     def _busy(self) -> bool:
-        if self._beans is None:
-            self._beans = self._jvm.view.java.lang.management.ManagementFactory.getThreadMXBean()
         if time.monotonic() - self._known_s > _REMEMBERED_S:
             self._ids, self._known_s = self._find(), time.monotonic()
-        infos = (self._beans.getThreadInfo(one, _DEPTH) for one in self._ids)
+        infos = (self._threads.getThreadInfo(one, _DEPTH) for one in self._ids)
         return any(_is_busy(info) for info in infos if info is not None)
 
+    @property
+    def _threads(self) -> Any:
+        if self._beans is None:
+            self._beans = self._jvm.view.java.lang.management.ManagementFactory.getThreadMXBean()
+        return self._beans
+
     def _find(self) -> list[int]:
-        infos = self._beans.getThreadInfo(self._beans.getAllThreadIds())
-        return [
-            int(info.getThreadId())
-            for info in infos
-            if info is not None and str(info.getThreadName()).startswith(self._prefix)
-        ]
+        return [one for one, name in self._all() if name.startswith(self._prefix)]
+
+    def _all(self) -> list[tuple[int, str]]:
+        """Ids and names."""
+        infos = self._threads.getThreadInfo(self._threads.getAllThreadIds())
+        return [(int(info.getThreadId()), str(info.getThreadName())) for info in infos if info is not None]
 
 
 def _is_busy(info: Any) -> bool:

@@ -29,6 +29,9 @@ _QUICK = {
     "scheduled.rebalance.max.delay.ms": "0",
     "offset.flush.interval.ms": "1000",
 }
+# Java's default of 45 s keeps the next run waiting for a consumer that was killed; workers have 6 s, see above.
+_SINK_SESSION_MS = "10000"
+_SERVERS_SESSION_S = 45.0
 _TYPED = ("exactly.once.source.support", "topic.creation.enable", "offset.storage.partitions", POLICY)
 
 
@@ -80,6 +83,21 @@ def worker_properties(host: WorkerConfig) -> dict[str, str]:
         f"config.providers.{PROVIDER}.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
         f"config.providers.{PROVIDER}.param.allowlist.pattern": f"^{_ENVIRONMENT}.*",
     }
+
+
+def sink_session(worker: Mapping[str, str], props: Mapping[str, str]) -> tuple[dict[str, str], float]:
+    """How long a sink's group remembers a consumer that was killed: the worker's key that sets it, and seconds.
+
+    :param worker: its keys. :param props: of the connector; what either sets itself counts.
+    """
+    places = ((props, "consumer.override."), (worker, "consumer."))
+    if given := next(
+        (keys[f"{prefix}session.timeout.ms"] for keys, prefix in places if f"{prefix}session.timeout.ms" in keys), None
+    ):
+        return {}, int(given) / 1000
+    if any(f"{prefix}group.protocol" in keys for keys, prefix in places):
+        return {}, _SERVERS_SESSION_S  # the newer protocol refuses the key: brokers decide
+    return {"consumer.session.timeout.ms": _SINK_SESSION_MS}, int(_SINK_SESSION_MS) / 1000
 
 
 def connector_properties(props: Mapping[str, str], kind: str, *, create_topics: bool) -> dict[str, str]:

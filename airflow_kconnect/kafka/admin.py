@@ -105,6 +105,19 @@ class KafkaAdmin:
                 if late:
                     raise RetriableError(self._unreachable(error_of(error))) from error
 
+    @property
+    def servers(self) -> str:
+        """The brokers, as they were configured."""
+        return self._servers
+
+    def problem(self) -> str | None:
+        """Why no broker answers right now, after a second and a half; None if one does."""
+        try:
+            self._client.list_topics(timeout=1.5)
+        except KafkaException as error:
+            return text_of(error_of(error))
+        return None
+
     def _unreachable(self, last: KafkaError) -> str:
         causes = [text_of(e) for e in self._errors if e.code() != KafkaError._ALL_BROKERS_DOWN] or [text_of(last)]
         return (

@@ -16,6 +16,7 @@ from airflow_kconnect.stores.target_states import TargetState
 # Longer than the session timeout of a worker that was killed.
 _PATIENCE_S = 8.0
 _POLL_S = 0.25
+_MARGIN_S = 2.0
 
 
 def await_no_members(admin: GroupAdmin, group: str, name: str) -> None:
@@ -34,14 +35,21 @@ def await_no_members(admin: GroupAdmin, group: str, name: str) -> None:
         time.sleep(_POLL_S)
 
 
-def refuse_running_sink(admin: GroupAdmin, group: str) -> None:
-    """:raises OccupiedError: a sink's consumer group has members: another process runs it."""
-    state = admin.group_state(group)
-    if state.members:
-        raise OccupiedError(
-            f"consumer group {group} is {state.name} with {state.members} members: a Connect cluster still runs this"
-            " sink. Stop the connector there first"
-        )
+def await_no_readers(admin: GroupAdmin, group: str, name: str, remembered_s: float) -> None:
+    """Wait until the consumer group of a sink has no members.
+
+    :param name: of the connector.
+    :param remembered_s: how long the group remembers a consumer that was killed.
+    :raises OccupiedError: it still has some then: another process runs the sink.
+    """
+    deadline = time.monotonic() + remembered_s + _MARGIN_S
+    while (state := admin.group_state(group)).members:
+        if time.monotonic() > deadline:
+            raise OccupiedError(
+                f"connector {name}: consumer group {group} is {state.name} with {state.members} members: a Connect"
+                " cluster, or another process, still runs this sink. Stop the connector there first"
+            )
+        time.sleep(_POLL_S)
 
 
 def refuse_running_cluster(admin: GroupAdmin, worker: WorkerConfig, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -9,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.sink_topics import sink_group
@@ -18,16 +19,24 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted import libraries
 from airflow_kconnect.hosted.herder import ConnectHerder
 from airflow_kconnect.hosted.java_clients import java_client_keys
-from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.jvm import HostJvm, JavaEnded
 from airflow_kconnect.hosted.metrics import Counts
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
 from airflow_kconnect.hosted.schema_history import history_defaults
-from airflow_kconnect.hosted.worker_keys import connector_properties, handed_over, host_worker, worker_properties
+from airflow_kconnect.hosted.threads import TaskThreads
+from airflow_kconnect.hosted.worker_keys import (
+    connector_properties,
+    handed_over,
+    host_worker,
+    sink_session,
+    worker_properties,
+)
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.runtime.hosted import neighbours
+from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
 from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
 from airflow_kconnect.runtime.hosted.watching import Watching
@@ -40,6 +49,10 @@ from airflow_kconnect.stores.topics import ensure_config_topic, ensure_offset_to
 log = logging.getLogger("kconnect.hosted")
 
 _STOP_EXTRA_S = 30.0
+_HANGS = (
+    "connector {name}: {problem}: the plug-in does not return from one of its methods. Java was ended; the next run"
+    " moves again what was not committed"
+)
 _EXACTLY_ONCE = "exactly.once.support"
 
 
@@ -96,6 +109,7 @@ class HostedRun:
         with self._java() as (jvm, props):  # 2
             self._phases.enter("validating")
             herder = ConnectHerder(jvm, self._properties(jvm), worker_id=self._run_id)
+            failpoint("before-validating")
             self._validate(herder, props)
             if self._spec.dry_run:
                 self._over = "dry run"
@@ -104,12 +118,15 @@ class HostedRun:
             self._join(herder)  # 3
             failpoint("after-joining")
             herder.put(self._name, props)
+            failpoint("after-handing-over")
             self._phases.enter("moving records")
             self._watch(jvm, herder)  # 4
             self._phases.enter("stopping")
             failpoint("before-stop")
-            self._stop(herder)  # 5
-            jvm.finish()
+            if self._stop(jvm, herder):  # 5
+                jvm.finish()
+            else:
+                self._check_hung()
         self._source.finish()
         failpoint("after-stop")
         return self._report()
@@ -137,12 +154,16 @@ class HostedRun:
             tempfile.TemporaryDirectory(prefix="kconnect-host-", ignore_cleanup_errors=True) as folder,
             HostJvm(java, jars, Path(folder), memory=memory, environment=environment) as jvm,
         ):
-            yield jvm, props
+            try:
+                yield jvm, props
+            except JavaEnded as error:
+                raise JavaEnded(f"connector {self._name}: {error}") from None
 
     def _properties(self, jvm: HostJvm) -> dict[str, str]:
         assert self._config.hosted is not None
         plugins = plugin_properties(self._config.hosted, self._config.props, self._worker, jvm.folder)
-        return worker_properties(self._host) | plugins
+        session = sink_session(self._worker.props, self._config.props)[0]
+        return worker_properties(self._host) | plugins | session
 
     def _validate(self, herder: ConnectHerder, props: Mapping[str, str]) -> None:
         """:raises ConfigError: with everything that Connect and the class find wrong."""
@@ -158,7 +179,8 @@ class HostedRun:
         neighbours.refuse_running_cluster(self._admin, self._worker, self._name)
         neighbours.await_no_members(self._admin, self._host.group_id, self._name)
         if self._kind == "sink":
-            neighbours.refuse_running_sink(self._admin, sink_group(self._config.props))
+            remembered_s = sink_session(self._worker.props, self._config.props)[1]
+            neighbours.await_no_readers(self._admin, sink_group(self._config.props), self._name, remembered_s)
 
     def _join(self, herder: ConnectHerder) -> None:
         if self._kind == "source" and self._host.group_id != self._worker.group_id:
@@ -173,29 +195,50 @@ class HostedRun:
                     writer.remove_connector(self._name)
         finally:
             store.close()
+        failpoint("after-fencing")
         herder.start()
 
     def _watch(self, jvm: HostJvm, herder: ConnectHerder) -> None:
-        watching = Watching(jvm, herder, self._config, self._sink, self._source)
+        brokers = BrokerWatch(self._admin, self._name)
+        watching = Watching(jvm, herder, self._config, self._sink, self._source, brokers)
         try:
             self._over = watching.until_over()
+        except BrokersAway:
+            raise  # without them nothing can be committed
         except ConnectError:
             if jvm.is_alive:  # what others of its tasks have done is committed, and the group is left
-                self._stop(herder)
+                with contextlib.suppress(JavaEnded):
+                    self._stop(jvm, herder)
             raise
         self._counts, self._tasks = watching.counts, watching.tasks
         self._warnings.extend(watching.warnings)
         if self._kind == "source" and self._counts.written:
             self.topics_used = herder.topics(self._name)
 
-    def _stop(self, herder: ConnectHerder) -> None:
-        """A plug-in that does not stop is ended with its JVM; what it did not commit is moved again."""
+    def _stop(self, jvm: HostJvm, herder: ConnectHerder) -> bool:
+        """Whether everything has stopped in time. A plug-in that does not is ended with its JVM; what it did not commit
+        is moved again.
+
+        :raises JavaEnded: the JVM ended before it had stopped: who knows what was committed.
+        """
         graceful_s = int(self._worker.get("task.shutdown.graceful.timeout.ms")) / 1000
         try:
             herder.stop(graceful_s + _STOP_EXTRA_S)
+            left = TaskThreads(jvm, self._name).left()
+            problem = f"{', '.join(left)} did not end within {graceful_s:.0f} s" if left else ""
+        except JavaEnded:
+            raise
         except ConnectError as error:
-            self._warnings.append(f"{error}; Java was ended. The next run moves again what was not committed")
+            problem = str(error)
+        if problem:
+            self._warnings.append(_HANGS.format(name=self._name, problem=problem))
             log.warning("%s", self._warnings[-1])
+        return not problem
+
+    def _check_hung(self) -> None:
+        """:raises RetriableError: a sink hangs before it has written everything, so that nothing moved any more."""
+        if self._sink is not None and self._over == "idle" and not self._sink.caught_up(look=True):
+            raise RetriableError(self._warnings[-1])
 
     def _report(self) -> RunReport:
         seen, hosted = self._counts, self._config.hosted

@@ -14,9 +14,11 @@ from airflow_kconnect.hosted.herder import ConnectHerder, Statuses, TaskState
 from airflow_kconnect.hosted.jvm import HostJvm
 from airflow_kconnect.hosted.metrics import Counts, MBeans
 from airflow_kconnect.hosted.threads import TaskThreads
+from airflow_kconnect.runtime.hosted.brokers import BrokerWatch
 from airflow_kconnect.runtime.hosted.failures import failure
 from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
+from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import emit
 
 log = logging.getLogger("kconnect.hosted")
@@ -40,6 +42,7 @@ class Watching:
 
     :param sink: of a sink: how far it has come.
     :param source: of a source: what is known of its class.
+    :param brokers: asked when nothing moves.
     """
 
     def __init__(
@@ -49,9 +52,10 @@ class Watching:
         config: ValidatedConfig,
         sink: SinkProgress | None,
         source: SourceProgress,
+        brokers: BrokerWatch,
     ) -> None:
         self._herder, self._config, self._sink, self._source = herder, config, sink, source
-        self._jvm = jvm
+        self._jvm, self._brokers = jvm, brokers
         self._read, self._threads = MBeans(jvm), TaskThreads(jvm, config.name)
         self.counts = Counts()
         """What the tasks have done."""
@@ -78,9 +82,11 @@ class Watching:
             time.sleep(_POLL_S if time.monotonic() - watch.began_s < _SHORT_S else 5 * _POLL_S)
             self._check()
             self.counts = self._counted()
+            if self.counts.written:
+                failpoint("while-moving")
             now = time.monotonic()
-            known = self._caught_up(watch.quiet_s(now))
-            busy = known is False and self._source.is_known
+            known, away = self._known(watch.quiet_s(now))
+            busy = away or (known is False and self._source.is_known)
             over = watch.over(now, self.counts, caught_up=known, busy=busy, at_work=self._threads.busy())
             if now - told >= _PROGRESS_S:
                 told = now
@@ -101,6 +107,17 @@ class Watching:
             if seen == before and not seen.active:
                 break
         return seen
+
+    def _known(self, quiet_s: float) -> tuple[bool | None, bool]:
+        """Whether the connector has caught up, if that is known, and whether the brokers are away."""
+        if self._brokers.away(self.counts):
+            return None, True
+        try:
+            return self._caught_up(quiet_s), False
+        except RetriableError:
+            if self._brokers.away(self.counts, ask=True):
+                return None, True
+            raise
 
     def _caught_up(self, quiet_s: float) -> bool | None:
         if self._sink is None:
@@ -126,7 +143,7 @@ class Watching:
                     self.warnings.append(_NO_TASKS.format(seconds=_WITHOUT_TASKS_S))
                     log.warning("%s", self.warnings[-1])
                     return
-            if now - began > timeout_s:
+            if not self._brokers.away(statuses) and now - began > timeout_s:
                 raise RetriableError(
                     f"connector {self._config.name}: it or its tasks did not start within {timeout_s:.0f} s"
                     f" (`{START_TIMEOUT_MS}`): a method of the Java class that starts it does not return"

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
+
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted.worker_keys import connector_properties, handed_over, host_worker, worker_properties
+from airflow_kconnect.hosted.worker_keys import (
+    connector_properties,
+    handed_over,
+    host_worker,
+    sink_session,
+    worker_properties,
+)
 
 WORKER = {
     "bootstrap.servers": "kafka:9092",
@@ -87,3 +95,20 @@ def test_topics_of_a_source_are_created_as_the_broker_does_it() -> None:
     found = connector_properties({"name": "a", "topic.creation.default.partitions": "3"}, "source", create_topics=True)
     assert found["topic.creation.default.partitions"] == "3"
     assert found["topic.creation.default.replication.factor"] == "-1"
+
+
+@pytest.mark.parametrize(
+    ("worker", "props", "set_to", "remembered_s"),
+    [
+        ({}, {}, "10000", 10.0),
+        ({"consumer.session.timeout.ms": "20000"}, {}, None, 20.0),
+        ({"consumer.session.timeout.ms": "20000"}, {"consumer.override.session.timeout.ms": "7000"}, None, 7.0),
+        ({}, {"consumer.override.group.protocol": "consumer"}, None, 45.0),
+        ({"consumer.group.protocol": "consumer"}, {}, None, 45.0),
+    ],
+)
+def test_a_killed_consumer_of_a_sink_is_soon_forgotten_unless_told_otherwise(
+    worker: dict[str, str], props: dict[str, str], set_to: str | None, remembered_s: float
+) -> None:
+    keys, seconds = sink_session(worker, props)
+    assert (keys.get("consumer.session.timeout.ms"), seconds) == (set_to, remembered_s)

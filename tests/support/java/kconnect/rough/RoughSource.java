@@ -64,8 +64,10 @@ public class RoughSource extends SourceConnector {
 
     @Override
     public void stop() {
-        if ("connector hangs in stop".equals(props.get("mode"))) {
-            Rough.hang();
+        switch (props.get("mode")) {
+            case "connector hangs in stop" -> Rough.hang();
+            case "connector throws in stop" -> throw new IllegalStateException("cannot stop");
+            default -> { }
         }
     }
 
@@ -149,8 +151,11 @@ public class RoughSource extends SourceConnector {
 
         @Override
         public void stop() {
-            if ("hangs in stop".equals(mode)) {
-                Rough.hang();
+            switch (mode) {
+                case "hangs in stop" -> Rough.hang();
+                case "throws in stop" -> throw new IllegalStateException("cannot stop");
+                case "exits in stop" -> System.exit(7);
+                default -> { }
             }
         }
 
