@@ -47,6 +47,9 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 log = logging.getLogger("kconnect")
 
+# Of a hosted connector's keys: those that a run needs before its Connect worker is there.
+_READ_HERE = ("name", "connector.class", "tasks.max", "topics", "topics.regex", "offsets.storage.topic")
+
 
 class _Usage(Exception):
     """The arguments are wrong; argparse would end the process with an exit code of its own."""
@@ -179,10 +182,9 @@ def _run(
     _provide_plugins(props, worker)
     config = validate_connector(props, worker=worker, kind=spec.kind)
     run_id = spec.run_id or uuid.uuid4().hex[:12]
+    _check_java_variables(spec, config)
     if config.hosted is not None:
         return _run_hosted(spec, worker, config, run_id, statuses)
-    if errors := java_variables(spec.config, spec.worker, "a connector that is not hosted"):
-        raise ConfigError(errors, config.name)
     from airflow_kconnect.runtime.sink.run import SinkRun
     from airflow_kconnect.runtime.source.run import SourceRun
 
@@ -210,6 +212,16 @@ def _run(
     report = sink.run()
     statuses.used(sink.topics_read)
     return report
+
+
+def _check_java_variables(spec: RunSpec, config: ValidatedConfig) -> None:
+    """:raises ConfigError: for variables that only a Connect worker resolves, in what is read before there is one."""
+    read, who = dict(spec.config), "a connector that is not hosted"
+    if config.hosted is not None:
+        read = {key: value for key, value in read.items() if key.startswith("kconnect.") or key in _READ_HERE}
+        who = "the run itself, which reads this key,"
+    if errors := java_variables(read, spec.worker, who):
+        raise ConfigError(errors, config.name)
 
 
 def _provide_plugins(config: Mapping[str, Any], worker: WorkerConfig) -> None:

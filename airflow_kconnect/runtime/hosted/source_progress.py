@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.hosted.debezium import CaughtUp, Progress, Read, beats, is_debezium, progress, streams
 from airflow_kconnect.stores.watching.binlog import BinlogAddress, BinlogPosition, read_binlog
 from airflow_kconnect.stores.watching.slot import Slot, SlotAddress, check_slot, read_slot, size_text
@@ -114,6 +115,7 @@ class SourceProgress:
     def _look_at_binlog(self, address: BinlogAddress) -> None:
         """Debezium may be able to ask the database where this process is not."""
         try:
+            self._check_resolved()
             binlog = read_binlog(address)
         except ConnectError as error:
             self.warnings.append(f"The end of the binary log was not looked at: {error}")
@@ -133,12 +135,20 @@ class SourceProgress:
     def _readable(self, address: SlotAddress) -> bool:
         """Whether this process can ask the database; Debezium may be able to where psycopg is not."""
         try:
+            self._check_resolved()
             self._goal = SlotGoal(address)
         except ConnectError as error:
             self.warnings.append(f"The replication slot was not looked at: {error}")
             log.warning("%s", self.warnings[-1])
             return False
         return True
+
+    def _check_resolved(self) -> None:
+        """:raises ConfigError: this process has no values for some keys: only Java's config providers have them."""
+        text = "is a variable that Java resolves, so that the run itself cannot ask the database"
+        left = [key for key, value in self._props.items() if key.startswith("database.") and has_reference(value)]
+        if left:
+            raise ConfigError({key: [text] for key in left})
 
     def _read(self, address: SlotAddress) -> Slot | None:
         return read_slot(address)

@@ -144,6 +144,12 @@ class TestProvidersOfAWorker:
         found = java_variables({"topic": "orders", "password": "${v:db:p}"}, worker, "a connector that is not hosted")
         assert list(found) == ["password"]
 
+    def test_a_connector_that_is_not_hosted_cannot_either(self) -> None:
+        worker = {"bootstrap.servers": "127.0.0.1:1", "config.providers": "v", **VAULT}
+        config = {"name": "lines", "connector.class": "FileStreamSource", "file": "${v:shop:file}", "topic": "lines"}
+        with pytest.raises(ConfigError, match=r"`file`: variable \$\{v:shop:file\} is of a config provider"):
+            run(RunSpec(config, worker))
+
     def test_a_connector_cannot_define_one(self) -> None:
         props = {"config.providers": "e", "config.providers.e.class": "EnvVarConfigProvider", "a": "${e:KC_USER}"}
         assert resolver().resolve(props) == props
