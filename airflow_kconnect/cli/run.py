@@ -20,6 +20,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec, run_spec_file
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
+from airflow_kconnect.submit.direct import direct_command, direct_environment, needs_no_spark
 from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
 from airflow_kconnect.submit.package_archive import package_for
 from airflow_kconnect.submit.preflight import check_configuration, connector_config
@@ -180,12 +181,17 @@ def _state(name: str, worker: Mapping[str, str]) -> str:
 
 
 def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
-    spark = find_spark_submit()
     outcome = RunOutcome(EXIT_OK)
+    direct = needs_no_spark(spec.config, options.master)
     package = package_for(options.master)
     with run_spec_file(spec) as path, package as archive, display_of(console, options.verbose) as display:
-        name = f"kconnect {spec.config['name']}"
-        command = submit_command(spark, path, master=options.master, conf=conf, name=name, package=archive)
+        environment = submit_environment(options.master)
+        if direct:
+            command, environment = direct_command(["--run", str(path)], conf), direct_environment(environment)
+        else:
+            name = f"kconnect {spec.config['name']}"
+            spark = find_spark_submit()
+            command = submit_command(spark, path, master=options.master, conf=conf, name=name, package=archive)
 
         def on_event(event: dict[str, Any]) -> None:
             outcome.report = event.get("report", outcome.report)
@@ -197,17 +203,16 @@ def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], cons
             outcome.tail.append(line)
             display.line(line)
 
-        environment = submit_environment(options.master)
         outcome.exit_code = submit(
             command, token=spec.token, environment=environment, on_event=on_event, on_line=on_line
         )
-    return _judged(outcome)
+    return _judged(outcome, "the job" if direct else "spark-submit")
 
 
-def _judged(outcome: RunOutcome) -> RunOutcome:
+def _judged(outcome: RunOutcome, program: str) -> RunOutcome:
     """If the job ends without reporting, the error is Spark's: its exit code says nothing about the connector."""
     if outcome.error is None and (outcome.exit_code != EXIT_OK or outcome.report is None):
-        text = f"spark-submit ended with exit code {outcome.exit_code} before the job could report"
+        text = f"{program} ended with exit code {outcome.exit_code} before the job could report"
         outcome.error = {"error": _NO_REPORT, "message": text, "exit_code": EXIT_INTERNAL, "errors": None}
         outcome.exit_code = EXIT_INTERNAL
     return outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from airflow_kconnect.connect.variables.providers import AIRFLOW_SETTINGS
 from airflow_kconnect.hooks.clusters.yarn import ADDRESS_EXTRA
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.machine.process_tree import kill_tree
+from airflow_kconnect.submit.direct import direct_command, direct_environment, needs_no_spark
 from airflow_kconnect.submit.heartbeat import SILENCE_S, Heartbeat
 from airflow_kconnect.submit.package_archive import package_for, with_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit, job_path
@@ -73,6 +74,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self.error: dict[str, Any] | None = None
         self.tracking_url: str | None = None
         self.token: str | None = None
+        self._direct = False
         self.on_tracking_url: Callable[[str], None] = self._no_listener
         self._killed = False
         self._heartbeat = Heartbeat(self._say)
@@ -85,6 +87,10 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         """Make the Python workers of a local master communicate through socket files in a folder of this run alone."""
         if self._connection["master"].startswith("local"):
             self._conf = socket_conf(folder) | self._conf
+
+    def without_spark_if_possible(self, config: Mapping[str, Any]) -> None:
+        """Start the job of a connector without spark-submit if it would use nothing of Spark."""
+        self._direct = needs_no_spark(config, self._connection["master"], self._connection["deploy_mode"])
 
     def _no_listener(self, url: str) -> None:
         """Used when there is no listener."""
@@ -130,9 +136,8 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         """How spark-submit failed, with the end of its output but without its command; None if it did not fail."""
         if not self.exit_code:
             return None
-        return (
-            f"spark-submit ended with exit code {self.exit_code}, and the job reported no error{self._submit_log_tail}"
-        )
+        program = "the process of the job" if self._direct else "spark-submit"
+        return f"{program} ended with exit code {self.exit_code}, and the job reported no error{self._submit_log_tail}"
 
     def submit(self, application: str = "", **kwargs: Any) -> str | None:
         """Run spark-submit in its own session, so that `on_kill` finds all its processes."""
@@ -185,6 +190,9 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         command: list[str] = super()._build_spark_submit_command(application)
         # Here, because the provider builds an environment of its own if there are `env_vars`.
         self._env = submit_environment(self._connection["master"]) | (self._env or {})
+        if self._direct and application == str(job_path()):
+            self._env = direct_environment(self._env)
+            command = [*self._without_airflow(), *direct_command(self._application_args, self._conf)]
         return command
 
     def _get_spark_binary_path(self) -> list[str]:

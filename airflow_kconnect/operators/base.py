@@ -121,7 +121,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
                 variables=configs.variables,
             )
             with self._run_spec(spec, cluster):
-                return self._run(context, cluster)
+                return self._run(context, spec, cluster)
         except ConnectError as error:
             # The message is all that helps; a chain of tracebacks would hide it.
             raise connector_error(error.exit_code, str(error)) from None
@@ -217,11 +217,12 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             self.name = self.name or f"kconnect-{spec.config.get('name')}"
             yield
 
-    def _run(self, context: Context, cluster: bool) -> dict[str, Any] | None:
+    def _run(self, context: Context, spec: RunSpec, cluster: bool) -> dict[str, Any] | None:
         assert self._run_file is not None
         self._hook = hook = self._get_hook()
         hook.token = self._facts[TOKEN]
         hook.keep_sockets_in(self._run_file.parent)
+        hook.without_spark_if_possible(spec.config)
         try:
             self.run_job(context, hook)
         except ConnectorRunError:

@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 
 from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
+from airflow_kconnect.submit.direct import direct_command, direct_environment
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
 from airflow_kconnect.submit.submit import submit_command, submit_environment
 
@@ -48,7 +49,7 @@ class Job:
 
     def driver(self) -> psutil.Process:
         """The Python driver."""
-        return next(process for process in self.tree()[1:] if "connector_job.py" in command_of(process))
+        return next(each for each in self.tree() if _is_driver(command_of(each)))
 
     def kill(self) -> None:
         """SIGKILL to everything at once, as when a machine fails."""
@@ -109,9 +110,11 @@ def start_job(
     action: str = "block",
     conf: Mapping[str, str] | None = None,
     master: str = "local[2]",
+    direct: bool = False,
 ) -> Job:
     """Submit a connector.
 
+    :param direct: without spark-submit, as hosted connectors are started.
     :param failpoint: where the job stops and waits to be killed (``action="touch"``: only reports that it was reached).
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -125,6 +128,8 @@ def start_job(
         environment |= {"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": f"{failpoint}:{action}:{reached}"}
     settings = {**_CONF, "spark.driver.extraJavaOptions": _JAVA_OPTIONS, **(conf or {})}
     command = submit_command(_spark(), path, master=master, conf=settings, name="test")
+    if direct:
+        command, environment = direct_command(["--run", str(path)], {}), direct_environment(environment)
     with output.open("w") as out:
         process = subprocess.Popen(
             command, stdout=out, stderr=subprocess.STDOUT, env=environment,
@@ -165,6 +170,11 @@ def kill_all(processes: list[psutil.Process]) -> None:
 def wait_gone(processes: list[psutil.Process], timeout_s: float = 10.0) -> list[psutil.Process]:
     """Wait until processes are gone; returns those that are not."""
     return list(psutil.wait_procs(processes, timeout=timeout_s)[1])
+
+
+def _is_driver(command: str) -> bool:
+    """The JVM of spark-submit names the job too."""
+    return "connector_job.py" in command and "org.apache.spark" not in command
 
 
 def command_of(process: psutil.Process) -> str:

@@ -41,6 +41,25 @@ def _event(event: str, **facts: object) -> str:
     return event_line(event, token=TOKEN, **facts)
 
 
+@pytest.mark.parametrize(
+    ("config", "master", "direct"),
+    [
+        ({"connector.class": "com.acme.JavaSource"}, "local[2]", True),
+        ({"connector.class": "com.acme.JavaSource"}, "yarn", False),
+        ({"connector.class": "FileStreamSource"}, "local[2]", False),
+    ],
+)
+def test_a_java_connector_on_this_machine_is_started_without_spark_submit(
+    spark: FakeSpark, monkeypatch: pytest.MonkeyPatch, config: dict[str, str], master: str, direct: bool
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": master}))
+    hook = _hook()
+    hook.without_spark_if_possible(config)
+    command = hook._build_spark_submit_command(str(job_path()))
+    assert (str(spark.folder / "spark-submit") not in command) is direct
+    assert command[-3:] == [str(job_path()), "--run", "/no/file"]
+
+
 class TestEvents:
     def test_the_report_is_kept_and_logged_as_a_sentence(
         self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]

@@ -1,4 +1,4 @@
-"""Java connectors as Spark jobs: each direction once, from spark-submit to the report."""
+"""Java connectors as jobs: each direction once, started directly and by spark-submit, to the report."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def test_a_java_source_moves_what_is_new_exactly_once(
 ) -> None:
     numbered.append(300)
     config = java_source()
-    job = start_job(config, hosting_worker, tmp_path / "first")
+    job = start_job(config, hosting_worker, tmp_path / "first", direct=True)
     assert job.wait() == 0, job.text()
     first = job.report()
     assert (first["records"]["written"], first["guarantee"], first["complete"]) == (300, "exactly_once", True)
     numbered.append(200)
-    job = start_job(config, hosting_worker, tmp_path / "second")
+    job = start_job(config, hosting_worker, tmp_path / "second", direct=True)
     assert job.wait() == 0, job.text()
     assert job.report()["records"]["written"] == 200
     assert read_values(bootstrap, config["topic"]) == numbered.expected()
