@@ -1,7 +1,7 @@
-"""A distributed Connect worker without a REST server, in a JVM that this process controls.
+"""A distributed Connect worker without a public REST server, in a JVM that this process controls.
 
-It is put together as `ConnectDistributed` does it. Nothing listens: everything is asked through the herder, so that no
-other user of the machine can reach connectors or their secrets.
+It is put together as `ConnectDistributed` does it. Everything is asked through the herder, so that no other user of the
+machine can reach connectors or their secrets. Nothing listens, unless the worker is one of several.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
+from airflow_kconnect.hosted.internal_rest import InternalRest
 from airflow_kconnect.hosted.jvm import HostJvm
 
 _REST_URL = "http://127.0.0.1:0/"  # of no server; other workers would forward requests to it
@@ -27,11 +28,25 @@ class TaskState:
 
     :param state: `RUNNING`, `FAILED`, `UNASSIGNED`, `PAUSED`, `RESTARTING` or `STOPPED`.
     :param trace: of a failure: Java's stack trace.
+    :param worker: the id of the worker that has it.
     """
 
     name: str
     state: str
     trace: str | None = None
+    worker: str = ""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where a worker that is one of several is reached by the others.
+
+    :param bind: the address to listen on.
+    :param host: the name or address by which they reach it.
+    """
+
+    bind: str
+    host: str
 
 
 @dataclass(frozen=True)
@@ -60,12 +75,16 @@ class ConnectHerder:
 
     :param jvm: running; its class path has Connect's runtime.
     :param properties: of the worker, see `worker_properties`.
-    :param worker_id: of this run: statuses that another worker has written do not count.
+    :param worker_id: of this run: statuses that another worker has written do not count, unless its id begins with this
+        one and a slash.
+    :param listening: of one of several workers.
     :raises ConfigError: the worker's configuration is wrong. :raises RetriableError: no broker answers.
     """
 
-    def __init__(self, jvm: HostJvm, properties: Mapping[str, str], *, worker_id: str) -> None:
-        self._jvm, self._worker_id = jvm, worker_id
+    def __init__(
+        self, jvm: HostJvm, properties: Mapping[str, str], *, worker_id: str, listening: Listening | None = None
+    ) -> None:
+        self._jvm, self._worker_id, self._listening = jvm, worker_id, listening
         self._herder, self._worker = jvm.call("preparing the Connect worker", lambda: self._assembled(properties))
 
     def validate(self, props: Mapping[str, str]) -> dict[str, list[str]]:
@@ -121,12 +140,19 @@ class ConnectHerder:
         state = self._connect.runtime.TargetState.PAUSED
 
         def ask() -> None:
-            self._ask(lambda done: self._worker.setTargetState(name, state, done), _PAUSE_S)
+            if self._worker.connectorNames().contains(name):
+                self._ask(lambda done: self._worker.setTargetState(name, state, done), _PAUSE_S)
+            else:  # where it is not, no one answers
+                self._worker.setTargetState(name, state, self._connect.util.FutureCallback())
 
         try:
             self._jvm.call("pausing the connector", ask)
         except Py4JJavaError as error:
             log.warning("connector %s: it does not stop in order: %s", name, cause_of(error))
+
+    def pause_everywhere(self, name: str) -> None:
+        """Have all workers of the group pause it, and let none of its tasks that moves to another deliver anything."""
+        self._call("pausing the connector", lambda: self._herder.pauseConnector(name))
 
     def stop(self, timeout_s: float) -> None:
         """Stop connector, tasks and worker: what was delivered is committed, the group is left.
@@ -137,8 +163,13 @@ class ConnectHerder:
 
     @property
     def is_running(self) -> bool:
-        """Whether the worker is still at work: a worker that fails ends by itself."""
-        return self._jvm.is_alive and not self._jvm.call("asking for the worker", self._herder.herderTask().isDone)
+        """Whether the worker is still at work, or has not been started: a worker that fails ends by itself."""
+
+        def has_ended() -> bool:
+            task = self._herder.herderTask()
+            return task is not None and bool(task.isDone())
+
+        return self._jvm.is_alive and not self._jvm.call("asking for the worker", has_ended)
 
     @property
     def _connect(self) -> Any:
@@ -175,12 +206,21 @@ class ConnectHerder:
         statuses = connect.storage.KafkaStatusBackingStore(time, values, admin, client)
         statuses.configure(config)
         configs = connect.storage.KafkaConfigBackingStore(values, config, worker.configTransformer(), admin, client)
-        rest, closed_at_the_end = connect.runtime.rest.RestClient(config), jvm.array(java.lang.AutoCloseable, admin)
+        client_of_workers = connect.runtime.rest.RestClient(config)
+        rest = self._rest(client_of_workers)
+        url, namespace = (rest.url(), rest.namespace) if rest is not None else (_REST_URL, java.util.ArrayList())
+        closed_at_the_end = jvm.array(java.lang.AutoCloseable, admin)
         herder = connect.runtime.distributed.DistributedHerder(
-            config, time, worker, cluster, statuses, configs, _REST_URL, rest, policy, java.util.ArrayList(),
+            config, time, worker, cluster, statuses, configs, url, client_of_workers, policy, namespace,
             closed_at_the_end,
         )  # fmt: skip
+        if rest is not None:
+            rest.serve(herder)
         return herder, worker
+
+    def _rest(self, client: Any) -> InternalRest | None:
+        listening = self._listening
+        return None if listening is None else InternalRest(self._jvm, client, bind=listening.bind, host=listening.host)
 
     def _supplier(self, value: str) -> Any:
         """A `java.util.function.Supplier` of a constant: Java makes one of a method handle."""
@@ -216,9 +256,10 @@ class ConnectHerder:
 
     def _state(self, name: str, of: Any) -> TaskState:
         """A status that an earlier worker has left says nothing about this run."""
-        if str(of.workerId()) != self._worker_id:
+        worker = str(of.workerId())
+        if worker != self._worker_id and not worker.startswith(f"{self._worker_id}/"):
             return TaskState(name, "UNASSIGNED")
-        return TaskState(name, str(of.state()), of.trace() or None)
+        return TaskState(name, str(of.state()), of.trace() or None, worker)
 
 
 def cause_of(error: Any) -> str:

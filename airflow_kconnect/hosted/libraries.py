@@ -16,17 +16,21 @@ CONNECT = (
     *(f"org.apache.kafka:connect-{part}:{CONNECT_VERSION}" for part in ("runtime", "json", "transforms")),
     "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
 )
+# Has the REST server with which the workers of one group talk, and with nothing else in it.
+SEVERAL_WORKERS = (*CONNECT, f"org.apache.kafka:connect-mirror:{CONNECT_VERSION}")
 
 
-def class_path(java: Java, progress: Callable[[str], None] | None = None) -> list[Path]:
+def class_path(java: Java, progress: Callable[[str], None] | None = None, *, several: bool = False) -> list[Path]:
     """What the JVM of a Connect worker needs, in the order of the class path.
 
     :param java: runs the download.
     :param progress: called with a line of text while jars are downloaded.
+    :param several: it is one of several workers of a group.
     :raises SetupError: Spark's jars, which have the bridge between Python and Java, were not found.
     :raises RetriableError: a download failed.
     """
-    return [_bridge(), *sorted(ivy.resolve(CONNECT, java=java, progress=progress).glob("*.jar"))]
+    wanted = SEVERAL_WORKERS if several else CONNECT
+    return [_bridge(), *sorted(ivy.resolve(wanted, java=java, progress=progress).glob("*.jar"))]
 
 
 def _bridge() -> Path:

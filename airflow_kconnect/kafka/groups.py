@@ -36,10 +36,17 @@ class GroupAdmin(KafkaAdmin):
 
         :raises RetriableError: the broker is unavailable.
         """
+        return self.member_count(group, protocol) > 0
+
+    def member_count(self, group: str, protocol: str) -> int:
+        """How many members a group of some protocol has, see `has_members`.
+
+        :raises RetriableError: the broker is unavailable.
+        """
         groups = self._settled(
             f"looking up group {group}", lambda: self._client.list_groups(group, timeout=self._timeout_s)
         )
-        return any(each.protocol_type == protocol and each.members for each in groups)
+        return sum(len(each.members) for each in groups if each.protocol_type == protocol)
 
     def delete_group(self, group: str) -> None:
         """Delete a group with all its offsets; it is not an error if it does not exist.

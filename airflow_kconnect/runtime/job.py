@@ -184,7 +184,7 @@ def _run(
     run_id = spec.run_id or uuid.uuid4().hex[:12]
     _check_java_variables(spec, config)
     if config.hosted is not None:
-        return _run_hosted(spec, worker, config, run_id, statuses)
+        return _run_hosted(spec, worker, config, run_id, session, statuses)
     from airflow_kconnect.runtime.sink.run import SinkRun
     from airflow_kconnect.runtime.source.run import SourceRun
 
@@ -234,16 +234,22 @@ def _provide_plugins(config: Mapping[str, Any], worker: WorkerConfig) -> None:
 
 
 def _run_hosted(
-    spec: RunSpec, worker: WorkerConfig, config: ValidatedConfig, run_id: str, statuses: RunStatuses
+    spec: RunSpec,
+    worker: WorkerConfig,
+    config: ValidatedConfig,
+    run_id: str,
+    session: SparkSession | None,
+    statuses: RunStatuses,
 ) -> RunReport:
-    """A Java connector: nothing of Spark is needed."""
+    """A Java connector: Spark is needed only if its tasks are spread over executors."""
     from airflow_kconnect.runtime.hosted.run import HostedRun
 
     for warning in (*worker.warnings, *config.warnings):
         log.warning("%s", warning)
     if spec.replay or spec.replay_dead_letters:
         raise ConfigError({"connector.class": [f"{config.connector_class} {NOT_REPLAYED}"]}, config.name)
-    hosted = HostedRun(spec, config, worker, run_id)
+    lazy = LazySession(f"kconnect {config.name}", session)
+    hosted = HostedRun(spec, config, worker, run_id, lazy)
     report = hosted.run(statuses.running)
     statuses.used(hosted.topics_used)
     return report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +23,8 @@ def needs_no_spark(config: Mapping[str, Any], master: str, deploy_mode: str | No
 
     :param config: of the connector; variables need not be resolved.
     """
-    if not master.startswith("local") or deploy_mode == "cluster":
+    # `local-cluster[...]` has executors.
+    if not re.fullmatch(r"local(\[.*\])?", master) or deploy_mode == "cluster":
         return False
     return looks_hosted(texts_of(config)[0])
 

@@ -21,6 +21,7 @@ GROUP_ID = "kconnect.hosted.group.id"
 IDLE_MS = "kconnect.hosted.idle.ms"
 MEMORY = "kconnect.hosted.memory"
 START_TIMEOUT_MS = "kconnect.hosted.start.timeout.ms"
+WORKERS = "kconnect.hosted.workers"
 
 NOT_REPLAYED = (
     "is a hosted Java connector: an interval of time, or dead letters, cannot be moved again through it, since Connect"
@@ -83,6 +84,16 @@ def define_hosted_keys(definition: ConfigDef) -> None:
         "`<group.id of the worker>-<name>`. A connector that was taken over from a Connect cluster has that cluster's, "
         "so that tasks which were left behind there are fenced.",
         validator=nullable(NonEmptyString()),
+        group=_GROUP,
+    )
+    definition.define(
+        WORKERS,
+        Type.INT,
+        None,
+        Importance.MEDIUM,
+        "In how many Connect workers a hosted connector's tasks run at most, each in a JVM of its own: one next to the "
+        "Spark driver, the others on executors. Not set: as many as `tasks.max`. On a local master there is one.",
+        validator=nullable(Range.at_least(1)),
         group=_GROUP,
     )
     define_connector_key(definition, _GROUP)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import socket
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,6 @@ from airflow_kconnect.hosted.jvm import HostJvm, JavaEnded
 from airflow_kconnect.hosted.metrics import Counts
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
 from airflow_kconnect.hosted.schema_history import history_defaults
-from airflow_kconnect.hosted.threads import TaskThreads
 from airflow_kconnect.hosted.worker_keys import (
     connector_properties,
     handed_over,
@@ -31,24 +31,28 @@ from airflow_kconnect.hosted.worker_keys import (
     sink_session,
     worker_properties,
 )
+from airflow_kconnect.hosted.workers import LocalWorker
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.runtime.hosted import neighbours
 from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
+from airflow_kconnect.runtime.hosted.crew import Crew
+from airflow_kconnect.runtime.hosted.fleet import Fleet, wanted
+from airflow_kconnect.runtime.hosted.remote import HostTask
 from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
 from airflow_kconnect.runtime.hosted.watching import Watching
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import HOSTED_PHASES, PhaseTimer
+from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.offset_topic.view import read_view
 from airflow_kconnect.stores.topics import ensure_config_topic, ensure_offset_topic, ensure_status_topic
 
 log = logging.getLogger("kconnect.hosted")
 
-_STOP_EXTRA_S = 30.0
 _HANGS = (
     "connector {name}: {problem}: the plug-in does not return from one of its methods. Java was ended; the next run"
     " moves again what was not committed"
@@ -61,10 +65,14 @@ class HostedRun:
 
     :param spec: with the configuration as the user has written it.
     :param config: validated; `config.hosted` is the class.
+    :param session: of Spark; started only if tasks are spread over its executors.
     """
 
-    def __init__(self, spec: RunSpec, config: ValidatedConfig, worker: WorkerConfig, run_id: str) -> None:
+    def __init__(
+        self, spec: RunSpec, config: ValidatedConfig, worker: WorkerConfig, run_id: str, session: LazySession
+    ) -> None:
         assert config.hosted is not None
+        self._session = session
         self._spec, self._config, self._worker, self._run_id = spec, config, worker, run_id
         self._name, self._kind, self._class_name = config.name, config.kind, config.hosted.name
         self._host = host_worker(worker, hosted_group(config.props, worker.group_id))
@@ -78,6 +86,7 @@ class HostedRun:
         self._guarantee = "at_least_once"
         self._warnings: list[str] = []
         self._over = ""
+        self._places: list[dict[str, Any]] = []
         self.topics_used: list[str] = []
         """The topics that a sink reads, or that a source has written to, now or in former hosted runs."""
 
@@ -106,25 +115,24 @@ class HostedRun:
         ensure_offset_topic(self._admin, self._worker, self._offset_topic)
         self._source.check(lambda: bool(self._offsets()))
         failpoint("before-java")
-        with self._java() as (jvm, props):  # 2
+        with self._workers() as (crew, herder, props):  # 2
             self._phases.enter("validating")
-            herder = ConnectHerder(jvm, self._properties(jvm), worker_id=self._run_id)
             failpoint("before-validating")
             self._validate(herder, props)
             if self._spec.dry_run:
                 self._over = "dry run"
                 return self._report()
             self._phases.enter("starting the connector")
-            self._join(herder)  # 3
+            self._join(crew, herder)  # 3
             failpoint("after-joining")
             herder.put(self._name, props)
             failpoint("after-handing-over")
             self._phases.enter("moving records")
-            self._watch(jvm, herder)  # 4
+            self._watch(crew, herder)  # 4
             self._phases.enter("stopping")
             failpoint("before-stop")
-            if self._stop(jvm, herder):  # 5
-                jvm.finish()
+            if self._stop(crew):  # 5
+                crew.finish()
             else:
                 self._check_hung()
         self._source.finish()
@@ -136,8 +144,10 @@ class HostedRun:
         return self._worker.offset_topic_of(self._config.props)
 
     @contextmanager
-    def _java(self) -> Iterator[tuple[HostJvm, dict[str, str]]]:
-        """The JVM, and the configuration in which secrets are references to its environment."""
+    def _workers(self) -> Iterator[tuple[Crew, ConnectHerder, dict[str, str]]]:
+        """The workers, of which the one in a JVM of this process leads the others, and the configuration in which
+        secrets are references to their environment.
+        """
         self._phases.enter("starting Java")
         create = bool(self._worker.get("topic.creation.enable"))
         plain = connector_properties(self._config.props, self._kind, create_topics=create)
@@ -148,22 +158,44 @@ class HostedRun:
         plain |= history_defaults(self._class_name, plain, reaching)
         props, environment = handed_over(plain, self._spec.config, self._spec.worker)
         java = find_java()
-        jars = libraries.class_path(java, progress=log.info)
+        further = 0 if self._spec.dry_run else wanted(self._config, self._session)
         memory = str(self._config.common[MEMORY])
-        with (
-            tempfile.TemporaryDirectory(prefix="kconnect-host-", ignore_cleanup_errors=True) as folder,
-            HostJvm(java, jars, Path(folder), memory=memory, environment=environment) as jvm,
-        ):
+        with ExitStack() as stack:
+            fleet = stack.enter_context(Fleet(self._session, self._config, further)) if further else None
+            properties = worker_properties(self._host) | sink_session(self._worker.props, self._config.props)[0]
+            if fleet is not None:
+                fleet.launch(self._host_task(fleet, properties, environment, memory))
+            jars = libraries.class_path(java, progress=log.info, several=further > 0)
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="kconnect-host-", ignore_cleanup_errors=True)
+            )
+            jvm = stack.enter_context(HostJvm(java, jars, Path(folder), memory=memory, environment=environment))
+            assert self._config.hosted is not None
+            properties |= plugin_properties(self._config.hosted, self._config.props, self._worker, jvm.folder)
+            listening = None if fleet is None else fleet.listening
+            herder = ConnectHerder(jvm, properties, worker_id=self._run_id, listening=listening)
+            local = LocalWorker(jvm, herder, self._name, self._kind, worker_id=self._run_id, host=socket.gethostname())
             try:
-                yield jvm, props
+                yield Crew(self._name, jvm, herder, local, fleet), herder, props
             except JavaEnded as error:
                 raise JavaEnded(f"connector {self._name}: {error}") from None
 
-    def _properties(self, jvm: HostJvm) -> dict[str, str]:
+    def _host_task(
+        self, fleet: Fleet, properties: Mapping[str, str], environment: Mapping[str, str], memory: str
+    ) -> HostTask:
         assert self._config.hosted is not None
-        plugins = plugin_properties(self._config.hosted, self._config.props, self._worker, jvm.folder)
-        session = sink_session(self._worker.props, self._config.props)[0]
-        return worker_properties(self._host) | plugins | session
+        return HostTask(
+            address=fleet.address,
+            worker_id=self._run_id,
+            name=self._name,
+            kind=self._kind,
+            props=dict(self._config.props),
+            worker=dict(self._worker.props),
+            properties=dict(properties),
+            environment=dict(environment),
+            memory=memory,
+            version=self._config.hosted.version,
+        )
 
     def _validate(self, herder: ConnectHerder, props: Mapping[str, str]) -> None:
         """:raises ConfigError: with everything that Connect and the class find wrong."""
@@ -182,7 +214,7 @@ class HostedRun:
             remembered_s = sink_session(self._worker.props, self._config.props)[1]
             neighbours.await_no_readers(self._admin, sink_group(self._config.props), self._name, remembered_s)
 
-    def _join(self, herder: ConnectHerder) -> None:
+    def _join(self, crew: Crew, herder: ConnectHerder) -> None:
         if self._kind == "source" and self._host.group_id != self._worker.group_id:
             tasks = int(self._config.common["tasks.max"])
             neighbours.fence_others(self._clients, self._worker, self._name, tasks)
@@ -196,44 +228,37 @@ class HostedRun:
         finally:
             store.close()
         failpoint("after-fencing")
-        herder.start()
+        crew.join(lambda: self._admin.member_count(self._host.group_id, "connect"))
 
-    def _watch(self, jvm: HostJvm, herder: ConnectHerder) -> None:
+    def _watch(self, crew: Crew, herder: ConnectHerder) -> None:
         brokers = BrokerWatch(self._admin, self._name)
-        watching = Watching(jvm, herder, self._config, self._sink, self._source, brokers)
+        watching = Watching(crew, herder, self._config, self._sink, self._source, brokers)
         try:
             self._over = watching.until_over()
         except BrokersAway:
             raise  # without them nothing can be committed
         except ConnectError:
-            if jvm.is_alive:  # what others of its tasks have done is committed, and the group is left
-                with contextlib.suppress(JavaEnded):
-                    self._stop(jvm, herder)
+            with contextlib.suppress(JavaEnded):
+                self._stop(crew)  # what others of its tasks have done is committed, and the group is left
             raise
+        self._places = crew.places()
+        self._warnings.extend(crew.warnings)
         self._counts, self._tasks = watching.counts, watching.tasks
         self._warnings.extend(watching.warnings)
         if self._kind == "source" and self._counts.written:
             self.topics_used = herder.topics(self._name)
 
-    def _stop(self, jvm: HostJvm, herder: ConnectHerder) -> bool:
+    def _stop(self, crew: Crew) -> bool:
         """Whether everything has stopped in time. A plug-in that does not is ended with its JVM; what it did not commit
         is moved again.
 
         :raises JavaEnded: the JVM ended before it had stopped: who knows what was committed.
         """
-        graceful_s = int(self._worker.get("task.shutdown.graceful.timeout.ms")) / 1000
-        try:
-            herder.stop(graceful_s + _STOP_EXTRA_S)
-            left = TaskThreads(jvm, self._name).left()
-            problem = f"{', '.join(left)} did not end within {graceful_s:.0f} s" if left else ""
-        except JavaEnded:
-            raise
-        except ConnectError as error:
-            problem = str(error)
-        if problem:
+        problems = crew.stop(int(self._worker.get("task.shutdown.graceful.timeout.ms")) / 1000)
+        for problem in problems:
             self._warnings.append(_HANGS.format(name=self._name, problem=problem))
             log.warning("%s", self._warnings[-1])
-        return not problem
+        return not problems
 
     def _check_hung(self) -> None:
         """:raises RetriableError: a sink hangs before it has written everything, so that nothing moved any more."""
@@ -249,6 +274,8 @@ class HostedRun:
             notes["skipped"] = seen.skipped
         if seen.failures:
             notes["record_failures"] = seen.failures
+        if self._places:
+            notes["workers"] = self._places
         notes |= self._source.notes
         if self._spec.dry_run:
             notes["dry_run"] = True

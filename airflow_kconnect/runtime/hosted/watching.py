@@ -8,13 +8,11 @@ import time
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, START_TIMEOUT_MS
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.hosted import metrics
 from airflow_kconnect.hosted.bounds import Limits, Watch
 from airflow_kconnect.hosted.herder import ConnectHerder, Statuses, TaskState
-from airflow_kconnect.hosted.jvm import HostJvm
-from airflow_kconnect.hosted.metrics import Counts, MBeans
-from airflow_kconnect.hosted.threads import TaskThreads
+from airflow_kconnect.hosted.metrics import Counts
 from airflow_kconnect.runtime.hosted.brokers import BrokerWatch
+from airflow_kconnect.runtime.hosted.crew import Crew
 from airflow_kconnect.runtime.hosted.failures import failure
 from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
@@ -38,8 +36,10 @@ _SETTLE_S = 5.0
 
 
 class Watching:
-    """One connector on one worker.
+    """One connector.
 
+    :param crew: the workers that have its tasks.
+    :param herder: the one that leads them.
     :param sink: of a sink: how far it has come.
     :param source: of a source: what is known of its class.
     :param brokers: asked when nothing moves.
@@ -47,7 +47,7 @@ class Watching:
 
     def __init__(
         self,
-        jvm: HostJvm,
+        crew: Crew,
         herder: ConnectHerder,
         config: ValidatedConfig,
         sink: SinkProgress | None,
@@ -55,8 +55,7 @@ class Watching:
         brokers: BrokerWatch,
     ) -> None:
         self._herder, self._config, self._sink, self._source = herder, config, sink, source
-        self._jvm, self._brokers = jvm, brokers
-        self._read, self._threads = MBeans(jvm), TaskThreads(jvm, config.name)
+        self._crew, self._brokers = crew, brokers
         self.counts = Counts()
         """What the tasks have done."""
         self.tasks = 0
@@ -81,29 +80,27 @@ class Watching:
         while over is None:
             time.sleep(_POLL_S if time.monotonic() - watch.began_s < _SHORT_S else 5 * _POLL_S)
             self._check()
-            self.counts = self._counted()
+            seen = self._crew.seen()
+            self.counts = seen.counts
             if self.counts.written:
                 failpoint("while-moving")
             now = time.monotonic()
             known, away = self._known(watch.quiet_s(now))
             busy = away or (known is False and self._source.is_known)
-            over = watch.over(now, self.counts, caught_up=known, busy=busy, at_work=self._threads.busy())
+            over = watch.over(now, self.counts, caught_up=known, busy=busy, at_work=seen.at_work)
             if now - told >= _PROGRESS_S:
                 told = now
                 self._tell(now - watch.began_s)
-        self._herder.pause(self._config.name)
+        self._crew.pause()
         self.counts = self._settled()
         return over
 
-    def _counted(self) -> Counts:
-        return metrics.counts(self._read, self._config.kind)
-
     def _settled(self) -> Counts:
         """What the tasks have done in the end: those of a paused connector finish what they hold."""
-        seen, deadline = self._counted(), time.monotonic() + _SETTLE_S
+        seen, deadline = self._crew.counts(), time.monotonic() + _SETTLE_S
         while time.monotonic() < deadline:
             time.sleep(_POLL_S)
-            before, seen = seen, self._counted()
+            before, seen = seen, self._crew.counts()
             if seen == before and not seen.active:
                 break
         return seen
@@ -121,7 +118,7 @@ class Watching:
 
     def _caught_up(self, quiet_s: float) -> bool | None:
         if self._sink is None:
-            return self._source.look(self._read)
+            return self._source.look(self._crew.read)
         return self._sink.caught_up(look=quiet_s >= _LOOK_AFTER_S)
 
     def _await_started(self) -> None:
@@ -137,7 +134,7 @@ class Watching:
                 return
             if statuses.started:
                 without_tasks = without_tasks or now
-                if problem := self._jvm.log.tasks_problem:
+                if problem := self._crew.tasks_problem():
                     raise failure(self._config.name, TaskState("making its tasks", "FAILED", "\n".join(problem)))
                 if now - without_tasks > _WITHOUT_TASKS_S:
                     self.warnings.append(_NO_TASKS.format(seconds=_WITHOUT_TASKS_S))
@@ -157,8 +154,8 @@ class Watching:
             if failed.trace:
                 log.error("%s", failed.trace)
             raise failure(name, failed)
-        if not self._herder.is_running:
-            raise RetriableError(f"connector {name}: the Connect worker has ended by itself; its log says why")
+        self._crew.check()
+        self._crew.place(statuses)
         self.tasks = max(self.tasks, len(statuses.tasks))
         return statuses
 

@@ -30,6 +30,9 @@ _SPEED_CONF = {
 }
 
 
+_GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
+
+
 def _started(builder: SparkSession.Builder) -> SparkSession:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, __version__
@@ -84,6 +87,20 @@ class LazySession:
             )
         return spark
 
+    @property
+    def is_local(self) -> bool:
+        """Whether Spark has no executors but the driver itself. Does not start the session."""
+        from pyspark import SparkConf, SparkContext
+
+        if self._given is not None:
+            master = str(self._given.sparkContext.master)
+        elif _GATEWAY_PORT not in os.environ:
+            return True  # not started by spark-submit
+        else:
+            SparkContext._ensure_initialized()
+            master = str(SparkConf().get("spark.master", ""))
+        return re.fullmatch(r"local(\[.*\])?", master) is not None
+
     def parallelism(self) -> int:
         """How many tasks run at once. Does not start the session."""
         from pyspark import SparkConf
@@ -94,6 +111,9 @@ class LazySession:
         local = re.fullmatch(r"local(?:\[(\d+|\*)(?:,.*)?\])?", conf.get("spark.master", "") or "")
         if local:
             return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
+        cluster = re.fullmatch(r"local-cluster\[\s*(\d+)\s*,\s*(\d+)\s*,.*\]", conf.get("spark.master", "") or "")
+        if cluster:
+            return int(cluster[1]) * int(cluster[2])
         cores = int(conf.get("spark.cores.max", "0") or 0)
         each = int(conf.get("spark.executor.cores", "1") or 1)
         return cores or int(conf.get("spark.executor.instances", "8") or 8) * each
