@@ -173,7 +173,9 @@ class Call:
 
     def say_error(self, error: ConnectError) -> None:
         """Tell the driver why this end cannot go on."""
-        self.say(error=pack_error(error))
+        # The driver makes an error of this class again: one that it knows.
+        known = next(cls for cls in type(error).__mro__ if cls.__module__ == ConnectError.__module__)
+        self.say(error={**pack_error(error), "class": known.__name__})
 
     def requests(self, answer: Answer, *, until: Container[str]) -> bool:
         """Answer requests until one of these is `do`ne; returns whether one came: otherwise the driver is gone."""

@@ -13,6 +13,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.hosted.control import Call, Line, Switchboard
+from airflow_kconnect.hosted.jvm import JavaEnded
 
 
 class Driver:
@@ -36,6 +37,8 @@ def driver() -> Iterator[Driver]:
 def _answer(request: Mapping[str, Any]) -> Any:
     if request["do"] == "fail":
         raise ConfigError({"connector.class": ["is missing"]}, "c")
+    if request["do"] == "end":
+        raise JavaEnded("Java was ended by SIGKILL")
     return request.get("number", 0) * 2
 
 
@@ -57,6 +60,8 @@ def test_requests_are_answered_errors_are_raised_and_the_last_one_ends_it(driver
     with pytest.raises(ConfigError) as caught:
         line.ask(do="fail")
     assert (caught.value.errors, caught.value.connector) == ({"connector.class": ["is missing"]}, "c")
+    with pytest.raises(RetriableError, match="SIGKILL"):
+        line.ask(do="end")
     line.ask(do="stop")
     assert ended.get(timeout=10)
 
