@@ -17,16 +17,18 @@ from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.plugins.install import install
+from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.ports import LOOPBACK
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets
 from tests.support import unique
-from tests.support.kafka import read_values
+from tests.support.kafka import read_all, read_values
 from tests.support.mariadb import MariaDatabase, MariaServer
 from tests.support.tried import example
 
 COORDINATES = "io.debezium:debezium-connector-mariadb:3.5.0.Final"
 ROWS = 300
+PASSWORD = "tr0ub4dor&3"
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.timeout(900)]
 
@@ -147,6 +149,32 @@ def test_a_binary_log_that_was_purged_is_explained_and_the_tables_can_be_read_ag
     reset()
     assert go().complete
     assert _rebuilt(_events(bootstrap, config, database)) == dict(database.execute("select id, n from orders"))
+
+
+def test_the_schema_history_logs_in_as_the_worker_does(
+    database: MariaDatabase, config: dict[str, str], plugins: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    broker = EmbeddedBroker(tmp_path_factory.mktemp("strict"), heap_mb=256, sasl_users={"ann": PASSWORD})
+    broker.start()
+    worker = {
+        "bootstrap.servers": broker.sasl_bootstrap,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.username": "ann",
+        "sasl.password": PASSWORD,
+        "plugin.path": str(plugins),
+        "group.id": "strict",
+    }
+    try:
+        report = run(RunSpec({**config, "database.server.id": "5401"}, worker, run_id="run"))
+        assert (report.complete, report.guarantee) == (True, "exactly_once")
+        stored = b"".join(
+            record.value or b"" for record in read_all(broker.bootstrap, f"strict-{config['name']}-configs")
+        )
+    finally:
+        broker.stop()
+    assert b"schema.history.internal.producer.sasl.jaas.config" in stored
+    assert PASSWORD.encode() not in stored
 
 
 def _events(bootstrap: str, config: dict[str, str], database: MariaDatabase) -> list[dict[str, Any]]:
