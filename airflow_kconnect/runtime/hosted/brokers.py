@@ -29,7 +29,7 @@ class BrokerWatch:
         self._asked_s = 0.0
 
     def away(self, seen: object, *, ask: bool = False) -> bool:
-        """Whether they are away, as far as was seen. While nothing moves, they are asked every two seconds.
+        """Whether they are unavailable, as far as was seen. While nothing moves, they are asked every two seconds.
 
         :param seen: what changes when something moves, such as counts of records. :param ask: ask in any case.
         :raises BrokersAway: they have been for too long.

@@ -106,7 +106,7 @@ class Watching:
         return seen
 
     def _known(self, quiet_s: float) -> tuple[bool | None, bool]:
-        """Whether the connector has caught up, if that is known, and whether the brokers are away."""
+        """Whether the connector has caught up, if that is known, and whether the brokers are unavailable."""
         if self._brokers.away(self.counts):
             return None, True
         try:
