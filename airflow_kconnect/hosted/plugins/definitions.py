@@ -163,6 +163,10 @@ def _failure(doing: str, cause: str) -> ConnectError:
         name = (missing[1] or missing[2]).replace("/", ".")
         text = f"{doing}: the plug-in needs class {name}, which none of its jars has: install it again, with everything"
         return ConfigError({"connector.class": [f"{text} that it needs"]})
+    if "Failed to find any class that implements" in cause:
+        # Connect adds a list of all classes of all plug-ins.
+        text = f"{doing}: Java cannot load the class. Its plug-in may lack jars that it needs: install it again, with"
+        return ConfigError({"connector.class": [f"{text} everything that it needs"]})
     if "TimeoutException" in cause:
         return RetriableError(f"{doing}: no answer within {ASK_S:.0f} s")
     return ConfigError({"connector.class": [f"{doing}: {cause}"]})

@@ -57,7 +57,8 @@ export function fieldOf(definition, { fixed, set }) {
         choices.replaceChildren(...JSON.parse(recommended).filter((each) => each !== null).map((each) => h("option", { value: each })));
       }
       errors = value?.errors ?? [];
-      const told = strict || present || touched ? errors.join("\n") : "";
+      // A Java class and Connect may say the same.
+      const told = strict || present || touched ? [...new Set(errors)].join("\n") : "";
       if (error.textContent !== told.replaceAll("`", "")) error.replaceChildren(...prose(told));
       input.setAttribute("aria-invalid", String(told !== ""));
     },

@@ -5,6 +5,8 @@ import { button, debounced, h, setText, show } from "../parts/dom.js";
 import { fieldOf } from "./field.js";
 
 const OWN = "Connector settings";
+// Of Connect and of this package: after those of the connector itself.
+const FRAMEWORK = ["Transforms", "Predicates", "Error Handling", "Topic Creation", "Exactly Once Support", "offsets.topic", "kconnect", "hosted connectors", "Airflow"];
 
 /**
  * values: Map of keys to texts. validateAt: path of the validation. fixed: keys that cannot be edited.
@@ -215,6 +217,8 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
   };
 }
 
+const orderOf = (name, order) => (name === "Common" ? -2 : name === OWN ? -1 : FRAMEWORK.includes(name) ? 1000 + order : order);
+
 /** The settings of a group: those that matter, and the others behind a summary. */
 function groupSection(name, order) {
   const fields = new Set();
@@ -226,7 +230,7 @@ function groupSection(name, order) {
 
   return {
     element,
-    order: name === "Common" ? -2 : name === OWN ? -1 : order,
+    order: orderOf(name, order),
     add: (field) => fields.add(field),
     remove: (field) => (fields.delete(field), field.element.remove()),
     arrange(values) {

@@ -49,12 +49,12 @@ export function listView() {
   });
   const chips = new Map(CHIPS.map(([key, label]) => [key, chip(key, label)]));
   const heads = new Map(COLUMNS.map((column) => [column.key, head(column)]));
-  const body = h("tbody", {});
+  const body = h("tbody", { role: "rowgroup" });
   const table = h(
     "table",
-    { class: "list" },
+    { class: "list", role: "table" },
     h("caption", { class: "visually-hidden" }, "Connectors"),
-    h("thead", {}, h("tr", {}, [...heads.values()])),
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, [...heads.values()])),
     body,
   );
   const nothing = h("p", { class: "nothing", hidden: true }, "No connector matches. ", h("button", { type: "button", class: "link", onclick: clear }, "Show all"));
@@ -140,17 +140,17 @@ export function listView() {
   }
 
   function newRow(name) {
-    const link = h("a", { class: "name", href: `#/connector/${encodeURIComponent(name)}` }, name);
+    const link = h("a", { class: "name", href: `#/connector/${encodeURIComponent(name)}`, title: name }, name);
     const detail = h("span", { class: "class" });
     const cause = h("span", { class: "cause", hidden: true });
-    const cells = Object.fromEntries(COLUMNS.map(({ key, kind }) => [key, h(key === "name" ? "th" : "td", { class: kind ?? null, scope: key === "name" ? "row" : null })]));
+    const cells = Object.fromEntries(COLUMNS.map(({ key, kind }) => [key, h(key === "name" ? "th" : "td", { class: kind ?? null, role: key === "name" ? "rowheader" : "cell" })]));
     const kind = h("span", { class: "kind" });
     cells.name.append(h("div", { class: "who" }, kind, h("div", { class: "texts" }, link, detail, cause)));
     const changed = h("time", {});
     cells.changed.append(changed);
     let last = null;
     const row = {
-      element: h("tr", { onclick: (event) => event.target.closest("a") || getSelection().toString() || link.click() }, Object.values(cells)),
+      element: h("tr", { role: "row", onclick: (event) => event.target.closest("a") || getSelection().toString() || link.click() }, Object.values(cells)),
       update(data) {
         setText(changed, ago(data.changed_ms));
         const text = JSON.stringify(data);
@@ -203,7 +203,7 @@ export function listView() {
   }
 
   function head({ key, label, kind }) {
-    return h("th", { scope: "col", class: `${kind ?? ""} column-${key}` }, h("button", { type: "button", onclick: () => sortBy(key) }, label, icon("sorted")));
+    return h("th", { role: "columnheader", class: `${kind ?? ""} column-${key}` }, h("button", { type: "button", onclick: () => sortBy(key) }, label, icon("sorted")));
   }
 
   function sortBy(key) {

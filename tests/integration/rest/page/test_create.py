@@ -9,7 +9,8 @@ from airflow_kconnect.stores.target_states import TargetState
 from tests.support.connectors_page import ConnectorsPage
 
 
-def _choose(page: ConnectorsPage, connector_class: str) -> None:
+def choose(page: ConnectorsPage, connector_class: str) -> None:
+    """Begin a new connector of this class."""
     page.open("#/new")
     page.until(
         lambda: next((each for each in page.all(".plugin") if connector_class in each.text), None), "not offered"
@@ -17,7 +18,7 @@ def _choose(page: ConnectorsPage, connector_class: str) -> None:
 
 
 def test_errors_then_success(page: ConnectorsPage, plane: ControlPlane) -> None:
-    _choose(page, "FileStreamSourceConnector")
+    choose(page, "FileStreamSourceConnector")
     page.see("settings need attention")
     assert not page.all(".field .error")
     page.fill(page.field("name"), "lines")
@@ -34,7 +35,7 @@ def test_errors_then_success(page: ConnectorsPage, plane: ControlPlane) -> None:
 
 
 def test_a_transformation_brings_its_settings(page: ConnectorsPage) -> None:
-    _choose(page, "FileStreamSourceConnector")
+    choose(page, "FileStreamSourceConnector")
     page.see("settings need attention")
     page.find("[aria-label='Find a setting']").send_keys("transforms")
     page.fill(page.field("transforms"), "route")
@@ -44,7 +45,7 @@ def test_a_transformation_brings_its_settings(page: ConnectorsPage) -> None:
 
 
 def test_a_key_that_is_not_defined(page: ConnectorsPage, plane: ControlPlane) -> None:
-    _choose(page, "FileStreamSourceConnector")
+    choose(page, "FileStreamSourceConnector")
     for key, value in (("name", "lines"), ("topic", "t"), ("file", "/data/in.txt")):
         page.fill(page.field(key), value)
     page.find("#new-key").send_keys("producer.override.linger.ms\n")
@@ -57,7 +58,7 @@ def test_a_key_that_is_not_defined(page: ConnectorsPage, plane: ControlPlane) ->
 
 def test_a_name_that_exists_is_refused(page: ConnectorsPage, plane: ControlPlane) -> None:
     plane.create("lines", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
-    _choose(page, "FileStreamSourceConnector")
+    choose(page, "FileStreamSourceConnector")
     for key, value in (("name", "lines"), ("topic", "t"), ("file", "/data/in.txt")):
         page.fill(page.field(key), value)
     page.click("Create")
