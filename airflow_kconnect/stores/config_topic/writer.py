@@ -1,4 +1,4 @@
-"""The single writer of the config topic: what Connect's leader may write (`KafkaConfigBackingStore`, KIP-618)."""
+"""The single writer of the config topic: connectors, as Connect's leader writes them (KIP-618)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.kafka.producers import CommittingProducer
 from airflow_kconnect.stores.config_topic import records
-from airflow_kconnect.stores.config_topic.records import RecordKey, RestartRequest
+from airflow_kconnect.stores.config_topic.records import RecordKey
 from airflow_kconnect.stores.config_topic.state import ClusterConfig
 from airflow_kconnect.stores.target_states import TargetState, encode_target_state
 
@@ -16,7 +16,7 @@ Record = tuple[RecordKey, bytes | None]
 
 
 class ConfigWriter:
-    """Writes connectors and their tasks; get one from `ConfigStore.writing`. Each method returns what the topic then
+    """Writes connectors; get one from `ConfigStore.writing`. Each method returns what the topic then
     says, at least up to its own records.
 
     All methods raise `FencedError` if another writer has taken over, `RetriableError` if the broker is unavailable,
@@ -49,28 +49,6 @@ class ConfigWriter:
     def remove_connector(self, name: str) -> ClusterConfig:
         """Delete a connector with its target state. Records of its tasks stay in the topic, as in Connect."""
         return self._write([(RecordKey(records.CONNECTOR, name), None), (RecordKey(records.TARGET_STATE, name), None)])
-
-    def put_tasks(self, name: str, configs: Sequence[Mapping[str, Any]]) -> ClusterConfig:
-        """Replace the tasks of a connector: readers see all of the new ones, or none.
-
-        :raises ConfigError: the connector does not exist: readers would ignore its tasks.
-        """
-        for config in configs:
-            check_texts(name, config)
-        if name not in self._refresh().connectors:
-            raise ConfigError({"name": [f"connector {name} does not exist; create it before its tasks"]}, name)
-        if configs:
-            encoded = enumerate(map(records.encode_properties, configs))
-            self._write([(RecordKey(records.TASK, name, task), value) for task, value in encoded])
-        return self._write([(RecordKey(records.COMMIT, name), records.encode_commit(len(configs)))])
-
-    def put_task_count(self, name: str, tasks: int) -> ClusterConfig:
-        """Record how many tasks may run from now on, after those of before were fenced."""
-        return self._write([(RecordKey(records.TASK_COUNT, name), records.encode_task_count(tasks))])
-
-    def put_restart(self, request: RestartRequest) -> ClusterConfig:
-        """Request a restart of the connector."""
-        return self._write([(RecordKey(records.RESTART, request.connector), request.encode())])
 
     def _write(self, written: Sequence[Record]) -> ClusterConfig:
         self._producer.begin()

@@ -130,10 +130,6 @@ class Status:
             optional_text(fields, "version"),
         )
 
-    def may_replace(self, stored: Status | None) -> bool:
-        """Whether a safe write is allowed: not if another worker has written a status of a newer generation."""
-        return stored is None or stored.worker_id == self.worker_id or stored.generation <= self.generation
-
 
 @dataclass(frozen=True)
 class TopicStatus:

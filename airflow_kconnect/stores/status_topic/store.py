@@ -17,7 +17,6 @@ from airflow_kconnect.stores.status_topic.records import (
     StatusKey,
     TaskKey,
     TopicKey,
-    TopicStatus,
 )
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus, StatusTopicState
 from airflow_kconnect.stores.topics import ensure_status_topic
@@ -83,21 +82,6 @@ class StatusStore:
         of_tasks = None if status.state is State.STOPPED else status.encode()
         of_connector = (ConnectorKey(connector).encode(), status.encode())
         self._send(*((TaskKey(connector, task).encode(), of_tasks) for task in tasks), of_connector)
-
-    def put_safe(self, key: StatusKey, status: Status) -> bool:
-        """Write a status unless another worker has written one of a newer generation; returns whether it was written.
-
-        The topic is read to its end first; as in Connect, a write of another worker in between is not noticed.
-        """
-        self.refresh()
-        if not status.may_replace(self._view.look(lambda state: state.get(key))):
-            return False
-        self.put(key, status)
-        return True
-
-    def put_topic(self, status: TopicStatus) -> None:
-        """Record that a connector uses a topic."""
-        self._send((TopicKey(status.connector, status.topic).encode(), status.encode()))
 
     def reset_topics(self, connector: str) -> None:
         """Forget which topics a connector uses (KIP-558)."""

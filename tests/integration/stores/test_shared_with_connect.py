@@ -18,6 +18,7 @@ from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState
 from tests.support import unique
+from tests.support.connect_records import put_tasks
 from tests.support.connect_worker import ConnectWorker
 from tests.support.kafka import create_topic
 
@@ -68,8 +69,8 @@ def written(worker: WorkerConfig, lines: Path, target: str) -> None:
     with ConfigStore(worker).writing() as writer:
         writer.put_connector("stopped", source("stopped", lines, target), TargetState.STOPPED)
         task = {**source("stopped", lines, target), "task.class": "org.apache.kafka.connect.file.FileStreamSourceTask"}
-        writer.put_tasks("stopped", [task])
-        writer.put_tasks("stopped", [])
+        put_tasks(writer, "stopped", [task])
+        put_tasks(writer, "stopped", [])
         writer.put_connector("started", source("started", lines, target), TargetState.STARTED)
         writer.put_connector("deleted", source("deleted", lines, target))
         writer.remove_connector("deleted")

@@ -13,6 +13,7 @@ from airflow_kconnect.stores.config_topic.records import RestartRequest
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.target_states import TargetState
 from tests.support import unique
+from tests.support.connect_records import put_restart, put_task_count, put_tasks
 from tests.support.kafka import eventually, produce, read_all
 
 Stores = Callable[..., ConfigStore]
@@ -53,9 +54,9 @@ class TestWriting:
     def test_the_bytes_and_their_order_are_connects(self, store: Stores, worker: WorkerConfig, bootstrap: str) -> None:
         with store(worker).writing() as writer:
             writer.put_connector("c", {"name": "c"}, TargetState.STOPPED)
-            writer.put_tasks("c", [{"task": "0"}, {"task": "1"}])
-            writer.put_task_count("c", 2)
-            writer.put_restart(RestartRequest("c", include_tasks=True))
+            put_tasks(writer, "c", [{"task": "0"}, {"task": "1"}])
+            put_task_count(writer, "c", 2)
+            put_restart(writer, RestartRequest("c", include_tasks=True))
             writer.remove_connector("c")
         assert _records(bootstrap, worker) == [
             (b"target-state-c", b'{"state":"PAUSED","state.v2":"STOPPED"}'),
@@ -74,7 +75,7 @@ class TestWriting:
         mine = store(worker, follow=follow)
         with mine.writing() as writer:
             writer.put_connector("c", CONFIG)
-            seen = writer.put_tasks("c", [{"task": "0"}])
+            seen = put_tasks(writer, "c", [{"task": "0"}])
         assert seen.connectors["c"].tasks == ({"task": "0"},)
         assert mine.put_target_state("c", TargetState.PAUSED).connectors["c"].target_state is TargetState.PAUSED
 
@@ -126,10 +127,6 @@ class TestRefusals:
         with store(worker).writing() as writer, pytest.raises(ConfigError, match="both must be the same"):
             writer.put_connector("d", CONFIG)
 
-    def test_tasks_without_their_connector(self, store: Stores, worker: WorkerConfig) -> None:
-        with store(worker).writing() as writer, pytest.raises(ConfigError, match="connector c does not exist"):
-            writer.put_tasks("c", [{}])
-
     def test_a_record_that_is_too_large_and_the_next_one_passes(self, store: Stores, worker: WorkerConfig) -> None:
         with store(worker).writing() as writer:
             with pytest.raises(DataError):
@@ -171,11 +168,11 @@ class TestReading:
     def test_restart_requests_of_others_are_told_once(self, store: Stores, worker: WorkerConfig) -> None:
         requests: list[RestartRequest] = []
         with store(worker).writing() as writer:
-            writer.put_restart(RestartRequest("old"))
+            put_restart(writer, RestartRequest("old"))
         mine = store(worker, follow=True, on_restart=requests.append)
         mine.refresh()
         with store(worker).writing() as writer:
-            writer.put_restart(RestartRequest("new", only_failed=True))
+            put_restart(writer, RestartRequest("new", only_failed=True))
         mine.refresh()
         assert requests == [RestartRequest("new", only_failed=True)]
 

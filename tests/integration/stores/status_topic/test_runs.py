@@ -16,6 +16,7 @@ from airflow_kconnect.stores.status_topic.runs import TRACE_MAX, RunStatuses
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.support import unique
+from tests.support.connect_records import may_replace
 from tests.support.kafka import create_topic, read_all
 
 
@@ -147,7 +148,7 @@ class TestNothingElse:
         run = RunStatuses(worker, "c", "1.0")
         run.running()
         run.close()
-        assert StatusStore(worker).put_safe(TaskKey("c", 0), Status(State.FAILED, "127.0.0.1:8083", 1, "why"))
+        assert may_replace(Status(State.FAILED, "127.0.0.1:8083", 1, "why"), _seen(worker).tasks[0])
 
     def test_the_topic_is_made_as_connect_makes_it(self, worker: WorkerConfig, bootstrap: str) -> None:
         run = RunStatuses(worker, "c", "1.0")

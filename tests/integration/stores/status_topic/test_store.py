@@ -14,6 +14,7 @@ from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, St
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.support import unique
+from tests.support.connect_records import put_topic
 from tests.support.kafka import create_topic, eventually, produce, read_all
 
 Stores = Callable[..., StatusStore]
@@ -49,7 +50,7 @@ def test_what_was_written_is_read(store: Stores, worker: WorkerConfig, follow: b
     mine = store(worker, follow=follow)
     mine.put(C, Status(RUNNING, "w", 1, None, "1.0"))
     mine.put(C0, Status(FAILED, "w", 1, "why"))
-    mine.put_topic(TOPIC)
+    put_topic(mine, TOPIC)
     mine.refresh()
     wanted = ConnectorStatus(Status(RUNNING, "w", 1, None, "1.0"), {0: Status(FAILED, "w", 1, "why")}, {"t": TOPIC})
     assert mine.connectors() == {"c": wanted}
@@ -68,23 +69,11 @@ def test_records_are_where_java_looks_for_them(store: Stores, worker: WorkerConf
     assert (record.key, record.partition) == (b"status-task-c-1", partition_of(b"status-task-c-1", 5))
 
 
-def test_a_safe_write_does_not_replace_a_newer_worker(store: Stores, worker: WorkerConfig) -> None:
-    store(worker).put(C0, Status(RUNNING, "new", 2))
-    old = store(worker)
-    assert not old.put_safe(C0, Status(FAILED, "old", 1, "late"))
-    assert old.connector("c").tasks == {0: Status(RUNNING, "new", 2)}
-
-
-def test_a_safe_write_replaces_an_older_worker(store: Stores, worker: WorkerConfig) -> None:
-    store(worker).put(C0, Status(RUNNING, "old", 1))
-    assert store(worker).put_safe(C0, Status(FAILED, "new", 2, "why"))
-
-
 def test_removing_leaves_nothing(store: Stores, worker: WorkerConfig) -> None:
     mine = store(worker)
     for key in (C, C0, C1):
         mine.put(key, Status(RUNNING, "w", 1))
-    mine.put_topic(TOPIC)
+    put_topic(mine, TOPIC)
     mine.remove("c")
     mine.refresh()
     assert mine.connectors() == {}
@@ -93,7 +82,7 @@ def test_removing_leaves_nothing(store: Stores, worker: WorkerConfig) -> None:
 def test_topics_can_be_reset(store: Stores, worker: WorkerConfig) -> None:
     mine = store(worker)
     mine.put(C, Status(RUNNING, "w", 1))
-    mine.put_topic(TOPIC)
+    put_topic(mine, TOPIC)
     mine.reset_topics("c")
     mine.refresh()
     assert mine.connector("c") == ConnectorStatus(Status(RUNNING, "w", 1))

@@ -99,20 +99,6 @@ class TestStatuses:
             Status.decode(value)
 
 
-class TestSafeWrites:
-    def test_allowed_if_nothing_is_stored(self) -> None:
-        assert Status(State.FAILED, "w", 1).may_replace(None)
-
-    def test_allowed_over_a_status_of_the_same_worker(self) -> None:
-        assert Status(State.FAILED, "w", 1).may_replace(Status(State.RUNNING, "w", 9))
-
-    def test_allowed_over_a_status_of_no_newer_generation(self) -> None:
-        assert Status(State.FAILED, "w", 3).may_replace(Status(State.RUNNING, "other", 3))
-
-    def test_refused_if_another_worker_is_newer(self) -> None:
-        assert not Status(State.FAILED, "w", 3).may_replace(Status(State.RUNNING, "other", 4))
-
-
 class TestTopics:
     @given(TOPIC_STATUSES)
     def test_what_is_encoded_can_be_decoded(self, status: TopicStatus) -> None:
