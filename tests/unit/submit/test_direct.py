@@ -22,6 +22,7 @@ OURS = {"name": "lines", "connector.class": "FileStreamSource"}
         (JAVA, "yarn", None, False),
         (JAVA, "spark://host:7077", None, False),
         (JAVA, "local[2]", "cluster", False),
+        (JAVA, "local-cluster[2,1,1024]", None, False),
         (OURS, "local[2]", None, False),
         (OURS | {"kconnect.hosted": "true"}, "local[2]", None, True),
         (OURS | {"kconnect.hosted": True}, "local[2]", None, True),
