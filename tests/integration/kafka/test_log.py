@@ -119,6 +119,18 @@ class TestToTheEnd:
         write(bootstrap, name, *(str(n) for n in range(500)))
         assert values(read(make_log())) == [str(n).encode() for n in range(500)]
 
+    @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+    def test_compressed_records(self, codec: str, make_log: MakeLog, bootstrap: str, name: str) -> None:
+        produce(bootstrap, name, ["a", "b"], key=b"key", partition=0, settings={"compression.type": codec})
+        assert values(read(make_log())) == [b"a", b"b"]
+
+    def test_a_record_of_ten_megabytes(self, topic: Callable[..., str], bootstrap: str) -> None:
+        large = topic(prefix="log", config={"cleanup.policy": "compact", "max.message.bytes": "11000000"})
+        produce(bootstrap, large, ["x" * 10_000_000, "b"], key=b"key", settings={"message.max.bytes": 11_000_000})
+        clients = ClientConfigs({"bootstrap.servers": bootstrap}, name="test")
+        log = CompactedLog(KafkaAdmin(clients.admin()), clients.consumer(unique("log")), large, 20.0)
+        assert [len(value or b"") for value in values(read(log, (0,)))] == [10_000_000, 1]
+
     def test_the_last_thing_is_the_marker_of_a_commit(self, make_log: MakeLog, bootstrap: str, name: str) -> None:
         write_transaction(bootstrap, name, "a")
         assert values(read(make_log())) == [b"a"]

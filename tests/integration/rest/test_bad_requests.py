@@ -126,6 +126,8 @@ def test_a_name_with_special_characters_can_be_asked_for(name: str, client: Test
         "/connectors/a/bogus",
         "/connectors/a/tasks/x/status",
         "//connectors",
+        "/..%2fconnectors",
+        "/connectors/..%2f..%2fconnectors/bogus",
         f"/{'x' * 10_000}",
     ],
 )
@@ -172,7 +174,21 @@ def test_a_restart_of_nothing_is_refused(path: str, status: int, one: TestClient
     assert one.post(path).status_code == status
 
 
-@pytest.mark.parametrize("offsets", [{}, {"offsets": []}, {"offsets": None}, {"offsets": 3}, {"offset": []}])
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        {},
+        {"offsets": []},
+        {"offsets": None},
+        {"offsets": 3},
+        {"offset": []},
+        {"key": []},
+        [123],
+        {"offsets": [{}]},
+        {"offsets": [123]},
+        {"offsets": [{"partition": []}]},
+    ],
+)
 def test_offsets_must_be_given(offsets: Any, stopped_sink: TestClient) -> None:
     assert stopped_sink.patch("/connectors/sink/offsets", json=offsets).status_code == 400
 

@@ -99,6 +99,13 @@ class TestTargetStates:
         state = fold(("target-state-c", '{"state":"PAUSED","state.v2":"STOPPED"}'), CONNECTOR)
         assert state.connectors["c"].target_state is TargetState.STOPPED
 
+    @pytest.mark.parametrize("value", ['{"state":"ZOMBIE"}', '{"state":7}', "{}", "no JSON"])
+    def test_one_that_cannot_be_read_starts_nothing(self, value: str, caplog: pytest.LogCaptureFixture) -> None:
+        with caplog.at_level(logging.WARNING):
+            state = fold(CONNECTOR, ("target-state-c", '{"state":"PAUSED"}'), ("target-state-c", value))
+        assert state.connectors["c"].target_state is TargetState.PAUSED
+        assert "configs-0@2" in caplog.text
+
     def test_a_tombstone_means_started(self) -> None:
         state = fold(CONNECTOR, ("target-state-c", '{"state":"PAUSED"}'), ("target-state-c", None))
         assert state.connectors["c"].target_state is TargetState.STARTED

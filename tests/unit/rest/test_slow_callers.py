@@ -1,0 +1,93 @@
+"""Callers that are slow, many or send too much, at a real HTTP server: they hold up nobody else."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from airflow_kconnect.local.ports import LOOPBACK
+from airflow_kconnect.rest import bodies
+from airflow_kconnect.rest.access import TokenPolicy
+from airflow_kconnect.rest.app import create_app
+
+BUSY = 60  # more than there are threads for requests
+
+
+class _SlowPlane:
+    """A control plane whose answers about one connector wait."""
+
+    problem = None
+
+    def __init__(self) -> None:
+        self.let_go = threading.Event()
+        self.waiting = threading.Semaphore(0)
+
+    def names(self) -> list[str]:
+        return []
+
+    def config(self, name: str) -> dict[str, str]:
+        self.waiting.release()
+        self.let_go.wait(60)
+        return {"name": name}
+
+
+@pytest.fixture
+def plane() -> Iterator[_SlowPlane]:
+    slow = _SlowPlane()
+    yield slow
+    slow.let_go.set()
+
+
+@pytest.fixture
+def port(plane: Any) -> Iterator[int]:
+    """The port of a server."""
+    with socket.socket() as bound:
+        bound.bind((LOOPBACK, 0))
+        bound.listen(256)
+        app = create_app(lambda: plane, TokenPolicy(None))
+        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+        thread.start()
+        yield bound.getsockname()[1]
+        plane.let_go.set()
+        server.should_exit = True
+        thread.join(30)
+
+
+def _first_line(port: int, request: bytes) -> bytes:
+    with socket.create_connection((LOOPBACK, port), timeout=30) as connection:
+        connection.sendall(request)
+        return connection.makefile("rb").readline()
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "_PATIENCE_S", 0.2)
+    request = b"POST /connectors HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+    assert _first_line(port, request) == b"HTTP/1.1 408 Request Timeout\r\n"
+
+
+def test_a_header_of_ten_kilobytes_is_answered(port: int) -> None:
+    request = b"GET /health HTTP/1.1\r\nHost: a\r\nX-Long: " + b"x" * 10_000 + b"\r\n\r\n"
+    assert _first_line(port, request) == b"HTTP/1.1 200 OK\r\n"
+
+
+def test_health_is_answered_while_all_threads_are_busy(port: int, plane: _SlowPlane) -> None:
+    url = f"http://{LOOPBACK}:{port}"
+    with ThreadPoolExecutor(BUSY) as callers:
+        answers = [callers.submit(httpx.get, f"{url}/connectors/slow/config", timeout=60) for _ in range(BUSY)]
+        for _ in range(30):
+            assert plane.waiting.acquire(timeout=30)
+        began = time.monotonic()
+        assert httpx.get(f"{url}/health", timeout=30).json()["status"] == "healthy"
+        took_s = time.monotonic() - began
+        plane.let_go.set()
+        assert {answer.result().status_code for answer in answers} == {200}
+    assert took_s < 5
