@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+from selenium import webdriver
 
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.access import TokenPolicy
+from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.status_topic.records import State
-from tests.support.connectors_page import ConnectorsPage
+from tests.support import unique
+from tests.support.connectors_page import ConnectorsPage, served
+from tests.support.control import control_plane, control_worker
+from tests.support.kafka import create_topic
 from tests.support.registered import Registered, WorkerTopics, dead_letter
 
 EVIL = "<img src=x onerror=\"document.title='hit'\"><script>document.title='hit'</script>"
@@ -18,19 +26,30 @@ CONFIG = {
 }
 
 
-@pytest.fixture
-def evil(page: ConnectorsPage, topics: WorkerTopics, plane: ControlPlane, bootstrap: str) -> ConnectorsPage:
-    """The page of a connector that is markup in all places."""
-    from tests.support import unique
-    from tests.support.kafka import create_topic
-
+@pytest.fixture(scope="module")
+def server(bootstrap: str) -> Iterator[tuple[str, ControlPlane]]:
+    """A server of its own with a connector that is markup in all places; the last of its tests deletes it."""
     letters = create_topic(bootstrap, unique("letters"))
     dead_letter(bootstrap, letters, EVIL, EVIL, EVIL)
     config = {**CONFIG, "errors.deadletterqueue.topic.name": letters}
-    topics.add(Registered(EVIL, config, State.FAILED, (State.FAILED,), EVIL, (EVIL,), (({EVIL: EVIL}, {EVIL: EVIL}),)))
-    page.open()
-    page.see(EVIL, "tbody")
-    return page
+    evil = Registered(EVIL, config, State.FAILED, (State.FAILED,), EVIL, (EVIL,), (({EVIL: EVIL}, {EVIL: EVIL}),))
+    props = control_worker(bootstrap)
+    WorkerTopics(bootstrap, props).add(evil)
+    with control_plane(props) as plane, served(create_app(lambda: plane, TokenPolicy(None))) as url:
+        yield url, plane
+
+
+@pytest.fixture
+def evil(server: tuple[str, ControlPlane], browser: webdriver.Chrome) -> Iterator[ConnectorsPage]:
+    """The page of that connector. The console must have no errors."""
+    shown = ConnectorsPage(browser, f"{server[0]}/ui/")
+    shown.theme("light")
+    shown.open()
+    shown.see(EVIL, "tbody")
+    yield shown
+    errors = shown.errors()
+    browser.get("about:blank")
+    assert errors == []
 
 
 def _nothing_happened(page: ConnectorsPage) -> bool:
@@ -58,13 +77,13 @@ def test_tabs(tab: str, evil: ConnectorsPage) -> None:
     evil.errors()
 
 
-def test_deleting(evil: ConnectorsPage, plane: ControlPlane) -> None:
+def test_deleting(evil: ConnectorsPage, server: tuple[str, ControlPlane]) -> None:
     evil.find("tbody a.name").click()
     evil.click("Delete")
     evil.find("dialog input").send_keys(EVIL)
     evil.find("dialog .danger").click()
     evil.see("No connectors yet")
-    assert (plane.names(), _nothing_happened(evil)) == ([], True)
+    assert (server[1].names(), _nothing_happened(evil)) == ([], True)
 
 
 def test_scripts_in_the_page_itself_are_refused(page: ConnectorsPage) -> None:
