@@ -12,7 +12,7 @@ from tests.support import mariadb
 _FOR_SINKS = ("duckdb", "h2")
 
 
-def kinds_of_databases(test: pytest.Item) -> list[Any]:
+def kinds_of_databases(test: pytest.Function) -> list[Any]:
     """PostgreSQL and one other, which depends on the test's name: so each kind has many tests, and no test all kinds.
 
     Those marked `every_database` run on every kind that this machine can have; `make test-all` runs all tests so.

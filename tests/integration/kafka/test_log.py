@@ -126,7 +126,7 @@ class TestToTheEnd:
 
     def test_a_record_of_ten_megabytes(self, topic: Callable[..., str], bootstrap: str) -> None:
         large = topic(prefix="log", config={"cleanup.policy": "compact", "max.message.bytes": "11000000"})
-        produce(bootstrap, large, ["x" * 10_000_000, "b"], key=b"key", settings={"message.max.bytes": 11_000_000})
+        produce(bootstrap, large, ["x" * 10_000_000, "b"], key=b"key", settings={"message.max.bytes": "11000000"})
         clients = ClientConfigs({"bootstrap.servers": bootstrap}, name="test")
         log = CompactedLog(KafkaAdmin(clients.admin()), clients.consumer(unique("log")), large, 20.0)
         assert [len(value or b"") for value in values(read(log, (0,)))] == [10_000_000, 1]
