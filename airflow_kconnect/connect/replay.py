@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.hosting.keys import HOSTED, NOT_REPLAYED
+from airflow_kconnect.connect.hosting.keys import HOSTED
+from airflow_kconnect.connect.hosting.replays import DEAD_LETTERS, interval_problem, kind_by_keys
 from airflow_kconnect.connect.moments import moment_of
 from airflow_kconnect.connect.plugins import CONNECTORS, registry
 
@@ -73,12 +74,31 @@ def check_replay(config: Mapping[str, Any]) -> None:
 
     :raises ConfigError: it cannot; the text says why.
     """
-    name = str(config["connector.class"])
-    props = {key: str(value) for key, value in config.items()}
-    if props.get(HOSTED, "").lower() == "true" or not registry().knows(CONNECTORS, name):
-        raise ConfigError({"connector.class": [f"{name} {NOT_REPLAYED}"]}, connector=props.get("name"))
-    if problem := registry().connector(name).replay_problem(props):
+    name, props = _named(config)
+    if _is_hosted(name, props):
+        problem = interval_problem(name, kind_by_keys(props), props)
+    else:
+        problem = registry().connector(name).replay_problem(props)
+    if problem:
         raise ConfigError({"connector.class": [f"{name} {problem}"]}, connector=props.get("name"))
+
+
+def check_dead_letters(config: Mapping[str, Any]) -> None:
+    """Check that a sink can replay its dead letters.
+
+    :raises ConfigError: it cannot; the text says why.
+    """
+    name, props = _named(config)
+    if _is_hosted(name, props):
+        raise ConfigError({"connector.class": [f"{name} {DEAD_LETTERS}"]}, connector=props.get("name"))
+
+
+def _named(config: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    return str(config["connector.class"]), {key: str(value) for key, value in config.items()}
+
+
+def _is_hosted(name: str, props: Mapping[str, str]) -> bool:
+    return props.get(HOSTED, "").lower() == "true" or not registry().knows(CONNECTORS, name)
 
 
 def _iso(ms: int) -> str:

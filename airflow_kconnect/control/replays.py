@@ -5,9 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from airflow_kconnect.connect.hosting.inspection import looks_hosted
-from airflow_kconnect.connect.hosting.keys import NOT_REPLAYED
-from airflow_kconnect.connect.replay import check_replay, interval_replay
+from airflow_kconnect.connect.replay import check_dead_letters, check_replay, interval_replay
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
 from airflow_kconnect.control.configurations import RequestError
 from airflow_kconnect.control.errors import ForbiddenError
@@ -46,10 +44,9 @@ def of_dead_letters(plane: ControlPlane, name: str, *, dry_run: bool = False) ->
     config = plane.registered_config(name)
     if kind(config, plane.worker) != "sink":
         raise RequestError({"dead_letters": [f"{name} is not a sink: only dead letters of sinks can be replayed"]})
-    if looks_hosted(config):
-        raise RequestError({"dead_letters": [f"{name} {NOT_REPLAYED}"]})
     if not config.get(DEAD_LETTER_TOPIC, "").strip():
         raise RequestError({"dead_letters": [f"`{DEAD_LETTER_TOPIC}` is not set: {name} has no dead letters"]})
+    check_dead_letters(config)
     return _started(plane, name, {"mode": "dead_letters", "dry_run": dry_run})
 
 

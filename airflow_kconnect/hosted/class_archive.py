@@ -24,11 +24,12 @@ class ClassArchive:
     """The archive for one Java and one class path.
 
     :param java: the launcher.
-    :param class_path: jars, in their order.
+    :param class_path: jars, in their order. Java also uses an archive where others follow them.
+    :param is_written: whether one is written if there is none.
     """
 
-    def __init__(self, java: Java, class_path: Sequence[Path]) -> None:
-        self._file = _file(java, class_path)
+    def __init__(self, java: Java, class_path: Sequence[Path], *, is_written: bool = True) -> None:
+        self._file, self._is_written = _file(java, class_path), is_written
         self._part: Path | None = None
 
     def options(self) -> list[str]:
@@ -37,6 +38,8 @@ class ClassArchive:
             return []
         if self._file.is_file():
             return [*_SILENT, f"-XX:SharedArchiveFile={self._file}"]
+        if not self._is_written:
+            return []
         self._part = self._file.with_name(f"{self._file.name}.{os.getpid()}")
         return [*_SILENT, f"-XX:ArchiveClassesAtExit={self._part}"]
 

@@ -187,7 +187,7 @@ class ConnectHerder:
             config = connect.runtime.distributed.DistributedConfig(texts)
             cluster = config.kafkaClusterId()
         except Py4JJavaError as error:
-            raise _of_worker(error) from None
+            raise of_worker(error) from None
         client = connect.util.ConnectUtils.clientIdBase(config)
         admin_properties = java.util.HashMap(config.originals())
         connect.util.ConnectUtils.addMetricsContextProperties(admin_properties, config, cluster)
@@ -279,7 +279,7 @@ def cause_of(error: Any) -> str:
     return "; caused by ".join(dict.fromkeys(texts)) or "no message"
 
 
-def _of_worker(error: Any) -> ConfigError | RetriableError:
+def of_worker(error: Any) -> ConfigError | RetriableError:
     """Why a worker cannot be made: its configuration, or the brokers."""
     text = cause_of(error)
     if "ConfigException" in text and "cluster id" not in text.lower():

@@ -56,6 +56,8 @@ class HostJvm:
     :param memory: heap, such as ``512m``.
     :param environment: variables added to those of this process.
     :param options: further Java options.
+    :param appended: jars after those of the class path. An archive of classes that was written without them is used,
+        and none is written.
     """
 
     def __init__(
@@ -67,10 +69,11 @@ class HostJvm:
         memory: str = "512m",
         environment: Mapping[str, str] | None = None,
         options: Sequence[str] = (),
+        appended: Sequence[Path] = (),
     ) -> None:
         self._folder, self._environment = folder, dict(environment or {})
-        jars = os.pathsep.join(map(str, class_path))
-        self._archive = ClassArchive(java, class_path)
+        jars = os.pathsep.join(map(str, [*class_path, *appended]))
+        self._archive = ClassArchive(java, class_path, is_written=not appended)
         self._command = [str(java.path), f"-Xmx{memory}", *_OPTIONS, *self._archive.options(), *options]
         self._command += [f"-Dlog4j2.configurationFile={folder / 'log4j2.properties'}", "-cp", jars, *_GATEWAY]
         self._process: subprocess.Popen[str] | None = None

@@ -17,7 +17,8 @@ from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
-from airflow_kconnect.connect.hosting.keys import NOT_REPLAYED
+from airflow_kconnect.connect.hosting.replays import DEAD_LETTERS, interval_problem
+from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RecordsShown, RunReport, RunSpec
@@ -184,7 +185,7 @@ def _run(
     run_id = spec.run_id or uuid.uuid4().hex[:12]
     _check_java_variables(spec, config)
     if config.hosted is not None:
-        return _run_hosted(spec, worker, config, run_id, session, statuses)
+        return _run_hosted(spec, worker, config, config.hosted, run_id, session, statuses)
     from airflow_kconnect.runtime.sink.run import SinkRun
     from airflow_kconnect.runtime.source.run import SourceRun
 
@@ -237,6 +238,7 @@ def _run_hosted(
     spec: RunSpec,
     worker: WorkerConfig,
     config: ValidatedConfig,
+    hosted_class: JavaPlugin,
     run_id: str,
     session: SparkSession | None,
     statuses: RunStatuses,
@@ -246,8 +248,11 @@ def _run_hosted(
 
     for warning in (*worker.warnings, *config.warnings):
         log.warning("%s", warning)
-    if spec.replay or spec.replay_dead_letters:
-        raise ConfigError({"connector.class": [f"{config.connector_class} {NOT_REPLAYED}"]}, config.name)
+    problem = DEAD_LETTERS if spec.replay_dead_letters else None
+    if spec.replay is not None:
+        problem = interval_problem(hosted_class.name, config.kind, config.props)
+    if problem is not None:
+        raise ConfigError({"connector.class": [f"{hosted_class.name} {problem}"]}, config.name)
     lazy = LazySession(f"kconnect {config.name}", session)
     hosted = HostedRun(spec, config, worker, run_id, lazy)
     report = hosted.run(statuses.running)

@@ -23,13 +23,6 @@ MEMORY = "kconnect.hosted.memory"
 START_TIMEOUT_MS = "kconnect.hosted.start.timeout.ms"
 WORKERS = "kconnect.hosted.workers"
 
-NOT_REPLAYED = (
-    "is a hosted Java connector: an interval of time, or dead letters, cannot be moved again through it, since Connect"
-    " has no end for what it reads. Set its offsets back instead (`kconnect offsets alter`): the next run then moves"
-    " everything since then again"
-)
-"""After the name of a class: why a replay is refused."""
-
 _OWN = "kconnect."
 # Only a worker has these: Kafka's clients would load any class that a connector names there.
 _PROVIDERS = "config.providers"

@@ -32,7 +32,9 @@ class Crew:
     """
 
     def __init__(self, name: str, jvm: HostJvm, herder: ConnectHerder, local: LocalWorker, fleet: Fleet | None) -> None:
-        self._name, self._jvm, self._herder, self._local, self._fleet = name, jvm, herder, local, fleet
+        self._name, self._herder, self._local, self._fleet = name, herder, local, fleet
+        self.jvm = jvm
+        """That of the leader."""
         self._placed: dict[str, set[int]] = {}
 
     def join(self, members: Callable[[], int]) -> None:
@@ -130,7 +132,7 @@ class Crew:
 
     def finish(self) -> None:
         """End the JVM of this process."""
-        self._jvm.finish()
+        self.jvm.finish()
 
     def _all(self) -> list[HostedWorker]:
         return [self._local, *([] if self._fleet is None else self._fleet.workers)]

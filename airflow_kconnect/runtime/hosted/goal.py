@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from confluent_kafka import Consumer, KafkaError
 from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.admin import Bounds
+from airflow_kconnect.kafka.clients import ClientConfigs, Config
 from airflow_kconnect.kafka.groups import GroupAdmin
 
 _LOOK_S = 10.0
 
 
 class Goal:
-    """The ends of topics when this was made, to be committed by a group.
+    """Offsets that a group has to commit.
 
-    :raises ConfigError: a topic does not exist. :raises RetriableError: the broker is unavailable.
+    :param begins: where it begins in each partition if it has committed nothing there.
+    :param ends: those offsets.
     """
 
-    def __init__(self, admin: GroupAdmin, clients: ClientConfigs, group: str, topics: Sequence[str]) -> None:
+    def __init__(
+        self,
+        admin: GroupAdmin,
+        clients: ClientConfigs,
+        group: str,
+        begins: Mapping[TopicPartition, int],
+        ends: Mapping[TopicPartition, int],
+    ) -> None:
         self._admin, self._clients, self._group = admin, clients, group
-        described = admin.described(topics)
-        places = [TopicPartition(name, p) for name, topic in described.items() for p in range(topic.partitions)]
-        bounds = admin.bounds(places)
-        self._begins = {place: bound.begin for place, bound in bounds.items()}
-        self.ends = {place: bound.end for place, bound in bounds.items()}
+        self._begins, self.ends = dict(begins), dict(ends)
         self._nothing_from: dict[TopicPartition, int] = {}
+
+    @classmethod
+    def of_topics(cls, admin: GroupAdmin, clients: ClientConfigs, group: str, topics: Sequence[str]) -> Goal:
+        """The ends of topics as they are now.
+
+        :raises ConfigError: a topic does not exist. :raises RetriableError: the broker is unavailable.
+        """
+        bounds = bounds_of(admin, topics)
+        begins = {place: bound.begin for place, bound in bounds.items()}
+        return cls(admin, clients, group, begins, {place: bound.end for place, bound in bounds.items()})
 
     def positions(self) -> dict[TopicPartition, int]:
         """The offset that the group has committed in each partition; where it has none, that of the first record."""
@@ -62,15 +77,34 @@ class Goal:
 
     def _has_records(self, place: TopicPartition, start: int, end: int) -> bool:
         """Whether readers of committed records see any between two offsets. If that takes long: yes."""
-        consumer = Consumer(self._clients.consumer(f"{self._group}-look"))
         try:
-            consumer.assign([KafkaTopicPartition(place.topic, place.partition, start)])
-            message = consumer.poll(_LOOK_S)
-            if message is None:
-                return True
-            error = message.error()
-            if error is None:
-                return bool(message.offset() < end)
-            return bool(error.code() != KafkaError._PARTITION_EOF)
-        finally:
-            consumer.close()
+            return first_record(self._clients.consumer(f"{self._group}-look"), place, start, end) is not None
+        except TimeoutError:
+            return True
+
+
+def bounds_of(admin: GroupAdmin, topics: Sequence[str]) -> dict[TopicPartition, Bounds]:
+    """Begin and end of all partitions of topics.
+
+    :raises ConfigError: a topic does not exist. :raises RetriableError: the broker is unavailable.
+    """
+    described = admin.described(topics)
+    return admin.bounds([TopicPartition(name, p) for name, topic in described.items() for p in range(topic.partitions)])
+
+
+def first_record(config: Config, place: TopicPartition, start: int, end: int) -> int | None:
+    """The offset of the first record that readers of committed records see between two offsets; None: there is none.
+
+    :param config: of a consumer. :raises TimeoutError: no answer in time, or an error.
+    """
+    consumer = Consumer(config)
+    try:
+        consumer.assign([KafkaTopicPartition(place.topic, place.partition, start)])
+        message = consumer.poll(_LOOK_S)
+        error = None if message is None else message.error()
+        if message is None or (error is not None and error.code() != KafkaError._PARTITION_EOF):
+            raise TimeoutError
+        offset = message.offset()
+        return None if error is not None or offset is None or offset >= end else int(offset)
+    finally:
+        consumer.close()

@@ -13,14 +13,18 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted import libraries
 from airflow_kconnect.hosted.herder import ConnectHerder
+from airflow_kconnect.hosted.interval import filtering
+from airflow_kconnect.hosted.interval.compiling import filter_jar
 from airflow_kconnect.hosted.java_clients import java_client_keys
 from airflow_kconnect.hosted.jvm import HostJvm, JavaEnded
+from airflow_kconnect.hosted.local_herder import LocalHerder, local_properties
 from airflow_kconnect.hosted.metrics import Counts
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
 from airflow_kconnect.hosted.schema_history import history_defaults
@@ -41,7 +45,8 @@ from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
 from airflow_kconnect.runtime.hosted.crew import Crew
 from airflow_kconnect.runtime.hosted.fleet import Fleet, wanted
 from airflow_kconnect.runtime.hosted.remote import HostTask
-from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
+from airflow_kconnect.runtime.hosted.replay import AGAIN, SinkReplay
+from airflow_kconnect.runtime.hosted.sink_progress import Progress, SinkProgress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
 from airflow_kconnect.runtime.hosted.watching import Watching
 from airflow_kconnect.runtime.process.failpoints import failpoint
@@ -79,7 +84,10 @@ class HostedRun:
         self._clients = ClientConfigs(worker.props, {}, config.name)
         self._admin = GroupAdmin(self._clients.admin())
         self._phases = PhaseTimer(HOSTED_PHASES, config.name)
-        self._sink: SinkProgress | None = None
+        self._sink: Progress | None = None
+        self._replay = (
+            SinkReplay(spec.replay, self._admin, self._clients, worker, config.props) if spec.replay else None
+        )
         self._source = SourceProgress(self._class_name, config.props, config.common[IDLE_MS])
         self._counts = Counts()
         self._tasks = 0
@@ -107,12 +115,13 @@ class HostedRun:
         self._refuse_others()  # 1
         on_started()
         if self._kind == "sink":
-            self._sink = SinkProgress(self._admin, self._clients, self._worker, self._class_name, self._config.props)
+            self._sink = self._sink_progress()
             self.topics_used = self._sink.topics
             if not self._spec.dry_run and self._sink.caught_up(look=True):
                 self._over = "caught up"
                 return self._report()
-        ensure_offset_topic(self._admin, self._worker, self._offset_topic)
+        if self._replay is None:
+            ensure_offset_topic(self._admin, self._worker, self._offset_topic)
         self._source.check(lambda: bool(self._offsets()))
         failpoint("before-java")
         with self._workers() as (crew, herder, props):  # 2
@@ -139,6 +148,12 @@ class HostedRun:
         failpoint("after-stop")
         return self._report()
 
+    def _sink_progress(self) -> Progress:
+        if self._replay is None:
+            return SinkProgress(self._admin, self._clients, self._worker, self._class_name, self._config.props)
+        self._replay.plan()
+        return self._replay
+
     @property
     def _offset_topic(self) -> str:
         return self._worker.offset_topic_of(self._config.props)
@@ -156,9 +171,12 @@ class HostedRun:
             **java_client_keys(self._worker.props),
         }
         plain |= history_defaults(self._class_name, plain, reaching)
+        if self._replay is not None:
+            plain = filtering.connector_keys(plain)
         props, environment = handed_over(plain, self._spec.config, self._spec.worker)
         java = find_java()
-        further = 0 if self._spec.dry_run else wanted(self._config, self._session)
+        alone = self._spec.dry_run or self._replay is not None
+        further = 0 if alone else wanted(self._config, self._session)
         memory = str(self._config.common[MEMORY])
         with ExitStack() as stack:
             fleet = stack.enter_context(Fleet(self._session, self._config, further)) if further else None
@@ -166,19 +184,26 @@ class HostedRun:
             if fleet is not None:
                 fleet.launch(self._host_task(fleet, properties, environment, memory))
             jars = libraries.class_path(java, progress=log.info, several=further > 0)
-            folder = stack.enter_context(
-                tempfile.TemporaryDirectory(prefix="kconnect-host-", ignore_cleanup_errors=True)
-            )
-            jvm = stack.enter_context(HostJvm(java, jars, Path(folder), memory=memory, environment=environment))
-            assert self._config.hosted is not None
-            properties |= plugin_properties(self._config.hosted, self._config.props, self._worker, jvm.folder)
-            listening = None if fleet is None else fleet.listening
-            herder = ConnectHerder(jvm, properties, worker_id=self._run_id, listening=listening)
+            temporary = tempfile.TemporaryDirectory(prefix="kconnect-host-", ignore_cleanup_errors=True)
+            folder = Path(stack.enter_context(temporary))
+            own = [] if self._replay is None else [filter_jar(java, jars, folder, log.info)]
+            jvm = HostJvm(java, jars, folder, memory=memory, environment=environment, appended=own)
+            stack.enter_context(jvm)
+            herder = self._herder(jvm, properties, fleet)
             local = LocalWorker(jvm, herder, self._name, self._kind, worker_id=self._run_id, host=socket.gethostname())
             try:
                 yield Crew(self._name, jvm, herder, local, fleet), herder, props
             except JavaEnded as error:
                 raise JavaEnded(f"connector {self._name}: {error}") from None
+
+    def _herder(self, jvm: HostJvm, properties: dict[str, str], fleet: Fleet | None) -> ConnectHerder:
+        assert self._config.hosted is not None
+        properties |= plugin_properties(self._config.hosted, self._config.props, self._worker, jvm.folder)
+        if self._replay is None:
+            listening = None if fleet is None else fleet.listening
+            return ConnectHerder(jvm, properties, worker_id=self._run_id, listening=listening)
+        properties |= filtering.worker_keys(properties, self._replay.group)
+        return LocalHerder(jvm, local_properties(properties, jvm.folder), worker_id=self._run_id)
 
     def _host_task(
         self, fleet: Fleet, properties: Mapping[str, str], environment: Mapping[str, str], memory: str
@@ -208,6 +233,9 @@ class HostedRun:
 
     def _refuse_others(self) -> None:
         """:raises RetriableError: another run or a Connect cluster is at work on the connector."""
+        if self._replay is not None:
+            self._replay.refuse_others()
+            return
         neighbours.refuse_running_cluster(self._admin, self._worker, self._name)
         neighbours.await_no_members(self._admin, self._host.group_id, self._name)
         if self._kind == "sink":
@@ -215,6 +243,10 @@ class HostedRun:
             neighbours.await_no_readers(self._admin, sink_group(self._config.props), self._name, remembered_s)
 
     def _join(self, crew: Crew, herder: ConnectHerder) -> None:
+        if self._replay is not None:
+            self._replay.begin(crew.jvm)
+            herder.start()
+            return
         if self._kind == "source" and self._host.group_id != self._worker.group_id:
             tasks = int(self._config.common["tasks.max"])
             neighbours.fence_others(self._clients, self._worker, self._name, tasks)
@@ -232,9 +264,12 @@ class HostedRun:
 
     def _watch(self, crew: Crew, herder: ConnectHerder) -> None:
         brokers = BrokerWatch(self._admin, self._name)
-        watching = Watching(crew, herder, self._config, self._sink, self._source, brokers)
+        # An interval is moved whole: no other run would continue a replay that stopped half-way.
+        bounded = self._replay is None
+        watching = Watching(crew, herder, self._config, self._sink, self._source, brokers, bounded=bounded)
         try:
             self._over = watching.until_over()
+            given = {} if self._replay is None else filtering.first_given(crew.jvm)
         except BrokersAway:
             raise  # without them nothing can be committed
         except ConnectError:
@@ -245,8 +280,20 @@ class HostedRun:
         self._warnings.extend(crew.warnings)
         self._counts, self._tasks = watching.counts, watching.tasks
         self._warnings.extend(watching.warnings)
+        if self._replay is not None:
+            self._check_replayed(self._replay, crew, given)
         if self._kind == "source" and self._counts.written:
             self.topics_used = herder.topics(self._name)
+
+    def _check_replayed(self, replay: SinkReplay, crew: Crew, given: Mapping[TopicPartition, int]) -> None:
+        if self._counts.written:
+            self._warnings.append(AGAIN)
+        try:
+            replay.check_given(given)
+        except ConfigError:
+            self._stop(crew)
+            replay.forget()  # it says that the interval was moved
+            raise
 
     def _stop(self, crew: Crew) -> bool:
         """Whether everything has stopped in time. A plug-in that does not is ended with its JVM; what it did not commit
@@ -280,7 +327,11 @@ class HostedRun:
         if self._spec.dry_run:
             notes["dry_run"] = True
             if self._sink is not None:
-                notes["would_read_offsets"] = sum(lag.values())
+                notes["would_read_offsets"] = self._sink.left()
+        if self._replay is not None:
+            self._warnings.extend(self._replay.warnings)
+            if self._replay.already_replayed:
+                notes["already_replayed"] = True
         complete = self._is_complete()
         return RunReport(
             connector=self._name,
@@ -301,6 +352,7 @@ class HostedRun:
             notes=notes,
             warnings=[*self._config.warnings, *self._warnings, *self._source.warnings],
             durations_s=self._phases.durations(),
+            replay=str(self._spec.replay) if self._spec.replay else None,
             lag=lag,
             lag_max=lag_max,
         )

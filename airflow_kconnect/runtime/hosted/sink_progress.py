@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
@@ -12,6 +13,27 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runtime.hosted.goal import Goal
 from airflow_kconnect.runtime.sink.lag import lag_of
+
+
+class Progress(Protocol):
+    """How far a sink has come with what its run has to read."""
+
+    topics: list[str]
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """The offset that its group has committed in each partition; where it has none, that of the first record."""
+
+    def caught_up(self, *, look: bool = False) -> bool:
+        """Whether everything is committed that was there at the start.
+
+        :param look: read what is left: an end may come after markers of transactions, for which nothing is committed.
+        """
+
+    def left(self) -> int:
+        """How many offsets are left to read."""
+
+    def lag(self) -> tuple[dict[str, int], int | None]:
+        """What is left to read by now, by topic, and the maximum of all partitions."""
 
 
 class SinkProgress:
@@ -33,7 +55,7 @@ class SinkProgress:
         self._admin, self._clients = admin, clients
         self.group = sink_group(props)
         self.topics = chosen_topics(props, admin.topics(), worker.internal_topics)
-        self._goal = Goal(admin, clients, self.group, self.topics)
+        self._goal = Goal.of_topics(admin, clients, self.group, self.topics)
         self._control = iceberg.control(connector_class, props)
         self._control_goal: Goal | None = None
 
@@ -53,6 +75,10 @@ class SinkProgress:
         log_ends = {place: bound.log_end for place, bound in self._admin.bounds(list(self._goal.ends)).items()}
         return lag_of(self._goal.passed(), log_ends)
 
+    def left(self) -> int:
+        """How many offsets are left to read."""
+        return sum(self.lag()[0].values())
+
     def _is_confirmed(self, *, look: bool) -> bool:
         """Whether what the group has committed is where readers see it: Iceberg's sink tells later."""
         if self._control is None:
@@ -61,5 +87,5 @@ class SinkProgress:
             if self._control.topic not in self._admin.topics():
                 return True
             # The group's offsets are committed: all events that belong to them are in the topic by now.
-            self._control_goal = Goal(self._admin, self._clients, self._control.group, [self._control.topic])
+            self._control_goal = Goal.of_topics(self._admin, self._clients, self._control.group, [self._control.topic])
         return self._control_goal.reached(look=look)

@@ -14,7 +14,7 @@ from airflow_kconnect.hosted.metrics import Counts
 from airflow_kconnect.runtime.hosted.brokers import BrokerWatch
 from airflow_kconnect.runtime.hosted.crew import Crew
 from airflow_kconnect.runtime.hosted.failures import failure
-from airflow_kconnect.runtime.hosted.sink_progress import SinkProgress
+from airflow_kconnect.runtime.hosted.sink_progress import Progress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import emit
@@ -43,6 +43,7 @@ class Watching:
     :param sink: of a sink: how far it has come.
     :param source: of a source: what is known of its class.
     :param brokers: asked when nothing moves.
+    :param bounded: whether the connector's bounds of records and time apply.
     """
 
     def __init__(
@@ -50,12 +51,14 @@ class Watching:
         crew: Crew,
         herder: ConnectHerder,
         config: ValidatedConfig,
-        sink: SinkProgress | None,
+        sink: Progress | None,
         source: SourceProgress,
         brokers: BrokerWatch,
+        *,
+        bounded: bool = True,
     ) -> None:
         self._herder, self._config, self._sink, self._source = herder, config, sink, source
-        self._crew, self._brokers = crew, brokers
+        self._crew, self._brokers, self._bounded = crew, brokers, bounded
         self.counts = Counts()
         """What the tasks have done."""
         self.tasks = 0
@@ -72,8 +75,8 @@ class Watching:
         common = self._config.common
         limits = Limits(
             idle_s=common[IDLE_MS] / 1000,
-            max_records=common["kconnect.max.records"],
-            max_duration_s=_seconds(common["kconnect.max.duration.ms"]),
+            max_records=common["kconnect.max.records"] if self._bounded else None,
+            max_duration_s=_seconds(common["kconnect.max.duration.ms"]) if self._bounded else None,
         )
         watch = Watch(limits, time.monotonic())
         over, told = None, watch.began_s
@@ -86,7 +89,7 @@ class Watching:
                 failpoint("while-moving")
             now = time.monotonic()
             known, away = self._known(watch.quiet_s(now))
-            busy = away or (known is False and self._source.is_known)
+            busy = away or (known is False and (self._source.is_known or self._is_joining(now - watch.began_s)))
             over = watch.over(now, self.counts, caught_up=known, busy=busy, at_work=seen.at_work)
             if now - told >= _PROGRESS_S:
                 told = now
@@ -94,6 +97,13 @@ class Watching:
         self._crew.pause()
         self.counts = self._settled()
         return over
+
+    def _is_joining(self, elapsed_s: float) -> bool:
+        """Whether the sink of a replay was given nothing yet. There is something: its consumers may still be joining
+        their group, which takes long on a busy machine.
+        """
+        timeout_s = self._config.common[START_TIMEOUT_MS] / 1000
+        return not self._bounded and not self.counts.read and elapsed_s < timeout_s
 
     def _settled(self) -> Counts:
         """What the tasks have done in the end: those of a paused connector finish what they hold."""

@@ -12,8 +12,9 @@ from airflow_kconnect.connect.sink_topics import chosen_topics, dead_letter_grou
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.runtime.settings import RunSettings
+from airflow_kconnect.runtime.sink.interval import ranges_left
 from airflow_kconnect.runtime.sink.kinds import SinkKind
-from airflow_kconnect.runtime.sink.plan import CURE, OffsetRange, interval_ranges, start_offset
+from airflow_kconnect.runtime.sink.plan import CURE, OffsetRange, start_offset
 from airflow_kconnect.stores.sink_positions import Position, SinkPositions
 
 
@@ -89,20 +90,11 @@ class SinkRanges:
     def _replayed(
         self, replay: Replay, positions: Mapping[TopicPartition, Position], bounds: Mapping[TopicPartition, Bounds]
     ) -> list[OffsetRange]:
-        """The offsets of the interval, less what an earlier attempt has written; see `interval_ranges`."""
-        ranges: list[OffsetRange] = []
-        for topic in dict.fromkeys(tp.topic for tp in bounds):
-            own = {tp.partition: bound for tp, bound in bounds.items() if tp.topic == topic}
-            first, after = (self._admin.offsets_at(topic, own, ms) for ms in (replay.start_ms, replay.end_ms))
-            begins, ends = ({p: getattr(bound, name) for p, bound in own.items()} for name in ("begin", "end"))
-            in_topic, warnings = interval_ranges(topic, (first, after), begins, ends)
-            self.warnings += warnings
-            ranges += in_topic
+        """The offsets of the interval, less what an earlier attempt has written."""
         written = {tp: position.offset for tp, position in positions.items()}
-        return [
-            OffsetRange(r.topic_partition, min(max(r.start, written.get(r.topic_partition, -1)), r.end), r.end)
-            for r in ranges
-        ]
+        ranges, warnings = ranges_left(self._admin, replay, written, bounds)
+        self.warnings += warnings
+        return ranges
 
     def _in_target(self, topic_partitions: list[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Offsets that the target stores with its data."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
@@ -34,8 +35,16 @@ def hosting_worker(worker_props: dict[str, str], plugin_path: Path) -> dict[str,
 def run_hosted(hosting_worker: dict[str, str]) -> Run:
     """Run a connector in this process: `run_hosted(config, **worker_keys)`."""
 
-    def go(config: Mapping[str, str], *, dry_run: bool = False, **worker: str) -> RunReport:
-        return run(RunSpec(dict(config), {**hosting_worker, **worker}, run_id=unique("run"), dry_run=dry_run))
+    def go(
+        config: Mapping[str, str],
+        *,
+        dry_run: bool = False,
+        interval: Replay | None = None,
+        dead_letters: bool = False,
+        **worker: str,
+    ) -> RunReport:
+        what = {"dry_run": dry_run, "replay": interval, "replay_dead_letters": dead_letters}
+        return run(RunSpec(dict(config), {**hosting_worker, **worker}, run_id=unique("run"), **what))
 
     return go
 
@@ -89,9 +98,9 @@ def rough_plugins(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_rough(run_hosted: Run, rough_plugins: Path) -> Run:
     """Run a connector that misbehaves: `run_rough(config, **worker_keys)`."""
 
-    def go(config: Mapping[str, str], **worker: str) -> RunReport:
+    def go(config: Mapping[str, str], *, interval: Replay | None = None, **worker: str) -> RunReport:
         keys = {"plugin.path": str(rough_plugins), "task.shutdown.graceful.timeout.ms": "1000", **worker}
-        return run_hosted(config, **keys)
+        return run_hosted(config, interval=interval, **keys)
 
     return go
 

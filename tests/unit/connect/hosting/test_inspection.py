@@ -10,7 +10,8 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.inspection import hosted_kind
 from airflow_kconnect.connect.hosting.keys import hosted_group
-from airflow_kconnect.connect.replay import check_replay
+from airflow_kconnect.connect.hosting.replays import interval_problem
+from airflow_kconnect.connect.replay import check_dead_letters, check_replay
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
@@ -85,6 +86,23 @@ def test_the_group_is_the_connectors_own() -> None:
 
 
 @pytest.mark.parametrize("config", [{"connector.class": ACME}, {"connector.class": FILE, "kconnect.hosted": "true"}])
-def test_an_interval_is_not_moved_again_through_java(config: dict[str, str]) -> None:
-    with pytest.raises(ConfigError, match="is a hosted Java connector: an interval of time"):
+def test_an_interval_is_moved_again_through_sinks_only(config: dict[str, str]) -> None:
+    check_replay({**config, "topics": "t"})
+    with pytest.raises(ConfigError, match="is a hosted Java source: an interval of time"):
         check_replay(config)
+    with pytest.raises(ConfigError, match="dead letters cannot be moved again through it"):
+        check_dead_letters({**config, "topics": "t"})
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "why"),
+    [
+        ("org.apache.iceberg.connect.IcebergSinkConnector", {}, "in a group of its own, with the data"),
+        ("com.snowflake.kafka.connector.SnowflakeSinkConnector", {}, "in its tables' channels"),
+        ("com.clickhouse.kafka.connect.ClickHouseSinkConnector", {"exactlyOnce": "true"}, "in its database"),
+        ("com.clickhouse.kafka.connect.ClickHouseSinkConnector", {}, None),
+    ],
+)
+def test_sinks_with_offsets_of_their_own_are_refused(name: str, more: dict[str, str], why: str | None) -> None:
+    problem = interval_problem(name, "sink", more)
+    assert (why is None and problem is None) or (why is not None and why in str(problem))

@@ -71,6 +71,13 @@ public class RoughSink extends SinkConnector {
         }
 
         @Override
+        public void open(Collection<TopicPartition> partitions) {
+            if ("begins at 4".equals(mode)) {
+                partitions.forEach(partition -> context.offset(partition, 4));
+            }
+        }
+
+        @Override
         public void put(Collection<SinkRecord> records) {
             if ("pauses".equals(mode) && wasPaused && resumeAt > 0 && System.currentTimeMillis() > resumeAt) {
                 resumeAt = 0;

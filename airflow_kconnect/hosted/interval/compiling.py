@@ -1,0 +1,99 @@
+"""Compiles the consumer interceptor of replays, once per machine, by the compiler that comes with Spark."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import zipfile
+from collections.abc import Callable, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connect.errors import InternalError
+from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.libraries import CONNECT_VERSION
+from airflow_kconnect.machine.cache import cache_folder
+from airflow_kconnect.machine.errors import SetupError
+from airflow_kconnect.machine.java import Java
+from airflow_kconnect.machine.spark_home import spark_home
+
+CLASS = "airflow_kconnect.OffsetFilter"
+"""The interceptor."""
+
+_COMPILER = ("janino-*.jar", "commons-compiler-*.jar")
+
+
+def filter_jar(
+    java: Java, class_path: Sequence[Path], folder: Path, progress: Callable[[str], None] | None = None
+) -> Path:
+    """The jar with the compiled class: from the cache, or compiled now, which takes a second.
+
+    :param class_path: of Connect's runtime.
+    :param folder: private to the run; has the jar where the cache cannot be written.
+    :param progress: called with a line of text before it is compiled.
+    :raises SetupError: Spark has no Java compiler.
+    """
+    source = _source()
+    name = f"interval-{hashlib.sha256(f'{CONNECT_VERSION} {source}'.encode()).hexdigest()[:12]}.jar"
+    cached = cache_folder() / "classes" / name
+    if cached.is_file():
+        return cached
+    if progress is not None:
+        progress("compiling the class that keeps replays to their interval")
+    made = folder / name
+    with zipfile.ZipFile(made, "w") as archive:
+        for class_name, code in _compiled(java, class_path, folder, source).items():
+            archive.writestr(class_name.replace(".", "/") + ".class", code)
+    return _kept(made, cached)
+
+
+def _source() -> str:
+    return files(__package__).joinpath("OffsetFilter.java").read_text(encoding="utf-8")
+
+
+def _compiled(java: Java, class_path: Sequence[Path], folder: Path, source: str) -> dict[str, bytes]:
+    """Class files by the names of their classes."""
+    from py4j.protocol import Py4JJavaError
+
+    own = folder / "compiling"
+    own.mkdir()
+    with HostJvm(
+        java, class_path, own, memory="128m", appended=_compiler(), options=("-XX:TieredStopAtLevel=1",)
+    ) as jvm:
+
+        def compile_it() -> dict[str, bytes]:
+            compiler: Any = jvm.view.org.codehaus.janino.SimpleCompiler()
+            compiler.cook(source)
+            return {str(name): bytes(code) for name, code in compiler.getBytecodes().items()}
+
+        try:
+            return jvm.call("compiling the class that keeps replays to their interval", compile_it)
+        except Py4JJavaError as error:
+            raise InternalError(f"{CLASS} cannot be compiled: {error.java_exception.toString()}") from None
+
+
+def _compiler() -> list[Path]:
+    home = spark_home()
+    jars = [jar for pattern in _COMPILER for jar in sorted((home / "jars").glob(pattern))[-1:]] if home else []
+    if len(jars) < len(_COMPILER):
+        raise SetupError(
+            f"No {' and '.join(_COMPILER)} were found in Spark's jars ({home}): replays of Java connectors need this"
+            " compiler once. Install PySpark, or set SPARK_HOME to a whole Spark."
+        )
+    return jars
+
+
+def _kept(made: Path, cached: Path) -> Path:
+    """Put it into the cache, if that can be written. Two runs may do so at once."""
+    part = cached.with_name(f"{cached.name}.{os.getpid()}")
+    try:
+        cached.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(made.read_bytes())
+        part.rename(cached)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        return made
+    return cached
