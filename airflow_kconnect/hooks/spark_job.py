@@ -192,7 +192,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self._env = submit_environment(self._connection["master"]) | (self._env or {})
         if self._direct and application == str(job_path()):
             self._env = direct_environment(self._env)
-            command = [*self._without_airflow(), *direct_command(self._application_args or [], self._conf)]
+            command = [*self._without_airflow(), *direct_command(self._application_args or (), self._conf)]
         return command
 
     def _get_spark_binary_path(self) -> list[str]:

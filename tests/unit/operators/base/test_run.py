@@ -111,12 +111,12 @@ class TestOnKill:
         operator = source()
         seen: list[bool] = []
 
-        def killed(context: Any, cluster: bool) -> None:
+        def killed(context: Any, spec: Any, cluster: bool) -> None:
             assert operator._run_file is not None
             operator.on_kill()
             seen.append(operator._run_file.exists())
 
-        operator._run = killed  # type: ignore[method-assign,assignment]
+        operator._run = killed  # type: ignore[method-assign, assignment]
         operator.execute(context())
 
         assert seen == [False]

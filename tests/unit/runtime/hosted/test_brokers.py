@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.runtime.hosted import brokers
 from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
 
 
@@ -25,7 +24,7 @@ class Admin(KafkaAdmin):
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Its only item is the time."""
     now = [100.0]
-    monkeypatch.setattr(brokers.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
     return now
 
 
