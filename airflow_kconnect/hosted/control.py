@@ -80,7 +80,7 @@ class Switchboard:
             deliver_challenge(connection, self.address.key)
             answer_challenge(connection, self.address.key)
             first = _receive(connection)
-        except Exception as error:  # whoever this is, it is not of this run
+        except Exception as error:  # it is not of this run
             log.warning("A connection without the key of this run was refused: %s", type(error).__name__)
             connection.close()
             return
@@ -172,7 +172,7 @@ class Call:
             _send(self._connection, message)
 
     def say_error(self, error: ConnectError) -> None:
-        """Tell the driver why this end cannot go on."""
+        """Tell the driver what is wrong at this end."""
         # The driver makes an error of this class again: one that it knows.
         known = next(cls for cls in type(error).__mro__ if cls.__module__ == ConnectError.__module__)
         self.say(error={**pack_error(error), "class": known.__name__})

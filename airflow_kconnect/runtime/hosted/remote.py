@@ -150,7 +150,7 @@ class _Host:
         )
 
     def _end(self) -> None:
-        """The driver is gone, whatever is going on here."""
+        """The driver is gone, whatever is under way here."""
         self._driver_gone = True
         if self._jvm is not None:
             self._jvm.kill()
