@@ -97,13 +97,13 @@ class SinkReplay:
         offsets of its own gets nothing of an interval before them, and its group commits those offsets.
 
         :param given: the first offset of each partition that was given to a task.
-        :raises ConfigError: records of the interval were passed over.
+        :raises ConfigError: records of the interval were skipped.
         """
         passed_over = [each for each in self._passed_over(given) if self._begins_before(each, given)]
         if passed_over:
             names = ", ".join(str(range_.topic_partition) for range_ in passed_over)
             text = (
-                "the Java class has set its consumers to offsets of its own, and so passed over records of the"
+                "the Java class has set its consumers to offsets of its own, and so skipped records of the"
                 f" interval {self._replay} in {names}: it cannot replay intervals. The connector's own offsets are"
                 " as they were"
             )

@@ -43,8 +43,15 @@ def run_hosted(hosting_worker: dict[str, str]) -> Run:
         dead_letters: bool = False,
         **worker: str,
     ) -> RunReport:
-        what = {"dry_run": dry_run, "replay": interval, "replay_dead_letters": dead_letters}
-        return run(RunSpec(dict(config), {**hosting_worker, **worker}, run_id=unique("run"), **what))
+        spec = RunSpec(
+            dict(config),
+            {**hosting_worker, **worker},
+            run_id=unique("run"),
+            dry_run=dry_run,
+            replay=interval,
+            replay_dead_letters=dead_letters,
+        )
+        return run(spec)
 
     return go
 
