@@ -57,6 +57,8 @@ def sections(found: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     blocks["machine"] = _machine(found.values())
     if "startup" in found:
         blocks["startup"] = startup_table(found["startup"])
+    if "loads" in found.get("hosted", {}):
+        blocks["hosted"] = hosted_table(found["hosted"])
     if {"files", "databases"} <= set(found):
         blocks["summary"] = summary([*found["files"]["rows"], *found["databases"]["rows"]])
     return blocks
@@ -137,6 +139,31 @@ def startup_table(found: Mapping[str, Any]) -> str:
         [name, f"{statistics.median(seconds):.1f}", f"{min(seconds):.1f}"] for name, seconds in found["seconds"].items()
     ]
     return _markdown("from the start of the process", ("seconds, median", "best"), lines)
+
+
+_HOSTED = (
+    ("records/s, from the first to the last", "rate", max),
+    ("CPU seconds of the JVM in that time", "cpu_s", min),
+    ("seconds from the start of the process to the first record", "first_s", min),
+)
+
+
+def hosted_table(found: Mapping[str, Any]) -> str:
+    """Hosted runs beside a Connect worker: medians, bests, and ratios of the rounds."""
+    lines = []
+    for load, sides in found["loads"].items():
+        for what, name, best in _HOSTED:
+            mine, its = ([float(each[name]) for each in sides[side]] for side in ("hosted", "worker"))
+            ratios = [own / other for own, other in zip(mine, its, strict=True)]
+            cells = [text for each in (mine, its) for text in (_digits(statistics.median(each)), _digits(best(each)))]
+            ratio = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+            lines.append([f"{load}: {what}", *cells, ratio])
+    columns = ("hosted, median", "best", "worker, median", "best", "hosted to worker (lowest and highest round)")
+    return _markdown("Java connector", columns, lines)
+
+
+def _digits(value: float) -> str:
+    return number(value) if value >= 100 else f"{value:.1f}"
 
 
 def _machine(found: Iterable[Mapping[str, Any]]) -> str:

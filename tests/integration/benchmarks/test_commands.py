@@ -9,7 +9,7 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from benchmarks import __main__ as files
-from benchmarks import avro, databases, results, startup
+from benchmarks import avro, databases, hosted, results, startup
 from benchmarks.measure import Row
 
 # Fewer records come all at once, and then no rate can be measured.
@@ -43,3 +43,12 @@ def test_startup(tmp_path: Path) -> None:
     output = tmp_path / "startup.json"
     rows_of(startup.app, "--lines", _RECORDS, output=output)
     assert all(seconds[0] > 0 for seconds in results.read(output)["seconds"].values())
+
+
+def test_hosted(tmp_path: Path) -> None:
+    output = tmp_path / "hosted.json"
+    rows_of(hosted.app, "--lines", _RECORDS, "--rows", _RECORDS, output=output)
+    loads = results.read(output)["loads"]
+    assert {name: {side: len(passes) for side, passes in sides.items()} for name, sides in loads.items()} == {
+        load: {"hosted": 1, "worker": 1} for load in ("File source", "Debezium")
+    }

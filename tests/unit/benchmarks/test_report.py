@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.charts import bars
 from benchmarks.measure import CONNECT, LIMIT, OURS, Pass, Row, number
-from benchmarks.report import filled, sections, startup_table, summary, table
+from benchmarks.report import filled, hosted_table, sections, startup_table, summary, table
 
 PAGE = Path(__file__).parents[3] / "docs" / "benchmarks.md"
 
@@ -42,6 +42,17 @@ def rows(path: str = "File to Kafka") -> list[Row]:
 def test_ratios_compare_with_a_tuned_connect_of_as_many_tasks(name: str, ratio: str) -> None:
     (line,) = (line for line in table(rows()).splitlines() if line.startswith(f"| {name} |"))
     assert line.endswith(f"| {ratio} |")
+
+
+def test_hosted_runs_are_compared_round_by_round() -> None:
+    passes = [{"first_s": 4.0, "rate": 1000.0, "cpu_s": 2.0}, {"first_s": 6.0, "rate": 3000.0, "cpu_s": 4.0}]
+    faster = [{name: 2 * value for name, value in each.items()} for each in passes]
+    lines = hosted_table({"loads": {"Debezium": {"hosted": faster, "worker": passes}}}).splitlines()[2:]
+    assert [line.split(" | ")[1:] for line in lines] == [
+        ["4 000", "6 000", "2 000", "3 000", "2.00 (2.00 to 2.00) |"],
+        ["6.0", "4.0", "3.0", "2.0", "2.00 (2.00 to 2.00) |"],
+        ["10.0", "8.0", "5.0", "4.0", "2.00 (2.00 to 2.00) |"],
+    ]
 
 
 def test_the_summary_compares_both_sides_with_all_cores() -> None:

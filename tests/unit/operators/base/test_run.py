@@ -116,7 +116,7 @@ class TestOnKill:
             operator.on_kill()
             seen.append(operator._run_file.exists())
 
-        operator._run = killed  # type: ignore[method-assign, assignment]
+        operator._run = killed  # type: ignore[method-assign]
         operator.execute(context())
 
         assert seen == [False]
