@@ -111,11 +111,12 @@ class ConnectHerder:
 
         :raises RetriableError: the worker could not join its group, or did not answer.
         """
-        config = self._jvm.text_map(props)
-        self._call(
-            "handing the connector to the Connect worker",
-            lambda: self._ask(lambda done: self._herder.putConnectorConfig(name, config, True, done)),
-        )
+
+        def ask() -> None:
+            config = self._jvm.text_map(props)
+            self._ask(lambda done: self._herder.putConnectorConfig(name, config, True, done))
+
+        self._call("handing the connector to the Connect worker", ask)
 
     def statuses(self, name: str) -> Statuses:
         """How the connector and its tasks are doing."""
@@ -137,9 +138,8 @@ class ConnectHerder:
         """
         from py4j.protocol import Py4JJavaError
 
-        state = self._connect.runtime.TargetState.PAUSED
-
         def ask() -> None:
+            state = self._connect.runtime.TargetState.PAUSED
             if self._worker.connectorNames().contains(name):
                 self._ask(lambda done: self._worker.setTargetState(name, state, done), _PAUSE_S)
             else:  # where it is not, no one answers
