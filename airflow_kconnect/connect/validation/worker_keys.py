@@ -320,8 +320,8 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         False,
         Importance.LOW,
         "Whether a server of the REST API may read what a source would read next, for previews. It does so on its own "
-        "machine and with its own rights: whoever may change connectors then sees files and databases that it can "
-        "reach. `kconnect rest` may unless this is false.",
+        "machine and with its own rights: anyone who may change connectors then sees files and databases that it "
+        "can reach. `kconnect rest` may unless this is false.",
     ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
 
 

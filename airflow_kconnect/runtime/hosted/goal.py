@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, KafkaError
 from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.kafka.admin import Bounds
+from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs, Config
 from airflow_kconnect.kafka.groups import GroupAdmin
 

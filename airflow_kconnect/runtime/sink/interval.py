@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from airflow_kconnect.kafka.admin import Bounds, KafkaAdmin
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.runtime.sink.plan import OffsetRange, interval_ranges
 
 
