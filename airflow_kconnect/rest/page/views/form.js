@@ -217,7 +217,7 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
   };
 }
 
-const orderOf = (name, order) => (name === "Common" ? -2 : name === OWN ? -1 : FRAMEWORK.includes(name) ? 1000 + order : order);
+const orderOf = (name, order) => (name === "Common" ? -2 : name === OWN ? -1 : FRAMEWORK.includes(name.split(":")[0]) ? 1000 + order : order);
 
 /** The settings of a group: those that matter, and the others behind a summary. */
 function groupSection(name, order) {
