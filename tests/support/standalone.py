@@ -109,7 +109,7 @@ class StandaloneAirflow:
         request.add_header("Authorization", f"Bearer {self.token}")
         request.add_header("Content-Type", "application/json")
         data = None if body is None else json.dumps(body).encode()
-        with urllib.request.urlopen(request, data, timeout=30) as answer:
+        with urllib.request.urlopen(request, data, timeout=120) as answer:
             return json.load(answer)
 
     def add_example(self, name: str) -> None:
