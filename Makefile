@@ -23,7 +23,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 	@# pyspark-client has put its files over PySpark's. Jobs do not import these, but the type checker reads them
 	@# (docs/decisions/0001-pyspark-and-pyspark-client.md).
 	@cd .venv/lib/python3*/site-packages && "$(CURDIR)/$(BIN)/python" -m zipfile -e pyspark/python/lib/pyspark.zip .
-	@$(BIN)/python -m tests.support.compiled_pyspark
+	@$(BIN)/python -m tests.support.spark.compiled_pyspark
 	@touch .venv/.demo-ready $@
 	@$(BIN)/python -m airflow_kconnect.submit.class_archive || true
 

@@ -16,7 +16,7 @@ import typer
 from benchmarks import environment
 from benchmarks.measure import Say
 from benchmarks.settings import our_worker
-from tests.support.airflow_home import use_own_airflow_home
+from tests.support.airflow.home import use_own_airflow_home
 
 app = typer.Typer(add_completion=False)
 

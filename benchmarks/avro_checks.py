@@ -16,7 +16,7 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 from benchmarks.database_tables import TABLE
 from benchmarks.serializer_loops import partition
 from benchmarks.settings import PARTITIONS
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 _PATIENCE_S = 120
 

@@ -27,7 +27,7 @@ from benchmarks.settings import (
 )
 from benchmarks.tables import MODES, source_config
 from benchmarks.topics import Topics
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 
 class AvroBench:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.measure import CpuMeter, Pass, Say
 from benchmarks.settings import HEAP_MB, SCRIPT_JVM, SCRIPT_WORKER, TUNED_JVM, TUNED_WORKER
-from tests.support.connect_worker import ConnectWorker as ConnectWorker
+from tests.support.connect.worker import ConnectWorker as ConnectWorker
 
 PASS_S = 15
 """A pass of Connect ends after so many seconds of moving records: what counts is the rate."""

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import psutil
 
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
 
 TABLE = "orders"
 COLUMNS = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.database_tables import TABLE
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 DEBEZIUM = "3.5.0.Final"
 POSTGRES_PLUGIN = f"io.debezium:debezium-connector-postgres:{DEBEZIUM}"

@@ -15,7 +15,7 @@ from airflow_kconnect.local.registry import LocalRegistry
 from airflow_kconnect.submit.submit import sigterm_as_exit
 from benchmarks.database_tables import start_postgres
 from benchmarks.measure import Say
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from benchmarks.ours import OurSide
 from benchmarks.settings import PARTITIONS
 from benchmarks.tables import MODES, sink_config, source_config
 from benchmarks.topics import Topics
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 app = typer.Typer(add_completion=False)
 

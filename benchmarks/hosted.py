@@ -31,8 +31,8 @@ from benchmarks.settings import (
     tuned_source,
 )
 from benchmarks.topics import Topics
-from tests.support.hosted import FILE, plugin_folder
-from tests.support.postgres import PostgresDatabase
+from tests.support.connect.hosted import FILE, plugin_folder
+from tests.support.databases.postgres import PostgresDatabase
 
 app = typer.Typer(add_completion=False)
 

@@ -21,7 +21,7 @@ from benchmarks.measure import Say
 from benchmarks.settings import our_worker
 from benchmarks.tables import MODES, sink_config, source_config
 from benchmarks.topics import Topics
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 app = typer.Typer(add_completion=False)
 

@@ -25,7 +25,7 @@ from benchmarks.settings import (
     tuned_source,
 )
 from benchmarks.topics import Topics
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 PLUGINS = (POSTGRES_PLUGIN, JDBC_PLUGIN)
 MODES: dict[str, dict[str, str]] = {

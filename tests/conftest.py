@@ -14,15 +14,15 @@ from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.local.registry import LocalRegistry
 from airflow_kconnect.machine.spark_home import use_whole_pyspark
-from tests.support import mariadb as mariadb_support
 from tests.support import unique
 from tests.support.cpu_seconds import CpuSeconds
-from tests.support.database_kinds import kinds_of_databases
-from tests.support.databases import Database, DuckDbDatabase, SqliteDatabase
-from tests.support.jdbc_databases import H2Database
+from tests.support.databases import mariadb as mariadb_support
+from tests.support.databases.jdbc_databases import H2Database
+from tests.support.databases.kinds import kinds_of_databases
+from tests.support.databases.mariadb import MariaServer
+from tests.support.databases.postgres import PostgresServer
+from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
 from tests.support.kafka import create_topic
-from tests.support.mariadb import MariaServer
-from tests.support.postgres import PostgresServer
 from tests.support.scheduling import Together, sort
 
 # Before any test imports PySpark: jobs have that of `pyspark.zip`, and so must the sessions of this process.

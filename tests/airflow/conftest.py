@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.local.broker import EmbeddedBroker
-from tests.support.airflow_home import use_own_airflow_home
+from tests.support.airflow.home import use_own_airflow_home
 
 HOME = use_own_airflow_home()
 PASSWORDS = {"ada": "geheim", "bob": "auch geheim", "colon": "with:colon"}
@@ -40,7 +40,7 @@ def airflow_url(airflow_database: Path, tmp_path_factory: pytest.TempPathFactory
     """Where Airflow's API server listens; it has three users with passwords."""
     from airflow.api_fastapi.app import create_app, purge_cached_app
 
-    from tests.support.connectors_page import served
+    from tests.support.pages.connectors_page import served
 
     passwords = tmp_path_factory.mktemp("auth") / "passwords.json"
     passwords.write_text(json.dumps(PASSWORDS))

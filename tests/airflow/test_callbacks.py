@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.airflow_dags import add_dag
+from tests.support.airflow.dags import add_dag
 
 DAG = """
 import json, os

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.local.broker import EmbeddedBroker
-from tests.support.airflow_dags import report_of
-from tests.support.debezium import debezium_folder
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.airflow.dags import report_of
+from tests.support.connect.debezium import debezium_folder
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
 
 
 @pytest.fixture

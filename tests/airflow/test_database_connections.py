@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support import unique
-from tests.support.airflow_dags import add_dag, report_of
-from tests.support.databases import SqliteDatabase
-from tests.support.postgres import PostgresServer
+from tests.support.airflow.dags import add_dag, report_of
+from tests.support.databases.postgres import PostgresServer
+from tests.support.databases.servers import SqliteDatabase
 
 CANARY = "p@ss/w:rd ?#%é'\"-canary"
 

@@ -12,9 +12,9 @@ import pytest
 
 from airflow_kconnect import KafkaConnectHook
 from tests.support import unique
-from tests.support.airflow_dags import add_dag
+from tests.support.airflow.dags import add_dag
 from tests.support.kafka import produce
-from tests.support.markdown import REPOSITORY, blocks
+from tests.support.pages.markdown import REPOSITORY, blocks
 from tests.support.positions import commit, produce_at
 
 PAGE = REPOSITORY / "docs" / "guides" / "operations.md"

@@ -20,9 +20,9 @@ import pytest
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.machine.process_tree import is_alive
 from tests.support import unique
-from tests.support.jobs import command_of
 from tests.support.kafka import read_values
-from tests.support.spark_master import SparkCluster
+from tests.support.spark.jobs import command_of
+from tests.support.spark.spark_master import SparkCluster
 
 pytestmark = pytest.mark.spark_submit
 

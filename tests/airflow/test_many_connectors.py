@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect import topic_asset
-from tests.support.airflow_dags import add_dag
+from tests.support.airflow.dags import add_dag
 
 DAG_ID = "example_many_connectors"
 

@@ -10,8 +10,8 @@ from selenium.webdriver.common.by import By
 
 from tests.airflow.conftest import PASSWORDS
 from tests.support import unique
-from tests.support.browser import chromium
-from tests.support.connectors_page import ConnectorsPage
+from tests.support.pages.browser import chromium
+from tests.support.pages.connectors_page import ConnectorsPage
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 PATIENCE_S = 60.0

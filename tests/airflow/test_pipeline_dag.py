@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect import topic_asset
-from tests.support.airflow_dags import add_dag, report_of
+from tests.support.airflow.dags import add_dag, report_of
 
 DAG_ID = "example_file_pipeline"
 

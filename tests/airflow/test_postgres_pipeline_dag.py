@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.support.airflow_dags import report_of
-from tests.support.markdown import REPOSITORY
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.airflow.dags import report_of
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.pages.markdown import REPOSITORY
 
 
 @pytest.fixture

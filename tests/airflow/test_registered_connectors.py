@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.local.broker import EmbeddedBroker
-from tests.support.airflow_dags import add_dag, report_of
+from tests.support.airflow.dags import add_dag, report_of
 from tests.support.control import control_plane, control_worker, register
 
 EXAMPLE = Path(__file__).parents[2] / "dags" / "example_registered_connectors.py"

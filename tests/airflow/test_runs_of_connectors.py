@@ -16,7 +16,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.plugin.runs import AirflowRuns
 from airflow_kconnect.submit.dag_ids import dag_id_of
 from tests.support import unique
-from tests.support.airflow_dags import add_dag
+from tests.support.airflow.dags import add_dag
 
 _DAG = """
 from airflow.sdk import DAG

@@ -11,7 +11,7 @@ from typing import Any
 
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java, java_environment
-from tests.support.connect_worker import CONNECT
+from tests.support.connect.worker import CONNECT
 
 _DRIVER = Path(__file__).with_name("KafkaConnect.java")
 # The driver is compiled as it starts, by a JDK; dates are printed in the zone of the process.

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.newcomer import install_settings, repository_in, wheel_in
-from tests.support.reader import Readers
+from tests.support.pages.newcomer import install_settings, repository_in, wheel_in
+from tests.support.pages.reader import Readers
 
 
 @pytest.hookimpl(tryfirst=True)

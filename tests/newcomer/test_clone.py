@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.newcomer import CLONE_URL, pip_cache, repository_in
-from tests.support.page_steps import README, first_line, steps
-from tests.support.reader import Reader
+from tests.support.pages.newcomer import CLONE_URL, pip_cache, repository_in
+from tests.support.pages.page_steps import README, first_line, steps
+from tests.support.pages.reader import Reader
 
 # Longest time between two lines that a reader of a log should have to bear.
 SILENCE_S = 60

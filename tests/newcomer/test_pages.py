@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.airflow_ui import AirflowUi
-from tests.support.markdown import Block
-from tests.support.newcomer import recorded
-from tests.support.page_steps import OTHERWISE, QUICKSTART, README, SERVERS, first_line, steps
-from tests.support.reader import Readers
+from tests.support.airflow.ui import AirflowUi
+from tests.support.pages.markdown import Block
+from tests.support.pages.newcomer import recorded
+from tests.support.pages.page_steps import OTHERWISE, QUICKSTART, README, SERVERS, first_line, steps
+from tests.support.pages.reader import Readers
 
 STEPS = [block for page in (QUICKSTART, README) for block in steps(page) if first_line(block) not in OTHERWISE]
 

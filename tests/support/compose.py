@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from tests.support.markdown import REPOSITORY
+from tests.support.pages.markdown import REPOSITORY
 
 FOLDER = REPOSITORY / "docker"
 FILE = FOLDER / "compose.yaml"

@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from airflow_kconnect.local.ports import LOOPBACK
-from tests.support.postgres import PostgresServer
+from tests.support.databases.postgres import PostgresServer
 from tests.torture.cluster import Cluster
 from tests.torture.connectors import ALL, PostgresSource
 from tests.torture.player import Outcome, Player

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
 
-from tests.support.databases import Database, SqliteDatabase
-from tests.support.postgres import PostgresServer
+from tests.support.databases.postgres import PostgresServer
+from tests.support.databases.servers import Database, SqliteDatabase
 from tests.torture.kafka_side import KafkaSide
 
 _STRING = "org.apache.kafka.connect.storage.StringConverter"

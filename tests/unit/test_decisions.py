@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.markdown import REPOSITORY
+from tests.support.pages.markdown import REPOSITORY
 
 RECORDS = sorted((REPOSITORY / "docs" / "decisions").glob("*.md"))
 

@@ -23,8 +23,8 @@ from airflow_kconnect.connect.record import SinkRecord, TopicPartition
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.submit.preflight import connector_config
-from tests.support.markdown import FENCE, REPOSITORY, Block, blocks
-from tests.support.page_steps import OTHERWISE, QUICKSTART, README, SERVERS, first_line, steps
+from tests.support.pages.markdown import FENCE, REPOSITORY, Block, blocks
+from tests.support.pages.page_steps import OTHERWISE, QUICKSTART, README, SERVERS, first_line, steps
 
 PAGES = sorted([*REPOSITORY.glob("*.md"), *(REPOSITORY / "docs").rglob("*.md")])
 _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")

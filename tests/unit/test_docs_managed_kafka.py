@@ -9,8 +9,8 @@ from confluent_kafka import Producer
 
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
-from tests.support.airflow_home import use_own_airflow_home
-from tests.support.markdown import REPOSITORY, Block, blocks
+from tests.support.airflow.home import use_own_airflow_home
+from tests.support.pages.markdown import REPOSITORY, Block, blocks
 
 use_own_airflow_home()
 

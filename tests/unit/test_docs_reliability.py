@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.support.markdown import REPOSITORY
+from tests.support.pages.markdown import REPOSITORY
 
 _NAMED = re.compile(r"`((?:unit|integration|airflow|torture|newcomer|fuzz)/[\w/]+\.py)(?:::(\w+))?`")
 NAMED = sorted(set(_NAMED.findall((REPOSITORY / "docs" / "reliability.md").read_text(encoding="utf-8"))))

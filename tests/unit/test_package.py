@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import airflow_kconnect
-from tests.support.airflow_home import use_own_airflow_home
+from tests.support.airflow.home import use_own_airflow_home
 
 use_own_airflow_home()
 

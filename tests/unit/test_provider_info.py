@@ -18,8 +18,8 @@ import pytest
 import yaml
 
 from airflow_kconnect.provider_info import get_provider_info
-from tests.support.airflow_home import use_own_airflow_home
-from tests.support.versions import needs_airflow_3_2
+from tests.support.airflow.home import use_own_airflow_home
+from tests.support.airflow.versions import needs_airflow_3_2
 
 use_own_airflow_home()
 

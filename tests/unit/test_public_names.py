@@ -13,8 +13,8 @@ import pytest
 import airflow_kconnect
 from airflow_kconnect import sdk
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from tests.support.airflow_home import use_own_airflow_home
-from tests.support.markdown import REPOSITORY
+from tests.support.airflow.home import use_own_airflow_home
+from tests.support.pages.markdown import REPOSITORY
 
 use_own_airflow_home()
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from airflow_kconnect import sdk
-from tests.support.markdown import REPOSITORY, Block, blocks
+from tests.support.pages.markdown import REPOSITORY, Block, blocks
 
 GUIDES = [REPOSITORY / "docs" / name for name in ("writing-connectors.md", "guides/own-transformations.md")]
 PUBLIC = {"airflow_kconnect", "airflow_kconnect.sdk", "airflow_kconnect.testing"}

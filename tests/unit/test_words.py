@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.markdown import FENCE, REPOSITORY
+from tests.support.pages.markdown import FENCE, REPOSITORY
 
 BETTER = {
     r"\banew\b": "again",

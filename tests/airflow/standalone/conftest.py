@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.orders import Orders
-from tests.support.standalone import StandaloneAirflow
+from tests.support.airflow.orders import Orders
+from tests.support.airflow.standalone import StandaloneAirflow
 
 
 @pytest.fixture(scope="package")

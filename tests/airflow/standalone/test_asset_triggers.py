@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.airflow.standalone import ConnectorDag, StandaloneAirflow
 from tests.support.kafka import create_topic, produce
-from tests.support.standalone import ConnectorDag, StandaloneAirflow
 
 
 @pytest.mark.spark_submit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.orders import Orders
+from tests.support.airflow.orders import Orders
 
 
 @pytest.mark.spark_submit

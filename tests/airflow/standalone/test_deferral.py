@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.support import unique
-from tests.support.fake_spark import FakeSpark, printing
-from tests.support.resource_manager import APPLICATION, ResourceManager, resource_manager
-from tests.support.standalone import ConnectorDag, StandaloneAirflow, wait_for
+from tests.support.airflow.standalone import ConnectorDag, StandaloneAirflow, wait_for
+from tests.support.spark.fake_spark import FakeSpark, printing
+from tests.support.spark.resource_manager import APPLICATION, ResourceManager, resource_manager
 
 _DAG = """
 import os

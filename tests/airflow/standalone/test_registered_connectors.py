@@ -13,8 +13,8 @@ import pytest
 
 from airflow_kconnect.submit.dag_ids import dag_id_of
 from tests.support import unique
+from tests.support.airflow.standalone import StandaloneAirflow, wait_for
 from tests.support.kafka import eventually, read_all
-from tests.support.standalone import StandaloneAirflow, wait_for
 
 _FILE = """
 from airflow_kconnect import registered_connector_dags

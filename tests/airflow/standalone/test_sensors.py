@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.support.airflow.standalone import ConnectorDag, StandaloneAirflow, wait_for
 from tests.support.kafka import produce
-from tests.support.standalone import ConnectorDag, StandaloneAirflow, wait_for
 
 _DAG = """
 from airflow.sdk import DAG

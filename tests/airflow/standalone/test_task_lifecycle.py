@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.jobs import command_of
+from tests.support.airflow.standalone import ConnectorDag, StandaloneAirflow, wait_for
 from tests.support.kafka import read_values
-from tests.support.standalone import ConnectorDag, StandaloneAirflow, wait_for
+from tests.support.spark.jobs import command_of
 
 LINES = [f"line {n}" for n in range(500)]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.standalone import ConnectorDag, StandaloneAirflow
+from tests.support.airflow.standalone import ConnectorDag, StandaloneAirflow
 
 
 @pytest.fixture(scope="module")

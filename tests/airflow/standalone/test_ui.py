@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import browser
-from tests.support.orders import Orders
+from tests.support.airflow.orders import Orders
+from tests.support.pages import browser
 
 
 @pytest.mark.spark_submit

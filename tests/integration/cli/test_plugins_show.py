@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
 from airflow_kconnect.hosted.libraries import CONNECT_VERSION
-from tests.support.hosted import FILE, plugin_folder
+from tests.support.connect.hosted import FILE, plugin_folder
 
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 SOURCE = "org.apache.kafka.connect.file.FileStreamSourceConnector"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.markdown import REPOSITORY, Block, blocks
+from tests.support.pages.markdown import REPOSITORY, Block, blocks
 
 pytestmark = pytest.mark.timeout(600)  # it starts Spark twice, and Airflow
 

@@ -27,7 +27,7 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
-from tests.support.sinks import Row, record_frame, run_sink
+from tests.support.connectors.sinks import Row, record_frame, run_sink
 
 FORMATS = ("json", "parquet")
 

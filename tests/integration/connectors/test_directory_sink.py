@@ -32,7 +32,7 @@ from airflow_kconnect.connect.data import (
 )
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connectors.directory.sink import DirectorySinkConnector
-from tests.support.sinks import Row, record_frame, run_sink
+from tests.support.connectors.sinks import Row, record_frame, run_sink
 
 PRICE = ConnectSchema(SchemaType.BYTES, name=DECIMAL, parameters={"scale": "2"})
 NAN = float("nan")

@@ -28,7 +28,7 @@ from airflow_kconnect.connect.data import (
     struct,
 )
 from airflow_kconnect.connectors.file.sink import FileStreamSinkConnector
-from tests.support.sinks import Row, record_frame, run_sink
+from tests.support.connectors.sinks import Row, record_frame, run_sink
 
 TAGS = ConnectSchema(SchemaType.ARRAY, value_schema=OPTIONAL_STRING_SCHEMA)
 COUNTS = ConnectSchema(SchemaType.MAP, key_schema=STRING_SCHEMA, value_schema=INT32_SCHEMA)

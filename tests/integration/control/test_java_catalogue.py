@@ -16,7 +16,7 @@ from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.hosted.plugins.install import install
 from airflow_kconnect.hosted.plugins.warm import WarmPlugins
 from airflow_kconnect.machine.errors import SetupError
-from tests.support.java_plugins import DEBEZIUM, write_jar
+from tests.support.connect.java_plugins import DEBEZIUM, write_jar
 
 POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 UNWRAP = "io.debezium.transforms.ByLogicalTableRouter"

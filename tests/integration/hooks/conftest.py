@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.support.airflow_home import use_own_airflow_home
+from tests.support.airflow.home import use_own_airflow_home
 
 use_own_airflow_home()

@@ -16,9 +16,9 @@ from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRetriableError
 from airflow_kconnect.local.ports import free_port
 from tests.support import unique
-from tests.support.fake_spark import FakeSpark, printing
 from tests.support.kafka import eventually, produce
 from tests.support.positions import commit, commit_source
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 MakeTopic = Callable[..., str]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support import unique
-from tests.support.databases import SqliteDatabase
+from tests.support.databases.servers import SqliteDatabase
 from tests.support.kafka import read_all
 
 pytestmark = pytest.mark.spark_submit

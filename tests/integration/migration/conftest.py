@@ -22,7 +22,7 @@ from tests.integration.runtime.conftest import (  # noqa: F401
     run_here,
 )
 from tests.support import unique
-from tests.support.connect_worker import ConnectWorker
+from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import create_topic
 
 

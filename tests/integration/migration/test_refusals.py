@@ -14,7 +14,7 @@ from airflow_kconnect.submit.operations import target_state
 from tests.integration.migration.conftest import Side, wait_until
 from tests.integration.runtime.conftest import NumberedFile
 from tests.support import unique
-from tests.support.connect_worker import ConnectWorker
+from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import read_values
 
 pytestmark = [pytest.mark.connect, pytest.mark.exhaustive, pytest.mark.timeout(300)]

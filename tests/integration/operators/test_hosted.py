@@ -9,10 +9,10 @@ import pytest
 
 from airflow_kconnect import KafkaSourceOperator
 from tests.support import unique
-from tests.support.fake_spark import FakeSpark
-from tests.support.hosted import FILE, plugin_folder
+from tests.support.airflow.operator_runs import context
+from tests.support.connect.hosted import FILE, plugin_folder
 from tests.support.kafka import read_values
-from tests.support.operator_runs import context
+from tests.support.spark.fake_spark import FakeSpark
 
 
 def test_a_java_source_runs_without_spark_submit(

@@ -27,7 +27,7 @@ from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import show_offsets
 from tests.support import unique
-from tests.support.fake_spark import FakeSpark, printing
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 REPORT = RunReport(connector="lines", kind="source", connector_class="C", run_id="r").as_dict()
 ALTERED = [{"partition": {"filename": "/data/in"}, "offset": {"position": 7}}]

@@ -22,7 +22,7 @@ from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.operators.registered import reading
 from airflow_kconnect.operators.registered.entries import entry_of
 from tests.support.control import control_plane, control_worker, register
-from tests.support.fake_spark import FakeSpark, printing
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 SOURCE = {"connector.class": "FileStreamSource", "file": "/in", "topic": "lines"}
 SINK = {"connector.class": "DirectorySink", "topics": "lines", "directory": "/lake"}

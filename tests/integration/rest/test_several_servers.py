@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 
 from tests.support.control import control_worker
-from tests.support.rest_server import rest_server
+from tests.support.pages.rest_server import rest_server
 
 
 def test_a_level_for_the_cluster_counts_in_all_servers(bootstrap: str, tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
+from tests.support.databases.postgres import PostgresServer
 from tests.support.kafka import produce
-from tests.support.postgres import PostgresServer
 
 MakeTopic = Callable[..., str]
 

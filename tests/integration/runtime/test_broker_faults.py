@@ -12,8 +12,8 @@ from airflow_kconnect.local import ports
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
 from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
-from tests.support.jobs import start_job
 from tests.support.kafka import read_values
+from tests.support.spark.jobs import start_job
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from airflow_kconnect.runtime.conversion import decoding
 from airflow_kconnect.runtime.sink import jobs as sink_jobs
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
-from tests.support.databases import SqliteDatabase
+from tests.support.databases.servers import SqliteDatabase
 from tests.support.hostile import enveloped, messages, names, nested
 from tests.support.kafka import create_topic, produce, read_all
 from tests.support.raw_headers import produce_with_header

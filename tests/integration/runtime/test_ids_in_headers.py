@@ -20,8 +20,8 @@ from airflow_kconnect.runtime.preview import preview
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.test_directory_pipeline import lines
 from tests.support import unique
+from tests.support.databases.postgres import PostgresServer
 from tests.support.kafka import Headers, produce, read_all
-from tests.support.postgres import PostgresServer
 from tests.support.registry_front import serving, with_guids
 
 Config = dict[str, str]

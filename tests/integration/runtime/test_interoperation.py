@@ -13,7 +13,7 @@ from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import alter_offsets, reset_offsets
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.support import unique
-from tests.support.connect_worker import ConnectWorker
+from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import create_topic, produce, read_values
 
 pytestmark = [pytest.mark.connect, pytest.mark.timeout(240)]

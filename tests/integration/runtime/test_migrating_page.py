@@ -13,9 +13,9 @@ import pytest
 from airflow_kconnect.connect.config import properties
 from tests.integration.runtime.conftest import NumberedFile
 from tests.support import unique
-from tests.support.connect_worker import ConnectWorker
+from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import create_topic, read_values
-from tests.support.markdown import REPOSITORY, Block, blocks
+from tests.support.pages.markdown import REPOSITORY, Block, blocks
 
 pytestmark = [pytest.mark.connect, pytest.mark.spark_submit, pytest.mark.timeout(900)]
 

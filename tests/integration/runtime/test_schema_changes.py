@@ -18,9 +18,9 @@ from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from tests.integration.runtime.conftest import Run
 from tests.integration.runtime.test_directory_pipeline import lines
 from tests.support import unique
-from tests.support.databases import Database
+from tests.support.databases.postgres import PostgresServer
+from tests.support.databases.servers import Database
 from tests.support.kafka import produce, read_all
-from tests.support.postgres import PostgresServer
 
 MakeTopic = Callable[..., str]
 Config = dict[str, str]

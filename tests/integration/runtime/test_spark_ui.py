@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.integration.runtime.conftest import NumberedFile
-from tests.support.jobs import start_job
+from tests.support.spark.jobs import start_job
 
 
 @pytest.mark.spark_submit

@@ -23,8 +23,8 @@ from airflow_kconnect.runtime.sink.run import SinkRun
 from tests.integration.runtime.conftest import NumberedFile, Run
 from tests.integration.runtime.test_directory_pipeline import SCHEMALESS, lines
 from tests.support import unique
+from tests.support.connectors.picky_sink import PickySink
 from tests.support.kafka import Record, create_topic, produce, read_all
-from tests.support.picky_sink import PickySink
 
 MESSAGES = ['{"n":0}', "no json", '{"n":2}', "neither", '{"n":4}']
 TOLERANT = {

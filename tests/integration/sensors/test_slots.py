@@ -16,8 +16,8 @@ from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.sensors.slots import ReplicationSlotSensor
 from airflow_kconnect.triggers.positions import ConnectorPositionTrigger
 from tests.support import unique
-from tests.support.postgres import PostgresDatabase, PostgresServer
-from tests.support.slots import debezium_config, slot_of, write_wal
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.slots import debezium_config, slot_of, write_wal
 
 CONTEXT: Any = {"ti": SimpleNamespace(get_first_reschedule_date=lambda context: None)}
 

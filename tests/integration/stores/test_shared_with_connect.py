@@ -18,8 +18,8 @@ from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState
 from tests.support import unique
-from tests.support.connect_records import put_tasks
-from tests.support.connect_worker import ConnectWorker
+from tests.support.connect.records import put_tasks
+from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import create_topic
 
 pytestmark = [pytest.mark.connect, pytest.mark.timeout(400)]

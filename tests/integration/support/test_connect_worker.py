@@ -11,7 +11,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.machine.errors import SetupError
 from tests.support import unique
-from tests.support.connect_worker import ConnectWorker
+from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import read_all, read_values
 
 # Tests of runtime/test_interoperation.py fail if the worker does not work.

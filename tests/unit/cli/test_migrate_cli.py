@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
-from tests.support.connect_api import ConnectApi, connect_api
+from tests.support.connect.api import ConnectApi, connect_api
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 FILE = {

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
-from tests.support.java_plugins import source_jar, write_jar
+from tests.support.connect.java_plugins import source_jar, write_jar
 
 
 @pytest.fixture(autouse=True)

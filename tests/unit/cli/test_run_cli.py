@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 from airflow_kconnect import __version__
 from airflow_kconnect.cli import app
 from airflow_kconnect.connect.run import RunReport, event_line
-from tests.support.fake_spark import FakeSpark, printing
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 REPORT = RunReport(
     connector="lines",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect import plugins
-from tests.support.fake_plugins import REGISTRY
+from tests.support.connectors.fake_plugins import REGISTRY
 from tests.support.variables import CANARY
 
 

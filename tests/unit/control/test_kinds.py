@@ -8,7 +8,7 @@ import pytest
 
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control.kinds import kind, version
-from tests.support.java_plugins import source_jar
+from tests.support.connect.java_plugins import source_jar
 
 SINK = "org.apache.kafka.connect.file.FileStreamSinkConnector"
 

@@ -15,9 +15,9 @@ import pytest
 
 from airflow_kconnect.local.broker import KAFKA_VERSION
 from airflow_kconnect.machine.java import MIN_VERSION
-from tests.support.airflow_home import use_own_airflow_home
+from tests.support.airflow.home import use_own_airflow_home
 from tests.support.compose import FILE, FOLDER, OUR_IMAGE, image_environment, instructions, kafka_properties, services
-from tests.support.markdown import REPOSITORY
+from tests.support.pages.markdown import REPOSITORY
 
 use_own_airflow_home()
 

@@ -9,7 +9,7 @@ import pytest
 from airflow_kconnect.doctor import plugins
 from airflow_kconnect.doctor.findings import Checks, Finding, Status
 from airflow_kconnect.doctor.subject import Subject
-from tests.support.java_plugins import source_jar
+from tests.support.connect.java_plugins import source_jar
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.support.airflow_connections import connection
-from tests.support.airflow_home import use_own_airflow_home
+from tests.support.airflow.connections import connection
+from tests.support.airflow.home import use_own_airflow_home
 
 __all__ = ["connection"]
 

@@ -17,7 +17,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.submit.spark import job_path
-from tests.support.fake_spark import FakeSpark, printing
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 REPORT = RunReport(connector="c", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()
 TOKEN = "a-token"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.connect_api import ConnectApi, connect_api
+from tests.support.connect.api import ConnectApi, connect_api
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.migration.assessment import Assessment, How, Verdict, assess
-from tests.support.java_plugins import source_jar
+from tests.support.connect.java_plugins import source_jar
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 CONVERTERS = {"key.converter": STRING, "value.converter": STRING}

@@ -14,7 +14,7 @@ from airflow_kconnect.migration.arrival import Arrival
 from airflow_kconnect.migration.departure import Departure
 from airflow_kconnect.migration.folder import ConnectorFolder
 from airflow_kconnect.stores.handovers import Handover
-from tests.support.two_sides import ClusterInMemory, HereInMemory, World, candidate
+from tests.support.connect.two_sides import ClusterInMemory, HereInMemory, World, candidate
 
 # No command makes more calls than this, so some of them do not fail.
 _MOST_CALLS = 30

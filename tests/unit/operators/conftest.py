@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.airflow_home import use_own_airflow_home
-from tests.support.versions import AIRFLOW
+from tests.support.airflow.home import use_own_airflow_home
+from tests.support.airflow.versions import AIRFLOW
 
 use_own_airflow_home()
 

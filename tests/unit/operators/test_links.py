@@ -13,8 +13,8 @@ from airflow_kconnect.connect.run import event_line
 from airflow_kconnect.errors import ConnectorFencedError
 from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
 from airflow_kconnect.runbooks import FOLDER
-from tests.support.connector_tasks import SOURCE, context, fake_spark, report
-from tests.support.fake_spark import FakeSpark, printing
+from tests.support.connectors.connector_tasks import SOURCE, context, fake_spark, report
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 URL = "http://10.0.0.7:4040"
 PAGE = "http://rm:8088/proxy/application_1_2/"

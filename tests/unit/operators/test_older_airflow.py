@@ -14,9 +14,9 @@ from airflow.providers.common.compat.sdk import AirflowOptionalProviderFeatureEx
 
 from airflow_kconnect import KafkaSourceOperator
 from airflow_kconnect.operators.retries import connector_retry_policy
-from tests.support.fake_spark import FakeSpark, printing
-from tests.support.resource_manager import APPLICATION, ResourceManager, resource_manager
-from tests.support.versions import below_airflow_3_3
+from tests.support.airflow.versions import below_airflow_3_3
+from tests.support.spark.fake_spark import FakeSpark, printing
+from tests.support.spark.resource_manager import APPLICATION, ResourceManager, resource_manager
 
 pytestmark = below_airflow_3_3
 

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.hooks.worker import Configurations
 from airflow_kconnect.operators.states import skip_unless_started
-from tests.support.fake_spark import FakeSpark, printing
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 WORKER = {"bootstrap.servers": "broker:9092"}
 SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}}

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.pipeline import NewRecordsSensor, connector_pipeline
 from airflow_kconnect.stores.watching.conditions import LagCondition
-from tests.support.versions import needs_airflow_3_2
+from tests.support.airflow.versions import needs_airflow_3_2
 
 SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/in", "topic": "orders"}}
 SINK = {"name": "orders", "config": {"connector.class": "FileStreamSink", "file": "/out", "topics": "orders"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow.providers.common.compat.sdk import redact
 
 from airflow_kconnect.operators.base import ConnectorOperator
-from tests.support.operator_runs import source
+from tests.support.airflow.operator_runs import source
 
 
 class TestTemplates:

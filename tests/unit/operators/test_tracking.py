@@ -27,9 +27,9 @@ from airflow_kconnect.errors import (
     ConnectorRetriableError,
     ConnectorRunError,
 )
-from tests.support.fake_spark import FakeSpark, printing
-from tests.support.resource_manager import APPLICATION, ResourceManager, resource_manager
-from tests.support.versions import needs_airflow_3_3
+from tests.support.airflow.versions import needs_airflow_3_3
+from tests.support.spark.fake_spark import FakeSpark, printing
+from tests.support.spark.resource_manager import APPLICATION, ResourceManager, resource_manager
 
 SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}}
 REPORT = RunReport(connector="lines", kind="source", connector_class="C", run_id="r", records={"written": 7}).as_dict()

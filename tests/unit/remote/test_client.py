@@ -15,7 +15,7 @@ from airflow_kconnect.remote.access import Access, Credentials
 from airflow_kconnect.remote.client import RestClient
 from airflow_kconnect.remote.errors import ServerError
 from tests.support.certificates import self_signed
-from tests.support.connect_api import ConnectApi, connect_api
+from tests.support.connect.api import ConnectApi, connect_api
 
 BUSY = "Cannot complete request because of a conflicting operation (e.g. worker rebalance)"
 STALE = "Cannot complete request momentarily due to stale configuration"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.compiled_pyspark import compile_archive
+from tests.support.spark.compiled_pyspark import compile_archive
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.local.ports import LOOPBACK
-from tests.support import reader as reader_module
-from tests.support.markdown import Block, blocks
-from tests.support.reader import Reader
+from tests.support.pages import reader as reader_module
+from tests.support.pages.markdown import Block, blocks
+from tests.support.pages.reader import Reader
 
 PAGE = """\
 Type this:

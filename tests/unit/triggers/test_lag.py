@@ -12,7 +12,7 @@ from airflow.triggers.base import BaseEventTrigger
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.triggers.lag import ConnectorLagTrigger, Crossings
-from tests.support.versions import needs_airflow_3_2
+from tests.support.airflow.versions import needs_airflow_3_2
 
 SINK = {"name": "orders", "config": {"topics": "orders", "connector.class": "C", "connection.password": "db-secret-1"}}
 

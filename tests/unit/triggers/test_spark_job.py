@@ -14,7 +14,7 @@ from airflow.providers.common.compat.module_loading import import_string
 
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.triggers.spark_job import DriverPodTrigger, SparkJobTrigger, YarnApplicationTrigger
-from tests.support.resource_manager import APPLICATION, LOG, ResourceManager, resource_manager
+from tests.support.spark.resource_manager import APPLICATION, LOG, ResourceManager, resource_manager
 
 POLL_S = 0.01
 REPORT = RunReport("c", "sink", "C", "r", records={"written": 7}).as_dict()

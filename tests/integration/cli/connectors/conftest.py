@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 from airflow_kconnect.cli import app
 from tests.support import unique
 from tests.support.control import control_worker
-from tests.support.rest_server import rest_server
+from tests.support.pages.rest_server import rest_server
 
 Kconnect = Callable[..., Result]
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t", "tasks.max": "1"}

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
 from tests.support import unique
-from tests.support.connect_worker import ConnectWorker
+from tests.support.connect.worker import ConnectWorker
 
 pytestmark = [pytest.mark.connect, pytest.mark.exhaustive, pytest.mark.timeout(180)]
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
 from airflow_kconnect.local.ports import free_port
-from tests.support.rest_server import rest_server
+from tests.support.pages.rest_server import rest_server
 
 Kconnect = Callable[..., Result]
 TOKEN = "t0k3n-of-a-test"

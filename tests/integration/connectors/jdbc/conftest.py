@@ -10,9 +10,9 @@ import pytest
 
 from tests.integration.runtime.conftest import preview_here, run_here
 from tests.support import unique
-from tests.support.databases import Database
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.servers import Database
 from tests.support.kafka import read_all
-from tests.support.postgres import PostgresDatabase, PostgresServer
 
 __all__ = ["preview_here", "run_here"]
 

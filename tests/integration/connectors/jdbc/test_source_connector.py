@@ -9,7 +9,7 @@ import pytest
 from airflow_kconnect.connect.replay import Replay
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
-from tests.support.databases import Database
+from tests.support.databases.servers import Database
 
 _CREATE = "create table orders (id integer not null primary key, what varchar(50), changed timestamp{0} not null)"
 

@@ -17,10 +17,10 @@ from tests.integration.connectors.jdbc.sink.test_tables import row
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
 from tests.support.certificates import self_signed
-from tests.support.databases import Owner
-from tests.support.jdbc_sink import Sink
-from tests.support.mariadb import MariaDatabase, MariaServer
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.jdbc_sink import Sink
+from tests.support.databases.mariadb import MariaDatabase, MariaServer
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.servers import Owner
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
-from tests.support.browser import chromium
-from tests.support.connectors_page import ConnectorsPage, served
 from tests.support.control import control_worker
+from tests.support.pages.browser import chromium
+from tests.support.pages.connectors_page import ConnectorsPage, served
+from tests.support.pages.shop import open_shop
 from tests.support.registered import WorkerTopics
-from tests.support.shop import open_shop
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.status_topic.records import State
-from tests.support.connectors_page import ConnectorsPage, served
+from tests.support.pages.connectors_page import ConnectorsPage, served
 from tests.support.registered import Registered, WorkerTopics
 
 URL = "jdbc:postgresql://db/shop"

@@ -6,7 +6,7 @@ from selenium.webdriver.support.ui import Select
 
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.stores.target_states import TargetState
-from tests.support.connectors_page import ConnectorsPage
+from tests.support.pages.connectors_page import ConnectorsPage
 
 
 def choose(page: ConnectorsPage, connector_class: str) -> None:

@@ -11,10 +11,10 @@ from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.runtime.job import run
 from tests.integration.rest.page.test_create import choose
-from tests.support.connectors_page import ConnectorsPage
+from tests.support.connect.hosted import FILE, plugin_folder
 from tests.support.control import control_worker
-from tests.support.hosted import FILE, plugin_folder
 from tests.support.kafka import read_values
+from tests.support.pages.connectors_page import ConnectorsPage
 
 pytestmark = pytest.mark.exhaustive
 

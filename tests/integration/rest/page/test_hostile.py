@@ -12,9 +12,9 @@ from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.status_topic.records import State
 from tests.support import unique
-from tests.support.connectors_page import ConnectorsPage, served
 from tests.support.control import control_plane, control_worker
 from tests.support.kafka import create_topic
+from tests.support.pages.connectors_page import ConnectorsPage, served
 from tests.support.registered import Registered, WorkerTopics, dead_letter
 
 EVIL = "<img src=x onerror=\"document.title='hit'\"><script>document.title='hit'</script>"

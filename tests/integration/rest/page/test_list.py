@@ -11,7 +11,7 @@ from selenium.webdriver.common.keys import Keys
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.stores.status_topic.records import State
 from airflow_kconnect.stores.target_states import TargetState
-from tests.support.connectors_page import ConnectorsPage
+from tests.support.pages.connectors_page import ConnectorsPage
 from tests.support.registered import Registered, WorkerTopics
 
 FILE = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}

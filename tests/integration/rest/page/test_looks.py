@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
-from tests.support.connectors_page import ConnectorsPage, served
+from tests.support.pages.connectors_page import ConnectorsPage, served
 from tests.support.registered import WorkerTopics
 
 VIEWS = {

@@ -7,10 +7,10 @@ import time
 import pytest
 
 from tests.support import unique
-from tests.support.connectors_page import ConnectorsPage
 from tests.support.kafka import create_topic, produce
+from tests.support.pages.connectors_page import ConnectorsPage
+from tests.support.pages.shop import many
 from tests.support.registered import WorkerTopics
-from tests.support.shop import many
 
 pytestmark = pytest.mark.exhaustive
 

@@ -12,9 +12,9 @@ from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from tests.support import unique
-from tests.support.connectors_page import ConnectorsPage, served
 from tests.support.control import StartedRuns
 from tests.support.kafka import create_topic, produce
+from tests.support.pages.connectors_page import ConnectorsPage, served
 from tests.support.registered import Registered, WorkerTopics, dead_letter
 
 # Spark starts for a preview.

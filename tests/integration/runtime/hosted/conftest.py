@@ -11,8 +11,8 @@ from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
-from tests.support.hosted import FILE, TEST_PLUGINS, plugin_folder
-from tests.support.rough import rough_plugin
+from tests.support.connect.hosted import FILE, TEST_PLUGINS, plugin_folder
+from tests.support.connect.rough import rough_plugin
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
 

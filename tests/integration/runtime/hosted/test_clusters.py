@@ -10,7 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
 from tests.integration.runtime.conftest import missing_and_doubled
-from tests.support.connect_worker import ConnectWorker
+from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import eventually, read_values
 
 

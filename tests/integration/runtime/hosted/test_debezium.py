@@ -14,10 +14,10 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.runtime.job import run
 from tests.support import unique
-from tests.support.debezium import APICURIO, debezium_folder
+from tests.support.connect.debezium import APICURIO, debezium_folder
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.slots import debezium_config, write_wal
 from tests.support.kafka import read_values
-from tests.support.postgres import PostgresDatabase, PostgresServer
-from tests.support.slots import debezium_config, write_wal
 
 ROWS = 5000
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support import unique
+from tests.support.connect.tried import example
+from tests.support.databases.postgres import PostgresServer
 from tests.support.kafka import produce
-from tests.support.postgres import PostgresServer
-from tests.support.tried import example
 
 COORDINATES = "io.debezium:debezium-connector-jdbc:3.5.0.Final"
 

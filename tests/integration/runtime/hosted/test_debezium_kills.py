@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from tests.support import unique
-from tests.support.debezium import debezium_folder
-from tests.support.jobs import Job, command_of, kill_all, start_job, wait_gone
+from tests.support.connect.debezium import debezium_folder
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.slots import debezium_config
 from tests.support.kafka import read_values
-from tests.support.postgres import PostgresDatabase, PostgresServer
-from tests.support.slots import debezium_config
+from tests.support.spark.jobs import Job, command_of, kill_all, start_job, wait_gone
 
 KEYS = 300
 PHASES = ("validating", "starting the connector", "moving records", "moving records", "moving records", "stopping")

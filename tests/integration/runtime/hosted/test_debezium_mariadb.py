@@ -22,9 +22,9 @@ from airflow_kconnect.local.ports import LOOPBACK
 from airflow_kconnect.runtime.job import run
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets
 from tests.support import unique
+from tests.support.connect.tried import example
+from tests.support.databases.mariadb import MariaDatabase, MariaServer
 from tests.support.kafka import read_all, read_values
-from tests.support.mariadb import MariaDatabase, MariaServer
-from tests.support.tried import example
 
 COORDINATES = "io.debezium:debezium-connector-mariadb:3.5.0.Final"
 ROWS = 300

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.support.jobs import start_job
 from tests.support.kafka import produce, read_values
+from tests.support.spark.jobs import start_job
 
 Config = Callable[..., dict[str, str]]
 

@@ -17,8 +17,8 @@ from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.machine.spark_home import spark_home
 from tests.support import unique
+from tests.support.connect.tried import example
 from tests.support.kafka import create_topic, produce
-from tests.support.tried import example
 
 COORDINATES = ("org.apache.iceberg:iceberg-kafka-connect:1.9.2", "org.apache.iceberg:iceberg-parquet:1.9.2")
 

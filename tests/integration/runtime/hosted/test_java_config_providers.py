@@ -10,7 +10,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.hosting.keys import hosted_group
-from tests.support.java_plugins import CONFIG_PROVIDERS, compiled_plugin
+from tests.support.connect.java_plugins import CONFIG_PROVIDERS, compiled_plugin
 from tests.support.kafka import read_all, read_values
 
 SECRET = "tr0ub4dor&3"

@@ -11,8 +11,8 @@ from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from tests.support import unique
+from tests.support.connect.tried import example
 from tests.support.kafka import create_topic, produce, read_all
-from tests.support.tried import example
 
 COORDINATES = "org.apache.kafka:connect-mirror:4.3.0"
 

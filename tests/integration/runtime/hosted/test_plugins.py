@@ -11,8 +11,8 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
-from tests.support.hosted import FILE, plugin_folder
-from tests.support.java_plugins import CONNECT_FILE_JAR, cache_with_downloads, connect_file_jars
+from tests.support.connect.hosted import FILE, plugin_folder
+from tests.support.connect.java_plugins import CONNECT_FILE_JAR, cache_with_downloads, connect_file_jars
 from tests.support.kafka import read_values
 
 Config = Callable[..., dict[str, str]]

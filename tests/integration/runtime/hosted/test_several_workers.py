@@ -15,8 +15,8 @@ import psutil
 import pytest
 
 from airflow_kconnect.kafka.admin import KafkaAdmin
-from tests.support.jobs import Job, command_of, kill_all, start_job, wait_gone
 from tests.support.kafka import produce, read_values
+from tests.support.spark.jobs import Job, command_of, kill_all, start_job, wait_gone
 
 Config = Callable[..., dict[str, str]]
 Run = Callable[..., Any]

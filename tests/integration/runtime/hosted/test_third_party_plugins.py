@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.support import unique
+from tests.support.connect.tried import example
 from tests.support.kafka import read_values
-from tests.support.tried import example
 
 CONVERTER = "io.apicurio:apicurio-registry-utils-converter:2.6.13.Final"
 TRANSFORMATIONS = "io.debezium:debezium-connector-postgres:3.5.0.Final"

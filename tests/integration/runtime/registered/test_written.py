@@ -25,8 +25,8 @@ from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.run import SourceRun
 from tests.integration.runtime.registered.written_cases import CASES
 from tests.support import unique
+from tests.support.connectors.shaped_source import Shaped, ShapedSource
 from tests.support.kafka import create_topic, read_values
-from tests.support.shaped_source import Shaped, ShapedSource
 
 
 class CorpusSource(ShapedSource):

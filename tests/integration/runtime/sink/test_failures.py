@@ -11,8 +11,8 @@ import pytest
 from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_OK
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
-from tests.support.jobs import kill_job_at, start_job
 from tests.support.kafka import produce
+from tests.support.spark.jobs import kill_job_at, start_job
 
 pytestmark = pytest.mark.spark_submit
 

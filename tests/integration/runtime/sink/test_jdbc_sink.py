@@ -17,9 +17,9 @@ from airflow_kconnect.local.broker_files import worker_config
 from airflow_kconnect.runtime.job import run
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
-from tests.support.databases import Database
+from tests.support.databases.postgres import PostgresServer
+from tests.support.databases.servers import Database
 from tests.support.kafka import Record, create_topic, read_all
-from tests.support.postgres import PostgresServer
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
 KEYED = {"insert.mode": "upsert", "pk.mode": "record_key", "delete.enabled": "true", "auto.create": "true"}

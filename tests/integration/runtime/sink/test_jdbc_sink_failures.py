@@ -11,11 +11,11 @@ import pytest
 from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import kill_points, unique
-from tests.support.databases import Database
-from tests.support.jdbc_databases import H2Database
-from tests.support.jobs import kill_job_at, start_job
+from tests.support.databases.jdbc_databases import H2Database
+from tests.support.databases.postgres import PostgresServer
+from tests.support.databases.servers import Database
 from tests.support.kafka import produce, read_all
-from tests.support.postgres import PostgresServer
+from tests.support.spark.jobs import kill_job_at, start_job
 
 pytestmark = pytest.mark.spark_submit
 

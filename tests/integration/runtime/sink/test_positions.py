@@ -30,8 +30,8 @@ from airflow_kconnect.stores.sink_positions import marked_topic
 from airflow_kconnect.stores.transactional_ids import driver_id
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
+from tests.support.connectors.lossy_sink import LossySink
 from tests.support.kafka import create_topic, produce
-from tests.support.lossy_sink import LossySink
 from tests.support.positions import commit
 
 LATEST = {"consumer.override.auto.offset.reset": "latest"}

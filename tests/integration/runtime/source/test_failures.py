@@ -14,8 +14,8 @@ from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
 from tests.support import kill_points
-from tests.support.jobs import command_of, kill_all, start_job, wait_gone
 from tests.support.kafka import read_all, read_values
+from tests.support.spark.jobs import command_of, kill_all, start_job, wait_gone
 
 pytestmark = pytest.mark.spark_submit
 

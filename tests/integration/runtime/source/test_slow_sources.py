@@ -18,8 +18,8 @@ from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.run import SourceRun
 from tests.support import unique
+from tests.support.connectors.quiet_source import QuietSource
 from tests.support.kafka import read_values
-from tests.support.quiet_source import QuietSource
 
 SCHEMALESS = {
     "key.converter": "org.apache.kafka.connect.json.JsonConverter",

@@ -12,8 +12,8 @@ from airflow_kconnect.connect.run import EXIT_FENCED
 from airflow_kconnect.runtime.source import run as source_run
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
-from tests.support.jobs import Job, start_job
 from tests.support.kafka import read_all
+from tests.support.spark.jobs import Job, start_job
 
 pytestmark = pytest.mark.spark_submit
 

@@ -15,8 +15,8 @@ from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.source.run import SourceRun
 from tests.support import unique
+from tests.support.connectors.priced_source import PricedSource
 from tests.support.kafka import read_values
-from tests.support.priced_source import PricedSource
 
 PRICES = "1.25,0E-999999999,3"
 JSON = {

@@ -13,7 +13,7 @@ from airflow_kconnect.stores.config_topic.records import RestartRequest
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.target_states import TargetState
 from tests.support import unique
-from tests.support.connect_records import put_restart, put_task_count, put_tasks
+from tests.support.connect.records import put_restart, put_task_count, put_tasks
 from tests.support.kafka import eventually, produce, read_all
 
 Stores = Callable[..., ConfigStore]

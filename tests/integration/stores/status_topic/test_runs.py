@@ -16,7 +16,7 @@ from airflow_kconnect.stores.status_topic.runs import TRACE_MAX, RunStatuses
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.support import unique
-from tests.support.connect_records import may_replace
+from tests.support.connect.records import may_replace
 from tests.support.kafka import create_topic, read_all
 
 

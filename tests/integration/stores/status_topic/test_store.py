@@ -14,7 +14,7 @@ from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, St
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.support import unique
-from tests.support.connect_records import put_topic
+from tests.support.connect.records import put_topic
 from tests.support.kafka import create_topic, eventually, produce, read_all
 
 Stores = Callable[..., StatusStore]

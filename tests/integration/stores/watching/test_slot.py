@@ -13,9 +13,9 @@ from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.stores.watching.positions import ConnectorPositions
 from airflow_kconnect.stores.watching.slot import Slot, SlotAddress, SlotCondition, check_slot, read_slot
 from tests.support import unique
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.slots import debezium_config, reader_of, slot_of, write_wal
 from tests.support.positions import commit_source
-from tests.support.postgres import PostgresDatabase, PostgresServer
-from tests.support.slots import debezium_config, reader_of, slot_of, write_wal
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,9 @@ import pytest
 from airflow_kconnect.stores.watching.slot import SlotAddress
 from airflow_kconnect.stores.watching.slot_goal import SlotGoal
 from tests.support import unique
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.slots import debezium_config, reader_of, slot_of, write_wal
 from tests.support.kafka import eventually
-from tests.support.postgres import PostgresDatabase, PostgresServer
-from tests.support.slots import debezium_config, reader_of, slot_of, write_wal
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from airflow_kconnect.connect.data import struct as struct_schema
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.smt.insert_field import InsertFieldValue
+from tests.support.connectors.sinks import record_frame
 from tests.support.previews import DEFAULTED, LONG, TEXT, bare, of, struct, transformed, values_of
-from tests.support.sinks import record_frame
 
 NO_MAP = "DataException: Only Map objects supported in absence of schema for [field insertion], found: "
 NO_STRUCT = "DataException: Only Struct objects supported for [field insertion], found: "

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.java_plugins.jars import open_jar
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
 from airflow_kconnect.connect.validation.connector import Inspection, inspect_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from tests.support.java_plugins import (
+from tests.support.connect.java_plugins import (
     CONNECT_FILE_JAR,
     FILE_SOURCE,
     TRANSFORMATIONS,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.java_plugins import connect_file_jars, write_jar
+from tests.support.connect.java_plugins import connect_file_jars, write_jar
 
 MakeJar = Callable[..., Path]
 

@@ -13,7 +13,7 @@ from airflow_kconnect.connect.java_plugins.class_files import NotAClass, parse
 from airflow_kconnect.connect.java_plugins.index import kind_of
 from airflow_kconnect.connect.java_plugins.jars import open_jar
 from airflow_kconnect.local.broker import KAFKA_VERSION
-from tests.support.java_plugins import FILE_SOURCE, SINKS, SOURCES
+from tests.support.connect.java_plugins import FILE_SOURCE, SINKS, SOURCES
 from tests.unit.connect.java_plugins.conftest import MakeJar
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.java_plugins.problems import problems
-from tests.support.java_plugins import SOURCES, source_jar, write_jar
+from tests.support.connect.java_plugins import SOURCES, source_jar, write_jar
 
 
 def texts(*plugin_path: Path) -> list[str]:

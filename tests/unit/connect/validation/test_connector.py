@@ -11,7 +11,7 @@ from airflow_kconnect.connect.validation.connector import (
     ValidatedConfig,
     validate_connector,
 )
-from tests.support.fake_plugins import SINK, SOURCE, FakeSource, errors_of, warnings_of, worker
+from tests.support.connectors.fake_plugins import SINK, SOURCE, FakeSource, errors_of, warnings_of, worker
 
 pytestmark = pytest.mark.usefixtures("fake_plugins")
 

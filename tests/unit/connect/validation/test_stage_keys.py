@@ -10,7 +10,7 @@ from airflow_kconnect.connect.validation.connector import (
     source_config,
     validate_connector,
 )
-from tests.support.fake_plugins import SOURCE, errors_of, warnings_of
+from tests.support.connectors.fake_plugins import SOURCE, errors_of, warnings_of
 
 pytestmark = pytest.mark.usefixtures("fake_plugins")
 

@@ -7,7 +7,7 @@ import pytest
 from airflow_kconnect.connect.validation.connector import (
     validate_connector,
 )
-from tests.support.fake_plugins import SINK, SOURCE, errors_of, worker
+from tests.support.connectors.fake_plugins import SINK, SOURCE, errors_of, worker
 
 pytestmark = pytest.mark.usefixtures("fake_plugins")
 

@@ -11,7 +11,7 @@ import pytest
 
 from airflow_kconnect.hosted.plugins import archives
 from airflow_kconnect.machine.errors import SetupError
-from tests.support.java_plugins import write_jar
+from tests.support.connect.java_plugins import write_jar
 
 
 @pytest.fixture

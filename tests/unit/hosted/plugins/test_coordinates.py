@@ -15,7 +15,13 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.plugins.coordinates import provide
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import Java, find_java
-from tests.support.java_plugins import CONNECT_FILE, CONNECT_FILE_JAR, FILE_SOURCE, cache_with_downloads, write_jar
+from tests.support.connect.java_plugins import (
+    CONNECT_FILE,
+    CONNECT_FILE_JAR,
+    FILE_SOURCE,
+    cache_with_downloads,
+    write_jar,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.hosted.plugins.install import install, record_of, remove
 from airflow_kconnect.machine.errors import SetupError
-from tests.support.java_plugins import (
+from tests.support.connect.java_plugins import (
     CONNECT_FILE,
     CONNECT_FILE_JAR,
     FILE_SOURCE,

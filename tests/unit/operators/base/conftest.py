@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.run import event_line
-from tests.support.fake_spark import FakeSpark, printing
-from tests.support.operator_runs import REPORT
+from tests.support.airflow.operator_runs import REPORT
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 
 @pytest.fixture

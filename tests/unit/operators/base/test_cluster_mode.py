@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.operators.base import ConnectorOperator
-from tests.support.fake_spark import FakeSpark, printing
-from tests.support.operator_runs import context, source
+from tests.support.airflow.operator_runs import context, source
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 
 class TestClusterMode:

@@ -12,8 +12,8 @@ from airflow.sdk import DAG
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator, connector_alias
 from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.operators.base import ConnectorOperator
-from tests.support.fake_spark import FakeSpark
-from tests.support.operator_runs import CONFIG, REPORT, SOURCE, context, source
+from tests.support.airflow.operator_runs import CONFIG, REPORT, SOURCE, context, source
+from tests.support.spark.fake_spark import FakeSpark
 
 
 class TestConfigurationErrors:

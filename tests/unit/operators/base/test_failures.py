@@ -16,8 +16,8 @@ from airflow_kconnect.errors import (
     ConnectorRetriableError,
     ConnectorRunError,
 )
-from tests.support.fake_spark import FakeSpark, printing
-from tests.support.operator_runs import SOURCE, context, source
+from tests.support.airflow.operator_runs import SOURCE, context, source
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 
 class TestExitCodes:

@@ -9,8 +9,8 @@ import pytest
 from airflow.sdk import DAG, Asset, AssetAlias
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator, connector_alias, topic_asset
-from tests.support.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
-from tests.support.fake_spark import FakeSpark
+from tests.support.connectors.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
+from tests.support.spark.fake_spark import FakeSpark
 
 
 @pytest.fixture

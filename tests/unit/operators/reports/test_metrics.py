@@ -17,8 +17,8 @@ from airflow.sdk.observability import stats
 from airflow.sdk.observability.metrics.stats_utils import get_stats_factory
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
-from tests.support.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
-from tests.support.fake_spark import FakeSpark
+from tests.support.connectors.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
+from tests.support.spark.fake_spark import FakeSpark
 
 BAD = {"read": 9, "written": 6, "filtered": 1, "dead_lettered": 2}
 

@@ -12,8 +12,8 @@ from airflow.sdk import BaseNotifier
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.run import event_line
-from tests.support.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
-from tests.support.fake_spark import FakeSpark, printing
+from tests.support.connectors.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 BAD = {"read": 7, "written": 5, "dead_lettered": 2}
 BEHIND: dict[str, Any] = {"lag": {"a": 6, "b": 5}, "lag_max": 6}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from airflow_kconnect.connect.errors import DataError
-from tests.support.split_writing import FullProducer, Writing, lines
+from tests.support.connectors.split_writing import FullProducer, Writing, lines
 
 
 class TestRecords:

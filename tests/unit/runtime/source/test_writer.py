@@ -22,7 +22,7 @@ from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.stores.offset_topic.records import Marker, marker_key, offset_key, offset_value
-from tests.support.split_writing import POINTER, FlushedProducer, NoCommit, Writing, lines
+from tests.support.connectors.split_writing import POINTER, FlushedProducer, NoCommit, Writing, lines
 
 
 class TestTransactions:

@@ -20,9 +20,9 @@ from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.machine.ivy import resolve
 from airflow_kconnect.machine.java import find_java
-from tests.support.databases import Database
-from tests.support.mariadb import MariaServer
-from tests.support.postgres import PostgresServer
+from tests.support.databases.mariadb import MariaServer
+from tests.support.databases.postgres import PostgresServer
+from tests.support.databases.servers import Database
 
 ROWS = 100
 

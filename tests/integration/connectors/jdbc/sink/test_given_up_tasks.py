@@ -17,8 +17,8 @@ from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.process.progress import ProgressMonitor
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
 from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA
-from tests.support.jdbc_sink import Sink
-from tests.support.postgres import PostgresServer
+from tests.support.databases.jdbc_sink import Sink
+from tests.support.databases.postgres import PostgresServer
 
 _ROWS = 90_000  # of which Arrow makes several batches
 _PLACE = TopicPartition("t", 0)

@@ -22,8 +22,8 @@ from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, COORDINATES
 from airflow_kconnect.connectors.jdbc.sink.naming import Table
 from tests.integration.connectors.jdbc.sink.test_values import VALUE
 from tests.support import unique
-from tests.support.jdbc_databases import DerbyDatabase, H2Database, JdbcDatabase
-from tests.support.jdbc_sink import Record, Sink, frame_of
+from tests.support.databases.jdbc_databases import DerbyDatabase, H2Database, JdbcDatabase
+from tests.support.databases.jdbc_sink import Record, Sink, frame_of
 
 ROW = struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA))
 KEY = struct(("id", INT32_SCHEMA))

@@ -28,9 +28,9 @@ from airflow_kconnect.connect.data import (
     struct,
 )
 from airflow_kconnect.connectors.jdbc.sink.config import NESTED
-from tests.support.databases import Database, DuckDbDatabase
-from tests.support.jdbc_sink import Record, Sink
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.jdbc_sink import Record, Sink
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.servers import Database, DuckDbDatabase
 
 PRICE = ConnectSchema(SchemaType.BYTES, name=DECIMAL, parameters={"scale": "2"})
 DAY = ConnectSchema(SchemaType.INT32, name=DATE)

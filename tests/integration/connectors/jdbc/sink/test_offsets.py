@@ -8,7 +8,7 @@ from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import FencedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connectors.jdbc.sink_connector import ConfluentJdbcSink
-from tests.support.databases import Database
+from tests.support.databases.servers import Database
 
 ZERO, ONE = TopicPartition("orders", 0), TopicPartition("orders", 1)
 

@@ -11,10 +11,10 @@ from pyspark.sql import SparkSession
 from airflow_kconnect.connect.data import INT32_SCHEMA, OPTIONAL_STRING_SCHEMA, struct
 from airflow_kconnect.connect.errors import ConfigError, DataError, RefusedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
-from tests.support.databases import Database
-from tests.support.jdbc_sink import Record, Sink
-from tests.support.mariadb import MariaDatabase, MariaServer
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.jdbc_sink import Record, Sink
+from tests.support.databases.mariadb import MariaDatabase, MariaServer
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.servers import Database
 
 ROW = struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA))
 KEY = struct(("id", INT32_SCHEMA))

@@ -18,8 +18,8 @@ from airflow_kconnect.connect.data import (
 )
 from airflow_kconnect.connect.errors import RefusedError
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
-from tests.support.databases import Database
-from tests.support.jdbc_sink import Record, Sink
+from tests.support.databases.jdbc_sink import Record, Sink
+from tests.support.databases.servers import Database
 
 OLD = struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA))
 SIZE = ConnectSchema(SchemaType.INT32, default=7)

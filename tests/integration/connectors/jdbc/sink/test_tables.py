@@ -20,8 +20,8 @@ from airflow_kconnect.connect.data import (
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
-from tests.support.databases import Database
-from tests.support.jdbc_sink import Record, Sink
+from tests.support.databases.jdbc_sink import Record, Sink
+from tests.support.databases.servers import Database
 
 ROW = struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA))
 KEY = struct(("id", INT32_SCHEMA))

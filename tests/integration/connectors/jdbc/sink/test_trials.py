@@ -17,7 +17,7 @@ from airflow_kconnect.connectors.jdbc.databases.postgresql.writing import Postgr
 from airflow_kconnect.connectors.jdbc.sink.config import confluent_keys, settings_of
 from airflow_kconnect.connectors.jdbc.sink.layouts import layout_of
 from airflow_kconnect.connectors.jdbc.sink.writer import JdbcWriter
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
 
 ROW = Shape(struct(("id", INT32_SCHEMA), ("name", OPTIONAL_STRING_SCHEMA)))
 KEY = Shape(struct(("id", INT32_SCHEMA)))

@@ -34,9 +34,9 @@ from airflow_kconnect.connectors.jdbc.databases.postgresql.cells import copy_val
 from airflow_kconnect.connectors.jdbc.databases.postgresql.lines import Lines
 from airflow_kconnect.connectors.jdbc.sink.config import confluent_keys, settings_of
 from airflow_kconnect.connectors.jdbc.sink.layouts import TableColumn
-from tests.support.databases import Database
-from tests.support.jdbc_sink import Record, Sink
-from tests.support.postgres import PostgresServer
+from tests.support.databases.jdbc_sink import Record, Sink
+from tests.support.databases.postgres import PostgresServer
+from tests.support.databases.servers import Database
 
 DECIMAL_SCHEMA = ConnectSchema(SchemaType.BYTES, name=DECIMAL, parameters={"scale": "6"})
 DATE_SCHEMA = ConnectSchema(SchemaType.INT32, name=DATE)

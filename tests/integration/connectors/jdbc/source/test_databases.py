@@ -14,9 +14,9 @@ from airflow_kconnect.connectors.jdbc.driver.gateway import connect
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
-from tests.support import mariadb as mariadb_support
-from tests.support.databases import Database, DuckDbDatabase, SqliteDatabase
-from tests.support.mariadb import MariaServer
+from tests.support.databases import mariadb as mariadb_support
+from tests.support.databases.mariadb import MariaServer
+from tests.support.databases.servers import Database, DuckDbDatabase, SqliteDatabase
 
 _MYSQL = """
 create table kinds (

@@ -7,7 +7,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConnectError
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 _QUERY = (
     "select g as n, 1 / (case when g = 55000 then (select d from divisor) else 1 end) as q"

@@ -11,8 +11,8 @@ import pytest
 from airflow_kconnect.connect.run import EXIT_RETRIABLE
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
-from tests.support.jobs import kill_job_at, start_job
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
+from tests.support.spark.jobs import kill_job_at, start_job
 
 pytestmark = pytest.mark.spark_submit
 

@@ -12,7 +12,7 @@ import pytest
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
-from tests.support.postgres import PostgresDatabase, PostgresServer
+from tests.support.databases.postgres import PostgresDatabase, PostgresServer
 
 _SHORT = {"late.commits.wait.ms": "200"}
 _TIMESTAMP = {"mode": "timestamp", "timestamp.column.name": "at", **_SHORT}

@@ -11,7 +11,7 @@ from airflow_kconnect.runtime.source import run as source_run
 from airflow_kconnect.runtime.spark_jobs import collect_reports
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 # The first rows come at once, so that the transaction begins; the others take five seconds.
 _SLOW = "select g as n from generate_series(1, 30025) g where g <= 30000 or pg_sleep(0.2) is not null"

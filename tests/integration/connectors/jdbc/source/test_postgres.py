@@ -14,8 +14,8 @@ from airflow_kconnect.connectors.jdbc.source.planning import Planner
 from airflow_kconnect.stores.offset_topic.records import offset_key
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
+from tests.support.databases.postgres import PostgresDatabase
 from tests.support.kafka import produce, read_all, read_values
-from tests.support.postgres import PostgresDatabase
 
 _TYPES = """
 create type mood as enum ('sad', 'happy');

@@ -8,7 +8,7 @@ import pytest
 
 from tests.integration.connectors.jdbc.conftest import SourceConfig
 from tests.integration.runtime.conftest import Preview, Run
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 
 @pytest.mark.exhaustive

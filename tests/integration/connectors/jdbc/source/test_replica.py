@@ -9,7 +9,7 @@ import pytest
 
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
-from tests.support.postgres import PostgresDatabase, PostgresReplica, PostgresServer
+from tests.support.databases.postgres import PostgresDatabase, PostgresReplica, PostgresServer
 
 ROWS = 5_000
 

@@ -8,7 +8,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.runtime.source import run as source_run
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
-from tests.support.postgres import PostgresDatabase
+from tests.support.databases.postgres import PostgresDatabase
 
 
 @pytest.mark.parametrize("mode", ["incrementing", "bulk"])

@@ -14,7 +14,7 @@ from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.runtime.source import poll as poll_source
 from airflow_kconnect.runtime.source.acknowledgements import AckWriter
 from airflow_kconnect.runtime.source.poll import PollSettings
-from tests.support.scripted_task import ID, SHAPES, MakeSettings, ScriptedTask
+from tests.support.connectors.scripted_task import ID, SHAPES, MakeSettings, ScriptedTask
 
 
 @pytest.fixture

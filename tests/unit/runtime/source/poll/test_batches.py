@@ -17,7 +17,7 @@ from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.converters.header_text.converter import SimpleHeaderConverter
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
 from airflow_kconnect.runtime.source.poll import _arrow, _columns, _error_batch, _part
-from tests.support.scripted_task import ID, PARTITION, POINT, SHAPES
+from tests.support.connectors.scripted_task import ID, PARTITION, POINT, SHAPES
 
 
 def row_of(record: SourceRecord, shapes: RecordShapes = SHAPES, headers: HeaderStage = RAW) -> dict[str, Any]:

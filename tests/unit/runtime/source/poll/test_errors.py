@@ -14,7 +14,7 @@ from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableEr
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.runtime.source import poll as poll_source
 from airflow_kconnect.runtime.source.poll import PollSettings, _poller
-from tests.support.scripted_task import PARTITION, MakeSettings, NoConstructor, NoStart, Scripted, records
+from tests.support.connectors.scripted_task import PARTITION, MakeSettings, NoConstructor, NoStart, Scripted, records
 
 
 @pytest.fixture

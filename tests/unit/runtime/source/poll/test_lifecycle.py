@@ -9,7 +9,7 @@ import pytest
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.runtime.source.acknowledgements import AckWriter
 from airflow_kconnect.runtime.source.poll import _HostedTask
-from tests.support.scripted_task import PARTITION, MakeSettings, NoStart, Scripted, ScriptedTask, records
+from tests.support.connectors.scripted_task import PARTITION, MakeSettings, NoStart, Scripted, ScriptedTask, records
 
 
 def wait_for(calls: list[str], last: str) -> list[str]:

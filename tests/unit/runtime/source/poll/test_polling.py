@@ -7,7 +7,7 @@ import time
 import pytest
 
 from airflow_kconnect.runtime.source.poll import _HostedTask
-from tests.support.scripted_task import MakeSettings, Scripted, numbers, records
+from tests.support.connectors.scripted_task import MakeSettings, Scripted, numbers, records
 
 
 class TestPolling:

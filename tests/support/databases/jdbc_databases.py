@@ -16,7 +16,7 @@ from airflow_kconnect.connectors.jdbc.driver import jvm
 from airflow_kconnect.connectors.jdbc.driver.drivers import driver_jars, driver_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from tests.support import unique
-from tests.support.databases import Database
+from tests.support.databases.servers import Database
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 from confluent_kafka import Producer
 
 from tests.support import unique
+from tests.support.airflow.standalone import ConnectorDag, StandaloneAirflow, wait_for
 from tests.support.kafka import create_topic
-from tests.support.standalone import ConnectorDag, StandaloneAirflow, wait_for
 
 MIDNIGHT = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() * 1000)
 HOUR = 3_600_000

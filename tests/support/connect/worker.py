@@ -19,7 +19,7 @@ from airflow_kconnect.local.server import QUICK_START
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.errors import SetupError, readable_os_errors
 from airflow_kconnect.machine.java import find_java
-from tests.support.connect_rest import ConnectRest
+from tests.support.connect.rest import ConnectRest
 
 CONNECT = (
     *(f"org.apache.kafka:connect-{part}:{KAFKA_VERSION}" for part in ("runtime", "json", "transforms", "file")),

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from airflow_kconnect.local.ports import LOOPBACK
-from tests.support.databases import end
-from tests.support.postgres import PostgresDatabase, programs
+from tests.support.databases.postgres import PostgresDatabase, programs
+from tests.support.databases.servers import end
 
 
 def debezium_config(database: PostgresDatabase, slot: str, **more: str) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.markdown import REPOSITORY, Block, blocks
+from tests.support.pages.markdown import REPOSITORY, Block, blocks
 
 README = REPOSITORY / "README.md"
 QUICKSTART = REPOSITORY / "docs" / "quickstart.md"

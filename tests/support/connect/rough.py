@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.support.java_plugins import SINKS, SOURCES, compiled_plugin
+from tests.support.connect.java_plugins import SINKS, SOURCES, compiled_plugin
 
 
 def rough_plugin(folder: Path) -> Path:

@@ -18,7 +18,7 @@ from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 
-from tests.support.browser import SCREENSHOTS
+from tests.support.pages.browser import SCREENSHOTS
 
 _PATIENCE_S = 10.0
 

@@ -19,8 +19,8 @@ import pytest
 from airflow_kconnect.local.broker import DEFAULT_PORT
 from airflow_kconnect.local.ports import free_port, is_taken
 from airflow_kconnect.machine.process_tree import kill_tree
-from tests.support.markdown import Block
-from tests.support.page_steps import QUICKSTART, README
+from tests.support.pages.markdown import Block
+from tests.support.pages.page_steps import QUICKSTART, README
 
 # All that the reader's shell inherits from this process: nothing of Airflow, Python or this project. Java's options are
 # those of all tests: a page has a dozen small jobs, for which its optimising compiler does not pay off.

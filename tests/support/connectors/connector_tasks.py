@@ -11,7 +11,7 @@ import pytest
 from airflow.sdk.execution_time.context import OutletEventAccessors
 
 from airflow_kconnect.connect.run import RunReport, event_line
-from tests.support.fake_spark import FakeSpark, printing
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 SOURCE = {"name": "lines", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}
 SINK = {"name": "files", "connector.class": "DirectorySink", "topics": "lines", "directory": "/lake"}

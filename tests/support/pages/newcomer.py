@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.markdown import REPOSITORY
+from tests.support.pages.markdown import REPOSITORY
 
 CLONE_URL = "https://github.com/airflow-kconnect/airflow_kconnect"
 

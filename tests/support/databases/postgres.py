@@ -10,7 +10,7 @@ from typing import Any
 
 from airflow_kconnect.local.ports import LOOPBACK
 from tests.support import unique
-from tests.support.databases import Database, Server, install, program
+from tests.support.databases.servers import Database, Server, install, program
 
 _SETTINGS = {
     "fsync": "off",

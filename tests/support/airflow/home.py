@@ -23,7 +23,7 @@ def use_own_airflow_home() -> Path:
     os.environ |= {
         _OURS: str(home),
         "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(Path(__file__).parents[2] / "dags"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(Path(__file__).parents[3] / "dags"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": f"sqlite:///{home / 'airflow.db'}",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",

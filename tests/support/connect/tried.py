@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from tests.support import unique
-from tests.support.markdown import REPOSITORY, blocks
+from tests.support.pages.markdown import REPOSITORY, blocks
 
 PAGE = REPOSITORY / "docs" / "guides" / "java-connectors-tried.md"
 

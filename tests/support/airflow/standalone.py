@@ -21,7 +21,7 @@ import psutil
 from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.machine.process_tree import kill_tree
 
-_REPOSITORY = Path(__file__).parents[2]
+_REPOSITORY = Path(__file__).parents[3]
 
 
 class StandaloneAirflow:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import mariadb
+from tests.support.databases import mariadb
 
 _FOR_SINKS = ("duckdb", "h2")
 

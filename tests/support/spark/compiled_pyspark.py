@@ -1,4 +1,4 @@
-"""PySpark's archive with compiled modules: `python -m tests.support.compiled_pyspark`, which `make setup` does.
+"""PySpark's archive with compiled modules: `python -m tests.support.spark.compiled_pyspark`, which `make setup` does.
 
 Python keeps nothing that it has compiled from an archive. Each job imports a hundred modules from this one, twice: in
 its driver and in the process that its workers come from: 1.7 CPU seconds of the 13 that an empty job takes.

@@ -11,7 +11,7 @@ from typing import Any
 from airflow_kconnect.local.ports import LOOPBACK
 from tests.support import unique
 from tests.support.certificates import self_signed
-from tests.support.databases import USER, Database, Server, install, program
+from tests.support.databases.servers import USER, Database, Server, install, program
 
 _BINARY_LOG = ("--server-id=1", "--log-bin=binlog", "--binlog-format=ROW", "--binlog-row-image=FULL")
 

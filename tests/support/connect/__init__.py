@@ -1,0 +1,1 @@
+"""Kafka Connect for tests: its worker, its REST API, Java plug-ins."""

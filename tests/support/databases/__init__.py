@@ -1,0 +1,1 @@
+"""Database servers for tests, and what the tests of JDBC have in common."""

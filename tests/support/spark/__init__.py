@@ -1,0 +1,1 @@
+"""Spark for tests: real jobs, a fake spark-submit, clusters."""
