@@ -24,20 +24,6 @@ class Foldable(Protocol):
 
 
 S = TypeVar("S", bound=Foldable)
-S_co = TypeVar("S_co", bound=Foldable, covariant=True)
-
-
-class TopicState(Protocol[S_co]):
-    """The state of a topic, as its readers see it: a `LogReader` or a `LogFollower`."""
-
-    def read_to_end(self, timeout_s: float = 30.0, *, committed: bool = False) -> None:
-        """Return once everything that is in the topic now has been folded."""
-
-    def look(self, ask: Callable[[S_co], T]) -> T:
-        """What `ask` returns for the state, which does not change meanwhile."""
-
-    def close(self) -> None:
-        """Free what it holds; it cannot be used afterwards."""
 
 
 class LogReader(Generic[S]):
