@@ -8,6 +8,7 @@ from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
+from airflow_kconnect.converters.registered.flags import CACHED, flag_values, flags_config
 
 _FLAGS = (
     (
@@ -53,8 +54,8 @@ _FROM_OBJECTS = "it is about how Java objects are written; Connect's data have a
 _INTO_OBJECTS = "it is about the Java class of what is read; a converter always reads Connect's data"
 _WITHOUT_EFFECT = (
     ("ignore.modern.dialects", Type.BOOLEAN, False, "schemas of all drafts are read by the same rules"),
-    ("schemas.cache.size", Type.INT, 1000, "all schemas of a run are known while it lasts"),
-    ("schemas.cache.config", Type.INT, 1000, "all schemas of a run are known while it lasts"),
+    ("schemas.cache.size", Type.INT, 1000, CACHED),
+    ("schemas.cache.config", Type.INT, 1000, CACHED),
     ("json.schema.spec.version", Type.STRING, "draft_7", _FROM_CLASSES),
     ("json.oneof.for.nullables", Type.BOOLEAN, True, _FROM_CLASSES),
     ("json.default.property.inclusion", Type.STRING, None, _FROM_OBJECTS),
@@ -73,9 +74,7 @@ _WITHOUT_EFFECT = (
 
 def json_schema_config() -> ConfigDef:
     """The format's keys, without those of the registry."""
-    definition = ConfigDef()
-    for name, default, importance, documentation in _FLAGS:
-        definition.define(name, Type.BOOLEAN, default, importance, documentation)
+    definition = flags_config(_FLAGS)
     definition.define(
         "decimal.format",
         Type.STRING,
@@ -127,5 +126,4 @@ class JsonSchemaSettings:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> JsonSchemaSettings:
         """From parsed values; keys that are missing have their defaults."""
-        given = {name.replace(".", "_"): values[name] for name, *_ in _FLAGS if name in values}
-        return cls(**given, decimal_format=str(values.get("decimal.format", BASE64)).upper())
+        return cls(**flag_values(_FLAGS, values), decimal_format=str(values.get("decimal.format", BASE64)).upper())

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Type
+from airflow_kconnect.connect.config import ConfigDef, Importance
+from airflow_kconnect.converters.registered.flags import define_schema_cache, flag_values, flags_config
 
 _FLAGS = (
     (
@@ -76,17 +77,7 @@ _FLAGS = (
 
 def protobuf_config() -> ConfigDef:
     """The format's keys, without those of the registry."""
-    definition = ConfigDef()
-    for name, default, importance, documentation in _FLAGS:
-        definition.define(name, Type.BOOLEAN, default, importance, documentation)
-    return definition.define(
-        "schemas.cache.config",
-        Type.INT,
-        1000,
-        Importance.LOW,
-        "Size of the cache of converted schemas.",
-        without_effect="all schemas of a run are known while it lasts",
-    )
+    return define_schema_cache(flags_config(_FLAGS))
 
 
 @dataclass(frozen=True)
@@ -109,5 +100,4 @@ class ProtobufSettings:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> ProtobufSettings:
         """From parsed values; keys that are missing have their defaults."""
-        given = {name.replace(".", "_"): values[name] for name, *_ in _FLAGS if name in values}
-        return cls(**given)
+        return cls(**flag_values(_FLAGS, values))
