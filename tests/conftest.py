@@ -1,4 +1,4 @@
-"""Fixtures for every test: one real Kafka broker for the whole run, and names that nobody else uses."""
+"""Fixtures for every test: one real Kafka broker for the whole run, and names that no one else uses."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class TestEveryFormat:
         (warning,) = lake.warnings
         assert warning.startswith("the files of topic t have no fields `more`")
 
-    def test_fields_that_are_missing_are_no_change(self, spark: SparkSession, tmp_path: Path, format: str) -> None:
+    def test_missing_fields_are_not_a_change(self, spark: SparkSession, tmp_path: Path, format: str) -> None:
         lake = Lake(spark, tmp_path, "fail", format)
         assert lake.run(FIRST, (5, (7,))) == []
         assert lake.rows[1]["id"] == 7

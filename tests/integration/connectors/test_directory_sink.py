@@ -199,7 +199,7 @@ def test_parquet_has_the_members_of_all_shapes(spark: SparkSession, tmp_path: Pa
     ]
 
 
-def test_parquet_of_values_that_are_no_structs(spark: SparkSession, tmp_path: Path) -> None:
+def test_parquet_of_values_that_are_not_structs(spark: SparkSession, tmp_path: Path) -> None:
     assert parquet(spark, tmp_path, [(0, b"\x00"), (None, None)], SHAPES[3:4]) == [{"value": b"\x00"}, {"value": None}]
 
 

@@ -149,7 +149,7 @@ def there_and_back(spark: SparkSession, staged: Any) -> Callable[[Converter, Con
 def _there_and_back(
     spark: SparkSession, staged: Any, converter: Converter, schema: ConnectSchema, values: list[Any]
 ) -> list[Any]:
-    """The values after encoding and decoding; whoever fails gives an error text."""
+    """The values after encoding and decoding; what fails gives an error text."""
     column = spark_types.StructField("v", spark_type(schema))
     shape = Shape(schema)
     rows = spark.createDataFrame(
@@ -268,7 +268,7 @@ class TestTextOfHeaders:
         found = rows.select(self.SIMPLE.encode(Shape(RECORD), F.col("v")).bytes.cast("string")).collect()
         assert [row[0] for row in found] == [convert_to_string(RECORD, value) for value in values]
 
-    def test_columns_that_are_no_structs(self, spark: SparkSession) -> None:
+    def test_columns_that_are_not_structs(self, spark: SparkSession) -> None:
         data: list[tuple[ConnectSchema, list[Any]]] = [
             (OPTIONAL_STRING_SCHEMA, ['a "b"', "", None]),
             (OPTIONAL_BYTES_SCHEMA, [b"ab", b"x" * 60, None]),

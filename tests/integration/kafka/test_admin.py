@@ -36,7 +36,7 @@ def admin(bootstrap: str) -> KafkaAdmin:
 
 @pytest.fixture
 def dead_port() -> Iterator[int]:
-    """A port that nobody listens on, and nobody else gets meanwhile."""
+    """A port that no one listens on, and no one else gets meanwhile."""
     with socket.socket() as sock:
         sock.bind(("127.0.0.1", 0))
         yield sock.getsockname()[1]
@@ -53,7 +53,7 @@ def mute_port() -> Iterator[int]:
 
 @pytest.fixture
 def tls_port(tmp_path: Path) -> Iterator[int]:
-    """A port with TLS and a certificate that nobody has signed but its owner."""
+    """A port with TLS and a self-signed certificate."""
     certificate, key = self_signed()
     (tmp_path / "server.pem").write_text(certificate + key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -147,7 +147,7 @@ class TestTopics:
         name = unique("created")
         assert admin.create_topic(name) is True
 
-    def test_somebody_else_was_first(self, admin: KafkaAdmin, topic: MakeTopic) -> None:
+    def test_another_user_was_first(self, admin: KafkaAdmin, topic: MakeTopic) -> None:
         assert admin.create_topic(topic()) is False
 
     @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ class TestOffsets:
     def test_topics_that_do_not_exist_are_not_described(self, admin: KafkaAdmin) -> None:
         assert admin.described([unique("missing")]) == {}
 
-    def test_no_partitions_are_no_request(self, admin: KafkaAdmin) -> None:
+    def test_no_partitions_need_no_request(self, admin: KafkaAdmin) -> None:
         assert admin.end_offsets("whatever", [], committed=True) == {}
 
     def test_of_a_missing_topic_is_retriable(self, bootstrap: str) -> None:

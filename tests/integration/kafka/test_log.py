@@ -234,7 +234,7 @@ class TestGoingOn:
         read(log)
         assert log.positions == {0: 2, 1: 2}
 
-    def test_another_reader_goes_on_from_positions(self, make_log: MakeLog, bootstrap: str, name: str) -> None:
+    def test_another_reader_resumes_from_positions(self, make_log: MakeLog, bootstrap: str, name: str) -> None:
         write(bootstrap, name, "a", "b", "c")
         log = make_log()
         log.positions = {0: 2}

@@ -1,4 +1,4 @@
-"""Clients that a process shares: who shares them, how many there are, what happens when a cluster is away."""
+"""Clients that a process shares: who shares them, how many there are, what happens when a cluster is unavailable."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TestSharing:
 
 
 class TestAway:
-    def test_the_next_user_connects_anew(self, bootstrap: str) -> None:
+    def test_the_next_user_connects_again(self, bootstrap: str) -> None:
         kafka = _shared(bootstrap)
         with pytest.raises(RetriableError), kafka.admin() as before:
             raise RetriableError("a request found nobody")

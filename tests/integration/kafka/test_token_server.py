@@ -30,7 +30,7 @@ class _Refuses(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def refusing() -> Iterator[str]:
-    """The URL of a server that gives nobody a token."""
+    """The URL of a server that gives no one a token."""
     server = HTTPServer(("127.0.0.1", 0), _Refuses)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

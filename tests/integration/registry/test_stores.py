@@ -213,7 +213,7 @@ class TestErrors:
             ask(front, keys)
 
     @pytest.mark.parametrize("kind", ["jks", "pkcs12"])
-    def test_a_truststore_is_no_keystore(self, front: str, stores: Stores, ask: Ask, kind: str) -> None:
+    def test_a_truststore_is_not_a_keystore(self, front: str, stores: Stores, ask: Ask, kind: str) -> None:
         path = str(stores.folder / f"truststore.{kind}")
 
         with pytest.raises(ConfigError, match=r"ssl\.keystore\.location`: .* has no key with a certificate"):

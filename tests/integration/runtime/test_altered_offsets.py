@@ -1,4 +1,4 @@
-"""Runs go on where somebody has put the offsets of their connector."""
+"""Runs resume where the offsets of their connector were set."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class TestSink:
         with pytest.raises(DataError, match=f"{name}-0@0.*{text}"):
             run_here(sink(name))
 
-    def test_an_unavailable_registry_is_no_dead_letter_and_the_next_run_resumes(
+    def test_an_unavailable_registry_makes_no_dead_letter_and_the_next_run_resumes(
         self, topic: MakeTopic, bootstrap: str, messages: Callable[..., list[bytes]], sink: Callable[..., Config],
         run_here: Run,
     ) -> None:  # fmt: skip

@@ -1,4 +1,4 @@
-"""The broker is away, refuses, or comes back: one clear line, the right exit code, and nothing lost."""
+"""The broker is unavailable, refuses, or comes back: one clear line, the right exit code, and nothing lost."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.spark.jobs import start_job
 
 @pytest.fixture(scope="module")
 def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
-    """A broker that may be stopped, has a SASL listener too, and makes topics that somebody asks for."""
+    """A broker that may be stopped, has a SASL listener too, and creates topics on request."""
     broker = EmbeddedBroker(
         tmp_path_factory.mktemp("own-broker"),
         heap_mb=256,
@@ -30,7 +30,7 @@ def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBro
     broker.stop()
 
 
-def test_broker_that_is_away_is_retriable_and_named(
+def test_broker_that_is_unavailable_is_retriable_and_named(
     numbered: NumberedFile, file_source: Callable[..., dict[str, str]], run_here: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("airflow_kconnect.kafka.admin.KafkaAdmin.__init__.__defaults__", (3.0,))

@@ -1,4 +1,4 @@
-"""`kconnect dlq replay` as a user runs it: a real job, after the configuration was mended."""
+"""`kconnect dlq replay` as a user runs it: a real job, after the configuration was fixed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _records(result: Result) -> Any:
 
 
 @pytest.mark.timeout(240)
-def test_what_is_mended_arrives_once(config: dict[str, str], replay: Callable[..., Result], bootstrap: str) -> None:
+def test_what_is_fixed_arrives_once(config: dict[str, str], replay: Callable[..., Result], bootstrap: str) -> None:
     assert _records(replay(config)) == {"read": 2, "written": 2, "filtered": 0, "dead_lettered": 0}
     assert sorted(map(str, lines(config))) == sorted(["no json", "neither", "{'n': 0}", "{'n': 2}"])
     assert _records(replay(config))["read"] == 0

@@ -124,7 +124,7 @@ def _counts(bootstrap: str, run_here: Run, folder: Path, topic: str, config: dic
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("class_name", ["DirectorySink", "VerifiableSink"])
-def test_a_header_whose_name_is_no_text(bootstrap: str, run_here: Run, tmp_path: Path, class_name: str) -> None:
+def test_a_header_whose_name_is_not_text(bootstrap: str, run_here: Run, tmp_path: Path, class_name: str) -> None:
     topic = create_topic(bootstrap, unique("hostile"))
     before = 200  # as many as it takes until Python has specialised what reads the headers
     produce(bootstrap, topic, [GOOD] * before)

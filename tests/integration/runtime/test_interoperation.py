@@ -1,4 +1,4 @@
-"""Moving a connector between Kafka Connect itself and airflow_kconnect: it goes on at the record where it stopped."""
+"""Moving a connector between Kafka Connect itself and airflow_kconnect: it resumes at the record where it stopped."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _let_connect_read(connect: ConnectWorker, config: dict[str, str], bootstrap:
     _wait(lambda: connect.status(config["name"])["connector"]["state"] == "STOPPED", "stopping the connector")
 
 
-def test_we_go_on_where_connect_stopped(
+def test_we_resume_where_connect_stopped(
     connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
 ) -> None:
     numbered.append(500)
@@ -73,7 +73,7 @@ def test_we_go_on_where_connect_stopped(
     assert read_values(bootstrap, source["topic"]) == numbered.expected()
 
 
-def test_connect_goes_on_where_we_stopped(
+def test_connect_resumes_where_we_stopped(
     connect: ConnectWorker, source: dict[str, str], numbered: NumberedFile, bootstrap: str, run_as: Run
 ) -> None:
     numbered.append(500)
@@ -110,7 +110,7 @@ def test_live_connect_task_is_fenced_and_nothing_is_doubled(
     assert read_values(bootstrap, source["topic"]) == numbered.expected()
 
 
-def test_sink_goes_on_from_the_group_of_connect(
+def test_sink_resumes_from_the_group_of_connect(
     connect: ConnectWorker, topic: Callable[..., str], bootstrap: str, run_as: Run, tmp_path: Path
 ) -> None:
     name, target = topic(), tmp_path / "out.txt"

@@ -132,14 +132,14 @@ class TestSink:
         assert sum(flushed) == 30_000
         assert flushed.index(True) < flushed.index(False, flushed.index(True))
 
-    def test_bound_by_records_goes_on_next_time(self, sink: dict[str, str], run_here: Run) -> None:
+    def test_bound_by_records_resumes_next_time(self, sink: dict[str, str], run_here: Run) -> None:
         reports = [run_here({**sink, "kconnect.max.records": "1500"}), run_here(sink)]
         assert sum(report.records["written"] for report in reports) == 2000
         # In offsets, of which transactions have some more than records.
         assert 500 <= sum(reports[0].lag.values()) <= 510
         assert (reports[1].lag, reports[1].lag_max) == ({sink["topics"]: 0}, 0)
 
-    def test_a_lag_that_nobody_answers_is_a_warning(
+    def test_a_lag_that_no_one_answers_is_a_warning(
         self, sink: dict[str, str], run_here: Run, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ask, asked = KafkaAdmin.bounds, list[object]()

@@ -66,7 +66,7 @@ def test_other_converters_for_the_answer(spark: SparkSession) -> None:
     assert json.loads(answer["value"])["payload"] == {"line": "a"}
 
 
-def test_values_that_are_no_text_are_taken_as_json(spark: SparkSession) -> None:
+def test_values_that_are_not_text_are_taken_as_json(spark: SparkSession) -> None:
     [answer] = preview(SCHEMALESS, [{"value": {"a": 1}}])
     assert answer["value"] == '{"a":1}'
 
@@ -147,7 +147,7 @@ class TestOneRecordDoesNotEndTheOthers:
         assert (found["payload"]["a"], found["schema"]["fields"][0]["default"]) == (expected, expected)
 
     @pytest.mark.parametrize("moved", ["Decimal", "Time"])
-    def test_a_header_from_what_is_no_struct(self, spark: SparkSession, moved: str) -> None:
+    def test_a_header_from_what_is_not_a_struct(self, spark: SparkSession, moved: str) -> None:
         type_, payload = ("bytes", '"AQ=="') if moved == "Decimal" else ("int32", "1")
         schema = f'{{"type":"{type_}","name":"org.apache.kafka.connect.data.{moved}","parameters":{{"scale":"2"}}}}'
         insert = {"transforms": "a,b", "transforms.a.type": "InsertField$Value", "transforms.a.topic.field": "s"}

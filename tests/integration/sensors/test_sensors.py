@@ -96,7 +96,7 @@ class TestOtherSensors:
 
         assert sensor.execute(CONTEXT)["offset"] == {"position": 100}
 
-    def test_a_connector_that_nobody_has_paused_is_started(self, worker_topics: str) -> None:
+    def test_a_connector_that_no_one_has_paused_is_started(self, worker_topics: str) -> None:
         sensor = ConnectorStateSensor(task_id="wait", connector={"name": unique("sink")}, states=["STARTED"])
 
         assert sensor.execute(CONTEXT)["state"] == "STARTED"

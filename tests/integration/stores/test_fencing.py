@@ -99,7 +99,7 @@ class TestTakeOver:
             with pytest.raises(FencedError):
                 write(task, topic())
 
-    def test_an_older_driver_that_comes_late_fences_nobody(
+    def test_an_older_driver_that_comes_late_fences_no_one(
         self,
         fence: Callable[..., SourceFence],
         clients: ClientConfigs,
@@ -122,7 +122,7 @@ class TestTakeOver:
             view = take_over(fence(name), producer, name, "run-7")
         assert view.claim is not None and view.claim.run_id == "run-7"
 
-    def test_nobody_has_ids_without_exactly_once(
+    def test_no_one_has_ids_without_exactly_once(
         self, fence: Callable[..., SourceFence], take_over: Callable[..., OffsetView]
     ) -> None:
         name = unique("unfenced")

@@ -1,4 +1,4 @@
-"""Triggers in an event loop with a real broker: they fire, they share, and they block nobody."""
+"""Triggers in an event loop with a real broker: they fire, they share, and they block no one."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class TestPositionTrigger:
 
         assert (event["status"], event["exit_code"]) == ("error", 1)
 
-    def test_a_broker_that_never_answers_blocks_nobody_and_all_are_told(
+    def test_a_broker_that_never_answers_blocks_no_one_and_all_are_told(
         self, mute_broker: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(shared, "TIMEOUT_S", 3.0)
@@ -184,7 +184,7 @@ class TestLagTrigger:
             {"connector": sink, "records": 3, "topics": {name: 3}},
         ]
 
-    def test_goes_on_looking_while_the_broker_is_away(
+    def test_keeps_looking_while_the_broker_is_unavailable(
         self, bootstrap: str, topic: MakeTopic, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(shared, "TIMEOUT_S", 0.2)

@@ -67,7 +67,7 @@ def test_a_folder_that_no_worker_names_is_told(tmp_path: Path) -> None:
     assert f"Runs see it if the worker's `plugin.path` names {tmp_path}/other." in answer.stdout
 
 
-def test_what_is_no_plugin_is_an_error_in_one_line(tmp_path: Path) -> None:
+def test_what_is_not_a_plugin_is_an_error_in_one_line(tmp_path: Path) -> None:
     answer = plugins("install", str(write_jar(tmp_path / "library.jar", {"a": "b"})))
     assert answer.exit_code == 1
     assert answer.stderr.startswith("Error: ")

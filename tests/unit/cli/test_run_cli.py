@@ -163,14 +163,14 @@ class TestErrors:
 
     @pytest.mark.parametrize("code", [1, 3, 4, 5])
     def test_the_jobs_error_and_exit_code_are_ours(self, spark: FakeSpark, connector: Path, code: int) -> None:
-        event = event_line("error", error="X", message="broker is away", exit_code=code, errors=None)
+        event = event_line("error", error="X", message="broker is unavailable", exit_code=code, errors=None)
         spark.behave(printing(event, exit_code=code))
 
         result = _run(connector, "--json")
 
         assert result.exit_code == code
-        assert json.loads(result.stdout)["error"]["message"] == "broker is away"
-        assert "broker is away" in result.stderr
+        assert json.loads(result.stdout)["error"]["message"] == "broker is unavailable"
+        assert "broker is unavailable" in result.stderr
 
     def test_a_silent_end_of_spark_shows_its_last_lines(self, spark: FakeSpark, connector: Path) -> None:
         spark.behave(printing("no such master", exit_code=1))

@@ -42,7 +42,7 @@ def after(error: Exception, policy: ExceptionRetryPolicy | None = None, attempts
 
 
 class TestDecisions:
-    def test_what_was_away_is_tried_again_after_a_delay_of_its_own(self) -> None:
+    def test_what_was_unavailable_is_retried_after_a_delay_of_its_own(self) -> None:
         message, state = after(
             ConnectorRetriableError("x"), connector_retry_policy(retriable_delay=timedelta(seconds=7))
         )

@@ -57,7 +57,7 @@ def kconnect(monkeypatch: pytest.MonkeyPatch) -> Kconnect:
     return lambda *arguments: CliRunner().invoke(app, list(map(str, arguments)))
 
 
-def test_nobody_who_answers_is_worth_another_try(kconnect: Kconnect) -> None:
+def test_no_one_who_answers_is_worth_another_try(kconnect: Kconnect) -> None:
     result = kconnect("list", "--server", f"http://127.0.0.1:{free_port()}")
     assert (result.exit_code, result.stdout) == (3, "")
     assert "cannot be reached" in result.stderr

@@ -62,7 +62,7 @@ def _shown(kconnect: Kconnect, connector: object) -> Any:
 
 
 class TestStates:
-    def test_a_paused_connector_is_not_run_and_that_is_no_failure(self, kconnect: Kconnect, file: Path) -> None:
+    def test_a_paused_connector_is_not_run_and_that_is_not_a_failure(self, kconnect: Kconnect, file: Path) -> None:
         assert kconnect("pause", _name(file)).stdout == f"Connector {_name(file)} is paused.\n"
         result = kconnect("run", file)
         assert result.exit_code == 0

@@ -88,7 +88,7 @@ def test_a_line_has_place_time_key_value_and_headers(tail: Tail, topic: Callable
     assert line.endswith("key=k value=[red]ümlaut header h=1 header n=null\n")
 
 
-def test_what_is_no_text_is_shown_in_escapes(tail: Tail, topic: Callable[..., str], bootstrap: str) -> None:
+def test_what_is_not_text_is_shown_in_escapes(tail: Tail, topic: Callable[..., str], bootstrap: str) -> None:
     name = topic()
     produce(bootstrap, name, [b"\xff\x00a", None])
     assert _values(tail(name, "--json")) == ["\\xff\x00a", None]

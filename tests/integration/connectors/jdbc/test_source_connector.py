@@ -46,7 +46,7 @@ def test_incrementing_reads_only_the_new_rows_of_the_second_run(
     assert sorted(_ids(rows(config, "orders"))) == list(range(3010))
 
 
-def test_nothing_new_is_no_work(each_database: Database, jdbc_source: SourceConfig, run_here: Run) -> None:
+def test_nothing_new_means_no_work(each_database: Database, jdbc_source: SourceConfig, run_here: Run) -> None:
     _create(each_database)
     _insert(each_database, range(5))
     config = jdbc_source(each_database, **{"incrementing.column.name": "id"})

@@ -94,7 +94,7 @@ def test_a_plugin_without_manifest_is_found_by_connect_too(
         run_hosted({**config, "topic": ""}, dry_run=True, **{"plugin.path": str(jar.parent.parent)})
 
 
-def test_a_class_that_is_no_connector(run_hosted: Run, java_source: Config) -> None:
+def test_a_class_that_is_not_a_connector(run_hosted: Run, java_source: Config) -> None:
     task = "org.apache.kafka.connect.file.FileStreamSourceTask"
     with pytest.raises(ConfigError, match=f"{task} is in .*, but it is not a connector"):
         run_hosted({**java_source(), "connector.class": task})

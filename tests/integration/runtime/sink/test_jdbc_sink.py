@@ -122,7 +122,7 @@ def test_what_only_spark_can_read_takes_one_more_round(
     ]
 
 
-def test_shapes_that_nobody_knew(config: dict[str, str], bootstrap: str, database: Database, run_here: Run) -> None:
+def test_shapes_that_no_one_knew(config: dict[str, str], bootstrap: str, database: Database, run_here: Run) -> None:
     wide = struct(id="int32", name="string?", size="int64?")
     late = (envelope(KEY, {"id": 9}), envelope(wide, {"id": 9, "name": "wide", "size": 5}))
     messages = [*(row(n % 3, f"v{n}") for n in range(300)), late, row(1, "last"), tombstone(2)]

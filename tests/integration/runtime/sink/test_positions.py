@@ -83,7 +83,7 @@ def reset(config: dict[str, str], worker_props: dict[str, str]) -> None:
 
 @contextmanager
 def open_transaction(bootstrap: str, topic: str, values: list[str]) -> Iterator[Producer]:
-    """A producer whose records nobody can read yet; what it has not committed in the end is aborted."""
+    """A producer whose records no one can read yet; what it has not committed in the end is aborted."""
     producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": unique("open")})
     producer.init_transactions(30)
     producer.begin_transaction()
@@ -261,7 +261,7 @@ def test_offsets_say_of_which_topic_they_are(topic: MakeTopic, bootstrap: str, s
 class TestDryRun:
     """Nothing changes, also not for a run that is active."""
 
-    def test_fences_nobody(
+    def test_fences_no_one(
         self, topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run, worker_props: dict[str, str]
     ) -> None:
         config = sink(topic())

@@ -40,7 +40,7 @@ def background() -> Iterator[ThreadPoolExecutor]:
 
 
 def arrived_during(run: Future[RunReport], bootstrap: str, topic: str, count: int) -> list[int]:
-    """The committed numbers in a topic as soon as there are so many; all while the run goes on."""
+    """The committed numbers in a topic as soon as there are that many, while the run is in progress."""
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline and not run.done():
         found = [int(json.loads(value or b"")) for value in read_values(bootstrap, topic)]
@@ -54,7 +54,7 @@ def arrived_during(run: Future[RunReport], bootstrap: str, topic: str, count: in
 def slow_source(
     topic: Callable[..., str], worker_props: dict[str, str], spark: SparkSession, tmp_path: Path
 ) -> Callable[[int, int], tuple[SourceRun, str]]:
-    """`slow_source(records, then)`: a run that goes on until the file ``over`` is there, and its topic."""
+    """`slow_source(records, then)`: a run that continues until the file ``over`` is there, and its topic."""
 
     def make(records: int, then: int) -> tuple[SourceRun, str]:
         own = {"topic": topic(), "records": str(records), "then": str(then), "until": str(tmp_path / "over")}
@@ -90,6 +90,6 @@ def test_records_are_visible_and_safe_while_the_source_is_polled(
 def test_a_connector_that_does_not_say_so_is_not_reported_as_exactly_once(
     slow_source: Callable[[int, int], tuple[SourceRun, str]], tmp_path: Path
 ) -> None:
-    """Whether its offsets identify its records nobody knows."""
+    """It does not say whether its offsets identify its records."""
     (tmp_path / "over").touch()
     assert slow_source(1, 0)[0].run().guarantee == "at_least_once"

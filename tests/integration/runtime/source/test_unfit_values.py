@@ -50,7 +50,7 @@ def test_the_error_names_the_position(priced: Callable[..., tuple[SourceRun, str
         source.run()
 
 
-def test_it_can_be_passed_over(priced: Callable[..., tuple[SourceRun, str]], bootstrap: str) -> None:
+def test_it_can_be_skipped(priced: Callable[..., tuple[SourceRun, str]], bootstrap: str) -> None:
     source, topic = priced(**{"errors.tolerance": "all"})
     report = source.run()
     assert [json.loads(value or b"") for value in read_values(bootstrap, topic)] == [{"price": 1.25}, {"price": 3.00}]

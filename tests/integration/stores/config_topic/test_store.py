@@ -82,7 +82,7 @@ class TestWriting:
     def test_levels_of_loggers(self, store: Stores, worker: WorkerConfig) -> None:
         assert store(worker).put_logger_level("org.x", "DEBUG").loggers == {"org.x": "DEBUG"}
 
-    def test_without_exactly_once_nobody_fences(self, store: Stores, bootstrap: str) -> None:
+    def test_without_exactly_once_no_one_fences(self, store: Stores, bootstrap: str) -> None:
         worker = _worker(bootstrap, unique("configs"), **{"exactly.once.source.support": "disabled"})
         with store(worker).writing() as first, store(worker).writing() as second:
             second.put_connector("a", {"name": "a"})

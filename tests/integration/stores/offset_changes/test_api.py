@@ -49,7 +49,7 @@ def place(topic: str, partition: int = 0) -> dict[str, Any]:
 
 
 class Connector:
-    """A connector that was stopped, and what somebody does with its offsets.
+    """A connector that was stopped, and what is done with its offsets.
 
     :param config: in the worker's Kafka.
     """
@@ -94,7 +94,7 @@ class Connector:
         return {record.key: record.value for record in found if self.name.encode() in (record.key or b"")}
 
     def live_producer(self, transactional_id: str) -> TransactionalProducer:
-        """One of a run that goes on, in a transaction."""
+        """One of a run in progress, in a transaction."""
         producer = TransactionalProducer(self.clients.producer(transactional_id), "test")
         producer.begin()
         return producer
@@ -164,7 +164,7 @@ class TestSource:
             source.alter(entry(FILE, {"position": 7}))
 
     @pytest.mark.parametrize("task", [None, 0])
-    def test_a_run_that_goes_on_commits_nothing_more(self, source: Connector, task: int | None) -> None:
+    def test_a_run_in_progress_commits_nothing_more(self, source: Connector, task: int | None) -> None:
         group = str(source.worker.get("group.id"))
         driver_id = transactional_ids.driver_id(group, source.name)
         live = source.live_producer(driver_id if task is None else transactional_ids.task_id(group, source.name, task))
@@ -350,7 +350,7 @@ class TestSink:
             sink.reset() if reset else sink.alter(entry(place(orders), {"kafka_offset": 4}))
         member.close()
 
-    def test_a_run_that_goes_on_commits_nothing_more(self, sink: Connector, orders: str) -> None:
+    def test_a_run_in_progress_commits_nothing_more(self, sink: Connector, orders: str) -> None:
         live = sink.live_producer(transactional_ids.driver_id(str(sink.worker.get("group.id")), sink.name))
         sink.alter(entry(place(orders), {"kafka_offset": 4}))
         live.produce(orders, b"late")
@@ -369,7 +369,7 @@ class TestSink:
         assert sink.reset() == RESET
         assert sink.read() == []
 
-    def test_resetting_what_was_never_run_is_no_error(self, sink: Connector) -> None:
+    def test_resetting_what_was_never_run_is_not_an_error(self, sink: Connector) -> None:
         assert sink.reset() == RESET
 
 

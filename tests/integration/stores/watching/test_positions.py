@@ -95,7 +95,7 @@ class TestLagOfSinks:
         open_one.abort_transaction(30)
         assert found == 1
 
-    def test_nobody_has_caught_up_with_an_open_transaction(
+    def test_no_one_has_caught_up_with_an_open_transaction(
         self, bootstrap: str, topic: MakeTopic, connector: MakeConnector
     ) -> None:
         name = topic()
@@ -162,7 +162,7 @@ class TestLagOfSinks:
 
         assert sink.sink(timestamps=True).seconds() == pytest.approx(7200, abs=30)
 
-    def test_nothing_unread_is_no_lag_in_seconds(
+    def test_nothing_unread_means_no_lag_in_seconds(
         self, bootstrap: str, topic: MakeTopic, connector: MakeConnector
     ) -> None:
         name = topic()
@@ -172,7 +172,7 @@ class TestLagOfSinks:
 
         assert sink.sink(timestamps=True).seconds() == 0
 
-    def test_only_marks_of_transactions_are_no_lag_in_seconds(
+    def test_only_marks_of_transactions_mean_no_lag_in_seconds(
         self, bootstrap: str, topic: MakeTopic, connector: MakeConnector
     ) -> None:
         name = topic()
@@ -305,7 +305,7 @@ class TestTimestamps:
 
 
 class TestTargetStates:
-    def test_is_started_if_nobody_has_said_anything(self, connector: MakeConnector) -> None:
+    def test_is_started_if_no_one_has_said_anything(self, connector: MakeConnector) -> None:
         assert connector().target_state() is TargetState.STARTED
 
     def test_the_last_one_counts(self, bootstrap: str, worker_props: dict[str, str]) -> None:

@@ -53,7 +53,7 @@ class TestReading:
         assert found.kept_bytes is not None and found.behind_bytes is not None
         assert 3_000_000 <= found.behind_bytes <= found.kept_bytes < 20_000_000
 
-    def test_a_slot_that_nobody_reads_is_not_active(self, database: PostgresDatabase, slot: str) -> None:
+    def test_a_slot_that_no_one_reads_is_not_active(self, database: PostgresDatabase, slot: str) -> None:
         assert (_found(database, slot).active_pid, _found(database, slot).wal_status) == (None, "reserved")
 
     def test_the_client_that_reads_it_is_named(self, database: PostgresDatabase, slot: str) -> None:

@@ -26,7 +26,7 @@ def test_members_with_any_name(spark: SparkSession) -> None:
     assert json.loads(row[2]) == {name: name for name in NAMES} | {"more": None}
 
 
-def test_what_is_no_object_has_no_members(spark: SparkSession) -> None:
+def test_what_is_not_an_object_has_no_members(spark: SparkSession) -> None:
     texts = ['{"a": null}', "{}", '[{"a": 1}]', '"a"', "1.5", "null", None]
     rows = spark.createDataFrame([(text,) for text in texts], "text string")
     value = F.try_parse_json("text")

@@ -118,7 +118,7 @@ def test_values_of_all_kinds(spark: SparkSession) -> None:
     assert list(zip(found[::2], found[1::2], strict=True)) == [(case[-1], None) for case in CONVERTED]
 
 
-def test_values_that_are_no_times(spark: SparkSession) -> None:
+def test_values_that_are_not_times(spark: SparkSession) -> None:
     results = [
         _conversion(target).value(schema, F.expr(value).cast(spark_type(schema)))
         for target, schema, value, _ in REFUSED

@@ -94,7 +94,7 @@ class TestCoordinates:
         assert "No Java plug-in below `plugin.path` has it" in text
 
 
-def test_a_class_that_is_no_connector(plugins: Path) -> None:
+def test_a_class_that_is_not_a_connector(plugins: Path) -> None:
     name = "com.acme.Mask"
     write_jar(plugins / "acme" / "acme.jar", {TRANSFORMATIONS: name, "com/acme/Mask.class": b""})
     jar = plugins / "acme" / "acme.jar"

@@ -59,7 +59,7 @@ class TestRealJars:
         ],
         ids=["task", "abstract", "interface"],
     )
-    def test_other_classes_are_no_connectors(self, connect_file: Path, name: str) -> None:
+    def test_other_classes_are_not_connectors(self, connect_file: Path, name: str) -> None:
         plugins = JavaPlugins([connect_file.parent])
         assert plugins.find(name) is None
         assert plugins.class_exists(name) is not None
@@ -155,12 +155,12 @@ def test_an_ambiguous_alias_names_the_classes(make_jar: MakeJar, tmp_path: Path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xca\xfe", b"text that is no class", b"\xca\xfe\xba\xbe\0\0\0A\0\x09\x63"])
-def test_bytes_that_are_no_class(content: bytes) -> None:
+def test_bytes_that_are_not_a_class(content: bytes) -> None:
     with pytest.raises(NotAClass):
         parse(content)
 
 
-def test_a_class_file_that_is_broken_is_no_connector(make_jar: MakeJar, tmp_path: Path) -> None:
+def test_a_class_file_that_is_broken_is_not_a_connector(make_jar: MakeJar, tmp_path: Path) -> None:
     make_jar("plugins/one/one.jar", {"a/One.class": b"\xca\xfe\xba\xbe"})
     assert JavaPlugins([tmp_path / "plugins"]).find("a.One") is None
 

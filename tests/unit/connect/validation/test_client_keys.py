@@ -131,7 +131,7 @@ class TestTranslation:
         }
         assert set(errors_of(java)) == {"plugin.library.paths", "ssl.keystore.location", "sasl.jaas.config"}
 
-    def test_a_buffer_memory_that_is_no_number_is_a_config_error(self) -> None:
+    def test_a_buffer_memory_that_is_not_a_number_is_a_config_error(self) -> None:
         assert list(errors_of({"buffer.memory": "32m"})) == ["buffer.memory"]
 
 

@@ -18,7 +18,7 @@ PLAIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required userna
 POLICIES = ["All", "None", "Principal", "Allowlist"]
 
 # Settings that a worker can allow by name, or with the policy All: they read files that hold certificates, lead to
-# other brokers, weaken the encryption, or are of use to nobody.
+# other brokers, weaken the encryption, or are of no use.
 WORKERS_CAN_ALLOW = """
     allow.auto.create.topics api.version.fallback.ms api.version.request api.version.request.timeout.ms
     auto.commit.enable auto.commit.interval.ms bootstrap.servers broker.address.family broker.address.ttl
@@ -78,7 +78,7 @@ class TestEachSettingOfTheInstalledClient:
         assert [key for key in keys if not errors_of(key, "x", worker)] == []
 
     @pytest.mark.parametrize("policy", POLICIES)
-    def test_that_nobody_may_set_does_not_point_to_the_policy(self, policy: str) -> None:
+    def test_that_no_one_may_set_does_not_point_to_the_policy(self, policy: str) -> None:
         (message,) = errors_of("ssl.providers", "x.so", {POLICY: policy})
         assert message.startswith("is refused: it would load code")
 

@@ -42,7 +42,7 @@ class TestExactlyOnce:
             "exactly.once.support": ["This worker does not have exactly-once source support enabled."]
         }
 
-    def test_requested_asks_nobody(self) -> None:
+    def test_requested_asks_no_one(self) -> None:
         assert validate_connector({**SOURCE, "file": "boom"})
 
     def test_boundaries_of_the_connector_must_be_supported(self) -> None:
@@ -205,7 +205,7 @@ class TestWarnings:
             "`task.max` is not a known key and may have no effect; did you mean `tasks.max`?"
         ]
 
-    def test_keys_that_the_connector_reads_by_their_beginning_are_no_unknown_keys(
+    def test_keys_that_the_connector_reads_by_their_beginning_are_not_unknown_keys(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(FakeSource, "key_prefixes", ("driver.",))
@@ -215,7 +215,7 @@ class TestWarnings:
         monkeypatch.setattr(FakeSource, "key_prefixes", ("task",))
         assert "did you mean `tasks.max`?" in warnings_of({**SOURCE, "task.max": "2"})[0]
 
-    def test_client_settings_are_no_unknown_keys(self) -> None:
+    def test_client_settings_are_not_unknown_keys(self) -> None:
         assert warnings_of({**SOURCE, "producer.override.linger.ms": "5"}) == []
 
     @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ class TestWarnings:
     @pytest.mark.parametrize(
         ("key", "value"), [("errors.retry.timeout", "0"), ("config.action.reload", "restart"), ("tasks.max", "1")]
     )
-    def test_a_value_that_asks_for_the_default_is_no_warning(self, key: str, value: str) -> None:
+    def test_a_value_that_asks_for_the_default_is_not_a_warning(self, key: str, value: str) -> None:
         assert warnings_of({**SOURCE, key: value}) == []
 
     def test_a_key_without_effect_says_so_in_connects_answer_too(self) -> None:

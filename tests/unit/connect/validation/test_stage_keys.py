@@ -32,7 +32,7 @@ class TestTopicCreation:
         common = validate_connector({**self.config, "topic.creation.groups": "g"}).common
         assert common["topic.creation.g.partitions"] == 4
 
-    def test_settings_of_topics_are_no_unknown_keys(self) -> None:
+    def test_settings_of_topics_are_not_unknown_keys(self) -> None:
         assert warnings_of({**self.config, "topic.creation.default.retention.ms": "1"}) == []
 
     def test_group_that_is_not_listed_is_a_warning(self) -> None:

@@ -55,7 +55,7 @@ class TestCommit:
             older.commit(results)
         assert (tmp_path / "out.txt").read_text() == ""
 
-    def test_nobody_else_appends_meanwhile(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_no_one_else_appends_meanwhile(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sink, "_LOCK_PATIENCE_S", 0.2)
         target = tmp_path / "out.txt"
         to = connector(target)

@@ -131,7 +131,7 @@ class TestManyFiles:
     def test_found(self, folder: Path, pattern: str, expected: list[str]) -> None:
         assert found(folder, pattern) == expected
 
-    def test_an_empty_folder_is_no_error(self, tmp_path: Path) -> None:
+    def test_an_empty_folder_is_not_an_error(self, tmp_path: Path) -> None:
         assert find_inputs(str(tmp_path)) == Inputs(())
 
     def test_a_missing_folder_is_an_error(self, tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ class TestReadLines:
         with pytest.raises(DataError, match=r"ends at 2 before 10: truncated"):
             read(write(tmp_path, b"a\n"), 0, 10)
 
-    def test_an_end_that_is_no_line_end_is_refused(self, tmp_path: Path) -> None:
+    def test_an_end_that_is_not_a_line_end_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"@2: no line ends before position 3"):
             read(write(tmp_path, b"a\nbc\n"), 0, 3)
 

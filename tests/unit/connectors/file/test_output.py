@@ -21,7 +21,7 @@ def test_text_buffer_honours_slices(type_: pa.DataType) -> None:
     assert bytes(text_buffer(column.slice(4))) == b""
 
 
-def test_text_buffer_is_no_copy() -> None:
+def test_text_buffer_is_not_a_copy() -> None:
     column = pa.array(["abc"])
     assert pa.py_buffer(text_buffer(column)).address == column.buffers()[2].address
 

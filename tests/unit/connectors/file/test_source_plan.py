@@ -108,7 +108,7 @@ class TestRange:
     @pytest.mark.parametrize(
         "position", ["4", 4.0, True, -1, {}, [4]], ids=["text", "float", "boolean", "negative", "map", "list"]
     )
-    def test_an_offset_that_is_no_position_is_an_error(self, source: Source, position: Any) -> None:
+    def test_an_offset_that_is_not_a_position_is_an_error(self, source: Source, position: Any) -> None:
         with pytest.raises(DataError, match=r"the committed offset of file .*in\.txt is .*expected"):
             source.write(b"abc\nde\n").plan(position)
 
@@ -206,7 +206,7 @@ class TestReplaced:
     def test_an_offset_of_connect_has_no_facts_and_is_believed(self, source: Source) -> None:
         assert ranges(source.write(b"abc\nde\n").plan(4)) == [(4, 7)]
 
-    def test_a_file_that_was_deleted_after_it_was_read_is_no_error(self, source: Source) -> None:
+    def test_a_file_that_was_deleted_after_it_was_read_is_not_an_error(self, source: Source) -> None:
         (split,) = source.write(b"abc\n").plan().splits
         expected = fingerprint(str(source.path), 4)
         source.path.unlink()
@@ -285,7 +285,7 @@ class TestRecheck:
         assert source.write(now).connector().recheck(splits) == set()
 
     @pytest.mark.parametrize("now", [b"abc\n", b"", b"xyz\nde\n"], ids=["truncated", "empty", "replaced"])
-    def test_another_file_can_be_planned_anew(self, source: Source, splits: IndexedSplits, now: bytes) -> None:
+    def test_another_file_can_be_planned_again(self, source: Source, splits: IndexedSplits, now: bytes) -> None:
         assert source.write(now).connector(on_replaced="restart").recheck(splits) == {0}
 
     def test_only_what_is_left_of_the_other_file_is_given_up(self, source: Source, tmp_path: Path) -> None:

@@ -34,13 +34,13 @@ class TestExitCodes:
     def test_become_exceptions_with_the_jobs_own_words(
         self, spark: FakeSpark, code: int, error: type[Exception]
     ) -> None:
-        event = event_line("error", error="X", message="topic lines is away", exit_code=code, errors=None)
+        event = event_line("error", error="X", message="topic lines is unavailable", exit_code=code, errors=None)
         spark.behave(printing(event, exit_code=code))
 
         with pytest.raises(error) as caught:
             source().execute(context())
 
-        assert str(caught.value) == "topic lines is away"
+        assert str(caught.value) == "topic lines is unavailable"
         assert type(caught.value) is error
 
     @pytest.mark.parametrize("code", [1, 2, 9, 137])

@@ -36,7 +36,7 @@ def test_a_password_is_in_no_repr() -> None:
 
 
 @pytest.mark.parametrize("mode", ["when_needed", "always", " When_Needed "])
-def test_a_missing_slot_is_no_error_where_a_new_snapshot_is_allowed(mode: str) -> None:
+def test_a_missing_slot_is_not_an_error_where_a_new_snapshot_is_allowed(mode: str) -> None:
     check_slot({"snapshot.mode": mode}, None, has_offsets=True)
 
 
@@ -47,7 +47,7 @@ def test_a_missing_slot_is_an_error_once_there_are_offsets(config: dict[str, str
         check_slot(config, None, has_offsets=True)
 
 
-def test_a_slot_that_nobody_reads_is_fine() -> None:
+def test_a_slot_that_no_one_reads_is_fine() -> None:
     check_slot({}, SLOT, has_offsets=True)
     assert SLOT.warning() is None
 

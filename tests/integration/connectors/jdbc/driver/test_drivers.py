@@ -58,7 +58,7 @@ def test_derby_needs_no_download(spark: SparkSession, tmp_path: Path) -> None:
     connection.close()
 
 
-def test_class_that_is_no_driver_is_refused_before_its_code_runs(spark: SparkSession) -> None:
+def test_class_that_is_not_a_driver_is_refused_before_its_code_runs(spark: SparkSession) -> None:
     with pytest.raises(ConfigError, match=r"java\.util\.Random is not a JDBC driver"):
         connect(JdbcUrl.parse("jdbc:other://h"), {}, {CLASS: "java.util.Random"})
 

@@ -212,7 +212,7 @@ class TestEveryDriver:
     def h2(self, tmp_path: Path) -> H2Database:
         return H2Database.create(tmp_path)
 
-    def test_a_table_that_somebody_else_makes_at_the_same_moment(
+    def test_a_table_that_another_user_makes_at_the_same_moment(
         self, spark: SparkSession, h2: H2Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Nothing is there when the sink looks, and everything when it makes it."""
@@ -235,7 +235,7 @@ class TestEveryDriver:
         with pytest.raises(ConfigError, match=rf"sink is invalid: `{CLASS}`: org.h2.Missing is not in h2-2.4.240.jar"):
             Sink(spark, {**h2.config, **keys}).run()
 
-    def test_a_class_that_is_no_driver(self, spark: SparkSession, h2: H2Database) -> None:
+    def test_a_class_that_is_not_a_driver(self, spark: SparkSession, h2: H2Database) -> None:
         keys = {CLASS: "org.h2.tools.Server", COORDINATES: "com.h2database:h2:2.4.240"}
         with pytest.raises(ConfigError, match="is not a JDBC driver"):
             Sink(spark, {**h2.config, **keys}).run()
@@ -252,7 +252,7 @@ class TestEveryDriver:
             Sink(spark, {**h2.config, **keys}).run()
         assert "S3cr3t" not in str(raised.value)
 
-    def test_a_server_that_is_away(self, spark: SparkSession) -> None:
+    def test_a_server_that_is_unavailable(self, spark: SparkSession) -> None:
         keys = {"connection.url": "jdbc:h2:tcp://127.0.0.1:9/x", "connection.attempts": "1"}
         with pytest.raises(RetriableError, match=r"connecting to jdbc:h2://127\.0\.0\.1:9/x"):
             Sink(spark, keys).run()

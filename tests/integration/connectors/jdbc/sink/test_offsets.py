@@ -35,7 +35,7 @@ def test_none_removes_one(config: dict[str, str]) -> None:
     assert stored(config) == {ZERO: 9}
 
 
-def test_a_run_that_goes_on_owns_nothing_any_more(config: dict[str, str]) -> None:
+def test_a_run_in_progress_owns_nothing_any_more(config: dict[str, str]) -> None:
     run = ConfluentJdbcSink(config)
     run.take_over([ZERO])
     ConfluentJdbcSink.alter_offsets(config, {ZERO: 4})

@@ -80,7 +80,7 @@ class TestEveryDatabase:
             sink.run(row(1, "a"), row(2, None))
         assert rows(each_database) == []
 
-    def test_what_is_wrong_with_the_table_is_no_bad_record(self, tolerant: Any) -> None:
+    def test_what_is_wrong_with_the_table_is_not_a_bad_record(self, tolerant: Any) -> None:
         with pytest.raises(DataError, match=r"table missing"):
             tolerant(**UPSERT, **{"table.name.format": "missing"}).run(row(1, "a"))
 

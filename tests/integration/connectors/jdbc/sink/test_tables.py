@@ -136,7 +136,7 @@ class TestUpsert:
         sink(**DELETE).run(row(1, "a"), row(2, "b"), Record(key=(1,), key_schema=long_key), tombstone(3))
         assert table(each_database) == [(2, "b")]
 
-    def test_without_deletions_tombstones_are_passed_over(self, sink: Any, each_database: Database) -> None:
+    def test_without_deletions_tombstones_are_skipped(self, sink: Any, each_database: Database) -> None:
         to = sink(**UPSERT)
         to.run(row(1, "a"), tombstone(1))
         assert table(each_database) == [(1, "a")]
@@ -351,7 +351,7 @@ def test_wrong_password_is_a_configuration_error(sink: Any, each_database: Datab
     assert "S3cr3t-canary" not in str(raised.value)
 
 
-def test_database_that_is_away_is_a_reason_to_try_again(spark: SparkSession) -> None:
+def test_database_that_is_unavailable_is_a_reason_to_try_again(spark: SparkSession) -> None:
     keys = {"connection.user": "x", "connection.attempts": "2", "connection.backoff.ms": "10"}
     for url in ("jdbc:postgresql://127.0.0.1:9/x", "jdbc:mariadb://127.0.0.1:9/x"):
         with pytest.raises(RetriableError, match=r"connector sink, connecting to jdbc:\w+://127\.0\.0\.1:9/x"):

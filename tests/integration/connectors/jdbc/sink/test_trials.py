@@ -208,13 +208,13 @@ def test_missing_values_are_named(sink: Sink, database: PostgresDatabase) -> Non
         sink.run((1, "a"), (2, None))
 
 
-def test_identities_that_nobody_may_set(sink: Sink, database: PostgresDatabase) -> None:
+def test_identities_that_no_one_may_set(sink: Sink, database: PostgresDatabase) -> None:
     database.execute("ALTER TABLE t ALTER id ADD GENERATED ALWAYS AS IDENTITY")
     with pytest.raises(DataError, match="cannot insert a non-DEFAULT value into column"):
         sink.run((1, "a"))
 
 
-def test_rules_are_not_passed_over(sink: Sink, database: PostgresDatabase) -> None:
+def test_rules_are_not_skipped(sink: Sink, database: PostgresDatabase) -> None:
     database.execute("CREATE RULE r AS ON INSERT TO t DO INSTEAD NOTHING")
     sink.run((1, "a"))
     assert rows(database) == []

@@ -336,7 +336,7 @@ def test_first_of_several_timestamps_that_is_not_null_counts(
     assert run_here(config).records["written"] == 1
 
 
-def test_a_run_stopped_by_time_between_equal_timestamps_goes_on_exactly_there(
+def test_a_run_stopped_by_time_between_equal_timestamps_resumes_exactly_there(
     db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows
 ) -> None:
     db.execute("create table t (id int primary key, at timestamptz not null)")
