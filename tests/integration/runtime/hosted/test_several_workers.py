@@ -23,6 +23,7 @@ Run = Callable[..., Any]
 
 # One executor with room for one task.
 MASTER = "local-cluster[1,1,1024]"
+CONF = {"spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 COUNT = 200
 EXPECTED = sorted(f"{task}-{n}" for task in (0, 1) for n in range(COUNT))
 
@@ -59,8 +60,8 @@ def test_a_source_is_exactly_once_with_its_tasks_in_two_workers(
     bootstrap: str, two_tasks: dict[str, str], rough_worker: dict[str, str], tmp_path: Path
 ) -> None:
     # The worker on the executor asks the leader to fence former tasks before its own task delivers.
-    job = start_job(two_tasks, rough_worker, tmp_path / "job", master=MASTER)
-    assert job.wait(400) == 0, job.text()
+    job = start_job(two_tasks, rough_worker, tmp_path / "job", master=MASTER, conf=CONF)
+    assert job.wait() == 0, job.text()
     report = job.report()
     assert (report["records"]["written"], report["guarantee"]) == (2 * COUNT, "exactly_once")
     assert (report["complete"], report["notes"]["ended"]) == (True, "idle")
@@ -75,8 +76,8 @@ def test_a_sink_writes_everything_by_tasks_in_two_workers(
 ) -> None:
     source = topic(partitions=2)
     produce(bootstrap, source, [f"record {n}" for n in range(100)])
-    job = start_job(java_sink(source, **{"tasks.max": "2"}), hosting_worker, tmp_path / "job", master=MASTER)
-    assert job.wait(400) == 0, job.text()
+    job = start_job(java_sink(source, **{"tasks.max": "2"}), hosting_worker, tmp_path / "job", master=MASTER, conf=CONF)
+    assert job.wait() == 0, job.text()
     report = job.report()
     assert (report["records"]["written"], report["complete"], report["lag_max"]) == (100, True, 0)
     assert [len(worker["tasks"]) for worker in report["notes"]["workers"]] == [1, 1]
@@ -88,8 +89,8 @@ def test_a_sink_writes_everything_by_tasks_in_two_workers(
 def test_a_killed_driver_leaves_no_process_and_nothing_doubled(
     bootstrap: str, two_tasks: dict[str, str], rough_worker: dict[str, str], run_rough: Run, tmp_path: Path
 ) -> None:
-    job = start_job(two_tasks, rough_worker, tmp_path / "job", failpoint="before-stop", master=MASTER)
-    job.wait_for_failpoint(400)
+    job = start_job(two_tasks, rough_worker, tmp_path / "job", failpoint="before-stop", master=MASTER, conf=CONF)
+    job.wait_for_failpoint()
     everyone = [*job.tree(), _on_executor(job)]
     kill_all([job.driver()])
     assert wait_gone(everyone, 30) == []
@@ -109,7 +110,7 @@ def test_a_lost_worker_fails_the_run_as_retriable_and_leaves_nothing_doubled(
     victim: str,
 ) -> None:
     config = {**two_tasks, "kconnect.hosted.idle.ms": "60000"}
-    job = start_job(config, rough_worker, tmp_path / "job", master=MASTER)
+    job = start_job(config, rough_worker, tmp_path / "job", master=MASTER, conf=CONF)
     _await_text(job, "moving records")
     everyone = job.tree()
     worker = _on_executor(job)
@@ -126,9 +127,9 @@ def test_a_lost_worker_fails_the_run_as_retriable_and_leaves_nothing_doubled(
 def test_a_worker_that_cannot_start_fails_the_run_before_anything_is_moved(
     bootstrap: str, two_tasks: dict[str, str], rough_worker: dict[str, str], tmp_path: Path
 ) -> None:
-    conf = {"spark.executorEnv.KCONNECT_CACHE": "/proc/nothing"}
+    conf = {**CONF, "spark.executorEnv.KCONNECT_CACHE": "/proc/nothing"}
     job = start_job(two_tasks, rough_worker, tmp_path / "job", master=MASTER, conf=conf)
-    assert job.wait(400) == 1, job.text()
+    assert job.wait() == 1, job.text()
     message = job.event("error")["message"]
     assert "the Connect worker on host" in message
     assert "Cannot write /proc/nothing" in message
@@ -140,6 +141,6 @@ def test_on_a_local_master_there_is_one_worker(
     bootstrap: str, two_tasks: dict[str, str], rough_worker: dict[str, str], tmp_path: Path
 ) -> None:
     job = start_job(two_tasks, rough_worker, tmp_path / "job")
-    assert job.wait(400) == 0, job.text()
+    assert job.wait() == 0, job.text()
     assert "workers" not in job.report()["notes"]
     assert _moved(bootstrap, two_tasks) == EXPECTED
