@@ -82,14 +82,17 @@ class Watching:
         over, told = None, watch.began_s
         while over is None:
             time.sleep(_POLL_S if time.monotonic() - watch.began_s < _SHORT_S else 5 * _POLL_S)
-            self._check()
+            statuses = self._check()
             seen = self._crew.seen()
             self.counts = seen.counts
             if self.counts.written:
                 failpoint("while-moving")
             now = time.monotonic()
             known, away = self._known(watch.quiet_s(now))
-            busy = away or (known is False and (self._source.is_known or self._is_joining(now - watch.began_s)))
+            # After brokers were unavailable, or a change of tasks, they start again: silence then means nothing.
+            starting = self.tasks > 0 and not statuses.started
+            unfinished = known is False and (self._source.is_known or self._is_joining(now - watch.began_s))
+            busy = away or starting or unfinished
             over = watch.over(now, self.counts, caught_up=known, busy=busy, at_work=seen.at_work)
             if now - told >= _PROGRESS_S:
                 told = now
