@@ -1,15 +1,35 @@
-"""Admin requests about consumer groups: their members, and their end."""
+"""Admin requests about consumer groups: their offsets, their members, and their end."""
 
 from __future__ import annotations
 
-from confluent_kafka import KafkaError, KafkaException
+from collections.abc import Mapping
 
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException
+from confluent_kafka import TopicPartition as KafkaTopicPartition
+
+from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import error_of
 
 
 class GroupAdmin(KafkaAdmin):
-    """A `KafkaAdmin` that also looks for the members of groups, and deletes groups."""
+    """A `KafkaAdmin` that also alters what groups have committed, looks for their members, and deletes them."""
+
+    def alter_group_offsets(self, group: str, offsets: Mapping[TopicPartition, int]) -> None:
+        """Replace a group's offsets, all in one request.
+
+        :raises RetriableError: the group has members, or the broker is unavailable.
+        """
+        topic_partitions = [KafkaTopicPartition(tp.topic, tp.partition, offset) for tp, offset in offsets.items()]
+        request = [ConsumerGroupTopicPartitions(group, topic_partitions)]
+
+        def ask() -> None:
+            futures = self._client.alter_consumer_group_offsets(request, request_timeout=self._timeout_s)
+            for partition in futures[group].result().topic_partitions:
+                if partition.error is not None:
+                    raise KafkaException(partition.error)
+
+        self._settled(f"altering the offsets of group {group}", ask)
 
     def has_members(self, group: str, protocol: str) -> bool:
         """Whether a group of some protocol, such as `connect` for workers of a Connect cluster, has live members.
