@@ -95,7 +95,7 @@ class _Host:
         self._stack.close()
 
     def answer(self, request: Mapping[str, Any]) -> Any:
-        """What the driver is told.
+        """The answer to a request of the driver.
 
         :raises ConnectError: what it asked for is not possible.
         """

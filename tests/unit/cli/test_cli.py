@@ -33,7 +33,7 @@ def test_configuration_errors_are_a_table_on_standard_error(monkeypatch: pytest.
     assert "no Kafka is named. Start one with `kconnect broker start`" in result.stderr
 
 
-@pytest.mark.parametrize(("arguments", "missing"), [(["--input", "x"], "CONNECTOR_FILE"), (["c.json"], "--input")])
+@pytest.mark.parametrize(("arguments", "missing"), [(["--input", "x"], "NAME|FILE"), ([], "NAME|FILE")])
 def test_a_preview_names_what_is_missing(arguments: list[str], missing: str) -> None:
     result = CliRunner().invoke(app, ["preview", *arguments])
     assert (result.exit_code, missing in result.stderr) == (2, True)

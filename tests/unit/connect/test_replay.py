@@ -46,7 +46,9 @@ class TestIntervalReplay:
 
 class TestCheck:
     def test_a_sink_that_may_store_records_twice_is_refused(self) -> None:
-        with pytest.raises(ConfigError, match="VerifiableSink does not say that records which are written again"):
+        with pytest.raises(
+            ConfigError, match="VerifiableSink does not declare that writing records again does no harm"
+        ):
             check_replay({"name": "c", "connector.class": "VerifiableSink"})
 
     def test_a_sink_that_says_it_does_not_is_allowed(self) -> None:

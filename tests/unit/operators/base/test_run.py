@@ -37,6 +37,7 @@ class TestRun:
             "replay_dead_letters": False,
             "replay": None,
             "dry_run": False,
+            "preview": None,
             "variables": {},
             "token": ANY,
         }
