@@ -94,7 +94,7 @@ class SinkReplay:
 
     def check_given(self, given: Mapping[TopicPartition, int]) -> None:
         """Check, before the tasks stop, that they began where the replay does. A class that has its consumers seek to
-        offsets of its own gets nothing of an interval before them, and its group commits those offsets.
+        offsets of its own gets nothing of an interval before them, and its group may commit those offsets.
 
         :param given: the first offset of each partition that was given to a task.
         :raises ConfigError: records of the interval were skipped.
@@ -130,11 +130,9 @@ class SinkReplay:
         return {}, None
 
     def _passed_over(self, given: Mapping[TopicPartition, int]) -> Iterable[OffsetRange]:
-        """Ranges that the group has begun, but not with their first offset."""
-        at = self._goal.positions()
+        """Ranges of which the first offset was not given."""
         for range_ in self._ranges:
-            tp = range_.topic_partition
-            if at[tp] > range_.start and given.get(tp, range_.end) > range_.start:
+            if given.get(range_.topic_partition, range_.end) > range_.start:
                 yield range_
 
     def _begins_before(self, range_: OffsetRange, given: Mapping[TopicPartition, int]) -> bool:

@@ -33,6 +33,8 @@ _NO_TASKS = (
 # Sinks are asked for their offsets, which are committed once a second.
 _LOOK_AFTER_S = 0.5
 _SETTLE_S = 5.0
+# How long consumers may take to join their group and to fetch.
+_JOINING_S = 60.0
 
 
 class Watching:
@@ -105,8 +107,7 @@ class Watching:
         """Whether the sink of a replay was given nothing yet. There is something: its consumers may still be joining
         their group, which takes long on a busy machine.
         """
-        timeout_s = self._config.common[START_TIMEOUT_MS] / 1000
-        return not self._bounded and not self.counts.read and elapsed_s < timeout_s
+        return not self._bounded and not self.counts.read and elapsed_s < _JOINING_S
 
     def _settled(self) -> Counts:
         """What the tasks have done in the end: those of a paused connector finish what they hold."""
