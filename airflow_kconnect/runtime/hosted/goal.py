@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from confluent_kafka import Consumer, KafkaError
+from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs, Config
+from airflow_kconnect.kafka.errors import translated
 from airflow_kconnect.kafka.groups import GroupAdmin
 
 _LOOK_S = 10.0
@@ -24,15 +25,15 @@ class Goal:
 
     def __init__(
         self,
-        admin: GroupAdmin,
         clients: ClientConfigs,
         group: str,
         begins: Mapping[TopicPartition, int],
         ends: Mapping[TopicPartition, int],
     ) -> None:
-        self._admin, self._clients, self._group = admin, clients, group
+        self._clients, self._group = clients, group
         self._begins, self.ends = dict(begins), dict(ends)
         self._nothing_from: dict[TopicPartition, int] = {}
+        self._consumer: Consumer | None = None
 
     @classmethod
     def of_topics(cls, admin: GroupAdmin, clients: ClientConfigs, group: str, topics: Sequence[str]) -> Goal:
@@ -42,15 +43,12 @@ class Goal:
         """
         bounds = bounds_of(admin, topics)
         begins = {place: bound.begin for place, bound in bounds.items()}
-        return cls(admin, clients, group, begins, {place: bound.end for place, bound in bounds.items()})
+        return cls(clients, group, begins, {place: bound.end for place, bound in bounds.items()})
 
     def positions(self) -> dict[TopicPartition, int]:
         """The offset that the group has committed in each partition; where it has none, that of the first record."""
-        committed = self._admin.committed(self._group, list(self.ends))
-        return {
-            place: max(committed[place].offset, begin) if place in committed else begin
-            for place, begin in self._begins.items()
-        }
+        committed = self._committed()
+        return {place: max(committed.get(place, begin), begin) for place, begin in self._begins.items()}
 
     def reached(self, *, look: bool = False) -> bool:
         """Whether the group has committed everything that was there.
@@ -74,6 +72,25 @@ class Goal:
             if positions.get(place) == start:
                 positions[place] = max(start, self.ends[place])
         return positions
+
+    def _committed(self) -> dict[TopicPartition, int]:
+        """What the group has committed; :raises RetriableError: the broker is unavailable.
+
+        Asked by a consumer, again and again: librdkafka's admin client ends the process if a broker restarts while it
+        waits for offsets of a group.
+        """
+        if not self.ends:
+            return {}
+        if self._consumer is None:
+            self._consumer = Consumer(self._clients.consumer(self._group))
+        partitions = [KafkaTopicPartition(place.topic, place.partition) for place in self.ends]
+        try:
+            answer = self._consumer.committed(partitions, timeout=_LOOK_S)
+            if refused := next((each.error for each in answer if each.error), None):
+                raise KafkaException(refused)
+        except KafkaException as error:
+            raise translated(error, f"reading the offsets of group {self._group}") from error
+        return {TopicPartition(each.topic, each.partition): each.offset for each in answer if each.offset >= 0}
 
     def _has_records(self, place: TopicPartition, start: int, end: int) -> bool:
         """Whether readers of committed records see any between two offsets. If that takes long: yes."""

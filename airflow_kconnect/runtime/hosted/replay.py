@@ -51,7 +51,7 @@ class SinkReplay:
         self._ranges: list[OffsetRange] = []
         self._ends: dict[TopicPartition, int] = {}
         self._committed: dict[TopicPartition, int] = {}
-        self._goal = Goal(admin, clients, self.group, {}, {})
+        self._goal = Goal(clients, self.group, {}, {})
 
     def refuse_others(self) -> None:
         """:raises OccupiedError: another run replays the same interval, or one that was killed is still remembered."""
@@ -77,7 +77,7 @@ class SinkReplay:
         self._ends = {tp: bound.end for tp, bound in bounds.items()}
         begins = {range_.topic_partition: range_.start for range_ in self._ranges}
         ends = {range_.topic_partition: range_.end for range_ in self._ranges}
-        self._goal = Goal(self._admin, self._clients, self.group, begins, ends)
+        self._goal = Goal(self._clients, self.group, begins, ends)
         self.already_replayed = bool(self._committed) and self.caught_up(look=True)
 
     def begin(self, jvm: HostJvm) -> None:

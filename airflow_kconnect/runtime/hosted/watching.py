@@ -33,6 +33,8 @@ _NO_TASKS = (
 # Sinks are asked for their offsets, which are committed once a second.
 _LOOK_AFTER_S = 0.5
 _SETTLE_S = 5.0
+# After brokers were unavailable, workers join their groups again before tasks go on: silence until then means nothing.
+_RECOVERY_S = 30.0
 # How long consumers may take to join their group and to fetch.
 _JOINING_S = 60.0
 
@@ -82,6 +84,7 @@ class Watching:
         )
         watch = Watch(limits, time.monotonic())
         over, told = None, watch.began_s
+        away_s: float | None = None
         while over is None:
             time.sleep(_POLL_S if time.monotonic() - watch.began_s < _SHORT_S else 5 * _POLL_S)
             statuses = self._check()
@@ -94,7 +97,9 @@ class Watching:
             # After brokers were unavailable, or a change of tasks, they start again: silence then means nothing.
             starting = self.tasks > 0 and not statuses.started
             unfinished = known is False and (self._source.is_known or self._is_joining(now - watch.began_s))
-            busy = away or starting or unfinished
+            away_s = now if away else away_s
+            recovering = away_s is not None and now - away_s < _RECOVERY_S
+            busy = recovering or starting or unfinished
             over = watch.over(now, self.counts, caught_up=known, busy=busy, at_work=seen.at_work)
             if now - told >= _PROGRESS_S:
                 told = now
