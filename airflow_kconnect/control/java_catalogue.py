@@ -11,12 +11,12 @@ from airflow_kconnect.connect.config import describe, describe_key
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.hosting.keys import java_props
+from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.connect.java_plugins.kinds import CONNECTORS, KINDS, Kind
 from airflow_kconnect.connect.validation.before_variables import worker_without_references
 from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.hosted.plugins.warm import WARM
 from airflow_kconnect.hosted.schema_history import history_defaults
@@ -89,22 +89,48 @@ def java_infos(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, A
     return _joined(theirs, ours)
 
 
+def java_key_errors(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What the Java class says of its keys, each by itself: nothing is connected to, whatever the class would do.
+
+    :param inspection: of the configuration; its `hosted` is the class.
+    :param config: variables not resolved; keys that have some are left out.
+    :returns: key -> messages.
+    :raises SetupError: Java cannot be started here. :raises RetriableError: it did not answer.
+    """
+    entries = (entry["value"] for entry in _by_key(inspection, config)["configs"])
+    return {value["name"]: value["errors"] for value in entries if value["errors"]}
+
+
 def _asked(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, Any]:
-    worker: WorkerConfig = inspection.worker
-    java = java_plugins(worker, coordinates_of(inspection.props))
-    props = java_props(inspection.props) | {CONNECTOR_CLASS: inspection.connector_class}
-    # A run has them of its worker, too.
-    props |= history_defaults(
-        inspection.connector_class, props, {"bootstrap.servers": worker.props["bootstrap.servers"]}
-    )
-    unknown = {key for key, value in config.items() if has_reference(value) and key in props}
-    if not unknown:
-        return WARM.ask(java, worker, lambda jvm: jvm.validate(props))
-    answer = WARM.ask(java, worker, lambda jvm: jvm.check_keys(props))
+    if _unknown(inspection, config):
+        return _by_key(inspection, config)
+    props = _props(inspection)
+    return WARM.ask(_plugins(inspection), inspection.worker, lambda jvm: jvm.validate(props))
+
+
+def _by_key(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, Any]:
+    unknown, props = _unknown(inspection, config), _props(inspection)
+    answer = WARM.ask(_plugins(inspection), inspection.worker, lambda jvm: jvm.check_keys(props))
     for entry in answer["configs"]:
         if entry["value"]["name"] in unknown:
             entry["value"]["errors"] = []
     return answer
+
+
+def _unknown(inspection: Inspection, config: Mapping[str, Any]) -> set[str]:
+    """Keys whose values have variables."""
+    return {key for key, value in config.items() if has_reference(value) and key in inspection.props}
+
+
+def _plugins(inspection: Inspection) -> JavaPlugins:
+    return java_plugins(inspection.worker, coordinates_of(inspection.props))
+
+
+def _props(inspection: Inspection) -> dict[str, str]:
+    """The configuration as the class gets it in a run."""
+    props = java_props(inspection.props) | {CONNECTOR_CLASS: inspection.connector_class}
+    servers = {"bootstrap.servers": inspection.worker.props["bootstrap.servers"]}
+    return props | history_defaults(inspection.connector_class, props, servers)
 
 
 def _joined(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> dict[str, Any]:

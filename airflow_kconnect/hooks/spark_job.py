@@ -92,6 +92,11 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         """Start the job of a connector without spark-submit if it would use nothing of Spark."""
         self._direct = needs_no_spark(config, self._connection["master"], self._connection["deploy_mode"])
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether the job starts without spark-submit, on this machine."""
+        return self._direct
+
     def _no_listener(self, url: str) -> None:
         """Used when there is no listener."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +18,7 @@ from airflow_kconnect.connect.run import RunSpec, run_spec_file
 from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.control.java_preflight import check_java_keys
 from airflow_kconnect.errors import ConnectorRunError, connector_error
 from airflow_kconnect.hooks.clusters.driver_pod import missing_provider
 from airflow_kconnect.hooks.masking import masked
@@ -164,7 +165,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         defaults = REGISTERED_WORKER_DEFAULTS if is_registered else None
         configs = configurations(config, self.worker_config, self.kafka_conn_id, defaults)
         self._live = None if mode.replay or mode.dry_run or self._of_dead_letters(mode) else configs
-        with nullcontext() if self._live is None else failures_shown(configs.config, configs.resolved_worker, masked):
+        with self._failures_shown():
             warnings = check_configuration(configs.config, configs.worker, self.kind, configs.variables)
         for warning in warnings:
             self.log.warning("%s", warning)
@@ -173,6 +174,12 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             check_replay(config)
             self.log.info("Replaying the interval %s; the live offsets stay where they are", mode.replay)
         return configs
+
+    def _failures_shown(self) -> AbstractContextManager[None]:
+        """What fails in it is the connector's status, unless the run is a replay or moves nothing."""
+        if self._live is None:
+            return nullcontext()
+        return failures_shown(self._live.config, self._live.resolved_worker, masked)
 
     def _of_dead_letters(self, mode: RunMode) -> bool:
         """Whether the run is one of dead letters. :raises ConfigError: and the connector is a source."""
@@ -223,6 +230,9 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         hook.token = self._facts[TOKEN]
         hook.keep_sockets_in(self._run_file.parent)
         hook.without_spark_if_possible(spec.config)
+        if not hook.is_direct:  # a job of this machine asks the Java class at once
+            with self._failures_shown(), Heartbeat(self._say, "checking the keys of a Java class"):
+                check_java_keys(spec.config, spec.worker, self.kind)
         try:
             self.run_job(context, hook)
         except ConnectorRunError:
