@@ -13,7 +13,7 @@ import pytest
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
 
-PAGE = Path(__file__).parents[3] / "docs" / "guides" / "avro.md"
+PAGE = Path(__file__).parents[4] / "docs" / "guides" / "avro.md"
 REGISTRY = "http://127.0.0.1:8081/apis/ccompat/v7"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from tests.airflow.test_rest_plugin import api_server, name, tokens
+from tests.airflow.rest.test_rest_plugin import api_server, name, tokens
 
 __all__ = ["api_server", "name", "tokens"]
 

@@ -12,7 +12,7 @@ from airflow_kconnect.local.broker import EmbeddedBroker
 from tests.support.airflow.dags import add_dag, report_of
 from tests.support.control import control_plane, control_worker, register
 
-EXAMPLE = Path(__file__).parents[2] / "dags" / "example_registered_connectors.py"
+EXAMPLE = Path(__file__).parents[3] / "dags" / "example_registered_connectors.py"
 
 SECRET = "very-secret-17"
 SOURCE = {
