@@ -79,7 +79,7 @@ def test_the_commands_that_the_demo_shows_work(reader: Reader, output: str) -> N
     finally:
         reader.type(stop)
     reader.type("kconnect=$PWD/.venv/bin/kconnect; $kconnect broker status --data .demo/broker || true")
-    assert "No broker runs in" in reader.printed
+    assert "No broker is running in" in reader.printed
 
 
 def test_the_clone_has_no_files_that_git_does_not_know(reader: Reader) -> None:

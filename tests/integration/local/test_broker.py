@@ -179,7 +179,7 @@ class TestRefusals:
         assert broker.status().state == "stopped"
         with pytest.raises(SetupError, match="No broker was ever started"):
             assert broker.bootstrap
-        with pytest.raises(SetupError, match="does not run"):
+        with pytest.raises(SetupError, match="is not running"):
             broker.kill()
 
 
