@@ -99,6 +99,7 @@ def test_null_as_a_key_of_a_map_is_an_error(spark: SparkSession) -> None:
     assert taken["value"].endswith('"payload":[[3,2]]}')
 
 
+@pytest.mark.exhaustive
 def test_records_and_configurations(spark: SparkSession, kafka: KafkaConnect) -> None:
     cases = [a_case(f"ci/{number}", _RECORDS) for number in range(_CONFIGURATIONS)]
     found = [difference for case in cases for difference in differences(case, kafka)]

@@ -84,6 +84,7 @@ def test_the_client_has_overwritten_files(overwritten: Path) -> None:
     assert list(overwritten.glob("pyspark/jars/spark-core_*"))
 
 
+@pytest.mark.exhaustive
 def test_a_connector_runs_after_the_client_was_installed_last(
     overwritten: Path, tmp_path: Path, worker_file: Path, bootstrap: str
 ) -> None:

@@ -27,6 +27,7 @@ def test_a_dag_runs_when_a_source_has_written_to_its_topic(airflow: StandaloneAi
 
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
+@pytest.mark.exhaustive
 def test_a_dag_runs_when_enough_records_are_waiting(airflow: StandaloneAirflow, bootstrap: str) -> None:
     topic = create_topic(bootstrap, "example-clicks")
     airflow.add_example("example_lag_pipeline")

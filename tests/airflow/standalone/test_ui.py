@@ -12,6 +12,7 @@ from tests.support.pages import browser
 
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
+@pytest.mark.exhaustive
 def test_a_click_starts_a_backfill_that_replays_its_interval(orders: Orders, tmp_path: Path) -> None:
     orders.wait_until_no_backfill_is_active()
     before = len(orders.dag.runs("backfill"))

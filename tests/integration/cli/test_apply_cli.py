@@ -150,6 +150,7 @@ def test_one_file_is_enough(apply: Apply, folder: Path, props: dict[str, str]) -
     assert "is not a folder" in apply("-f", str(folder / "a.json"), "--prune").stderr
 
 
+@pytest.mark.exhaustive
 def test_no_broker_is_unavailable(folder: Path) -> None:
     put(folder, a=SOURCE)
 

@@ -43,6 +43,7 @@ def _type(block: Block, folder: Path, home: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.exhaustive
 def test_the_files_pass_the_checks_of_the_page(project: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     said = [_type(block, project, tmp_path_factory.mktemp("airflow")) for block in COMMANDS]
     validated, previewed, tested = said

@@ -93,6 +93,7 @@ def test_a_file_sink_moves_here_and_back(
     assert lines() == expected(170)
 
 
+@pytest.mark.exhaustive
 def test_a_python_source_moves_here_and_back(
     sides: Side, connect: ConnectWorker, topic: Callable[..., str], bootstrap: str, start_in_connect: Start
 ) -> None:

@@ -80,6 +80,7 @@ class TestDags:
         assert "[hidden]" in dag.doc_md and "very-secret-1" not in dag.doc_md
         assert not any("very-secret-1" in file.read_text() for file in (tmp_path / "cache").rglob("*.json"))
 
+    @pytest.mark.exhaustive
     def test_stay_while_the_broker_is_unavailable(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         broker = EmbeddedBroker(tmp_path / "broker")
         broker.start()

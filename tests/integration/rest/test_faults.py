@@ -117,6 +117,7 @@ def test_without_a_broker_the_health_says_so(without_broker: TestClient) -> None
     assert (answer.status_code, answer.json()["status"]) == (500, "unhealthy")
 
 
+@pytest.mark.exhaustive
 def test_without_a_broker_nothing_can_be_written(without_broker: TestClient) -> None:
     answer = without_broker.post("/connectors", json={"name": "two", "config": CONFIG})
     assert (answer.status_code, answer.json()["error_code"]) == (503, 503)

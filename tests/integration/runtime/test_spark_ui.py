@@ -13,6 +13,7 @@ from tests.support.spark.jobs import start_job
 
 
 @pytest.mark.spark_submit
+@pytest.mark.exhaustive
 def test_the_address_leads_to_sparks_ui_while_the_job_runs(
     numbered: NumberedFile, file_source: Callable[..., dict[str, str]], worker_props: dict[str, str], tmp_path: Path
 ) -> None:

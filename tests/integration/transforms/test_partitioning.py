@@ -46,6 +46,7 @@ class Spread:
         for n, line in enumerate(_one_per_class())
     ],
 )
+@pytest.mark.exhaustive
 def test_answers_do_not_depend_on_partitions(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     records = [as_in_kafka(record) for record in line["records"]] * REPEATS
     session = preview._session()

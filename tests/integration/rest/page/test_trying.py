@@ -57,6 +57,7 @@ def sink(bootstrap: str, topics: WorkerTopics) -> str:
     return topic
 
 
+@pytest.mark.exhaustive
 def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage, plane: ControlPlane) -> None:
     """With changes that are not saved."""
     page.open("#/connector/orders-lake/configuration")

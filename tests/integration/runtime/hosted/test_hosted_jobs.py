@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.kafka import produce, read_values
 from tests.support.spark.jobs import start_job
 
@@ -28,6 +30,7 @@ def test_a_java_source_moves_what_is_new_exactly_once(
     assert read_values(bootstrap, config["topic"]) == numbered.expected()
 
 
+@pytest.mark.exhaustive
 def test_a_java_sink_writes_until_the_ends_seen_at_its_start_are_committed(
     bootstrap: str, topic: Callable[..., str], java_sink: Config, hosting_worker: dict[str, str], tmp_path: Path
 ) -> None:

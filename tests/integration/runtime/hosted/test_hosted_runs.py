@@ -61,6 +61,7 @@ def test_a_run_that_stopped_at_a_bound_is_completed_by_the_next_without_secrets_
     assert b"tr0ub4dor" not in stored
 
 
+@pytest.mark.exhaustive
 def test_altered_offsets_are_where_the_next_run_begins(
     bootstrap: str, numbered: Any, java_source: Config, run_hosted: Run, hosting_worker: dict[str, str]
 ) -> None:

@@ -42,6 +42,7 @@ def vault(providers: Path, plugin_path: Path, tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.exhaustive
 def test_connect_resolves_variables_of_javas_providers_and_no_topic_has_their_values(
     bootstrap: str,
     numbered: Any,

@@ -23,6 +23,7 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]
     broker.stop()
 
 
+@pytest.mark.exhaustive
 def test_a_source_and_a_sink_log_in_as_a_connection_of_airflow_says(
     strict: EmbeddedBroker,
     plugin_path: Path,

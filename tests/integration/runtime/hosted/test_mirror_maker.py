@@ -52,6 +52,7 @@ def contents(bootstrap: str, topic: str) -> list[tuple[Any, ...]]:
     return [(r.partition, r.key, r.value, r.headers, r.timestamp) for r in read_all(bootstrap, topic)]
 
 
+@pytest.mark.exhaustive
 def test_each_run_mirrors_what_is_new_and_only_once(
     origin: str, bootstrap: str, mirror: Config, run_hosted: Run
 ) -> None:

@@ -29,6 +29,7 @@ def no_plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str
     return {"plugin.path": str(tmp_path / "plugins")}
 
 
+@pytest.mark.exhaustive
 def test_a_connector_brings_its_plugin_along(
     bootstrap: str, numbered: Any, java_source: Config, run_hosted: Run, no_plugins: dict[str, str]
 ) -> None:

@@ -56,6 +56,7 @@ def _on_executor(job: Job) -> psutil.Process:
     return next(process for process in hosts if process.ppid() != job.driver().pid)
 
 
+@pytest.mark.exhaustive
 def test_a_source_is_exactly_once_with_its_tasks_in_two_workers(
     bootstrap: str, two_tasks: dict[str, str], rough_worker: dict[str, str], tmp_path: Path
 ) -> None:

@@ -233,6 +233,7 @@ class TestTimestamps:
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.exhaustive
 def test_more_dead_letters_than_the_client_queues(
     topic: Callable[..., str], bootstrap: str, run_here: Run, tmp_path: Path
 ) -> None:

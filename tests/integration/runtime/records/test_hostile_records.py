@@ -84,6 +84,7 @@ def _is_answered(batch: list[bytes], sent: list[dict[str, Any]], config: dict[st
 @pytest.mark.timeout(120)
 @_FEW
 @given(batch=batches, sent=st.lists(headers, min_size=25, max_size=25), chain=chains, converter=converters)
+@pytest.mark.exhaustive
 def test_a_preview_answers_each_record(
     spark: SparkSession, batch: list[bytes], sent: Any, chain: dict[str, str], converter: dict[str, str]
 ) -> None:
@@ -145,6 +146,7 @@ def test_a_tolerant_sink_moves_each_record(bootstrap: str, run_here: Run, tmp_pa
 @pytest.mark.parametrize("target", ["parquet", "sqlite"])
 @_FEW
 @given(batch=batches)
+@pytest.mark.exhaustive
 def test_a_target_with_types_gets_or_refuses_each_record(
     bootstrap: str, run_here: Run, tmp_path: Path, target: str, batch: list[bytes]
 ) -> None:

@@ -154,6 +154,7 @@ SOURCE_CHAIN = {
 }
 
 
+@pytest.mark.exhaustive
 def test_a_source_writes_each_key_in_its_order(
     topic: Callable[..., str],
     bootstrap: str,

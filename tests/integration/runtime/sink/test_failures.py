@@ -69,6 +69,7 @@ def test_killed_run_leaves_every_record_once(
 
 
 @pytest.mark.parametrize("point", kill_points(_PAUSES, always=("after-last-write",)))
+@pytest.mark.exhaustive
 def test_older_of_two_runs_leaves_the_newer_ones_files(
     point: str, sink: dict[str, str], worker_props: dict[str, str], run_here: Run, tmp_path: Path
 ) -> None:

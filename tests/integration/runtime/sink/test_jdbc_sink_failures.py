@@ -93,6 +93,7 @@ def test_killed_run_leaves_every_row_once(
     assert counts(database) == (_RECORDS + 50, _RECORDS + 50)
 
 
+@pytest.mark.exhaustive
 def test_killed_run_into_a_database_of_jdbc_leaves_every_row_once(
     topic: Callable[..., str], worker_props: dict[str, str], bootstrap: str, run_here: Run, tmp_path: Path
 ) -> None:

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.spark_submit
 _RECORDS = 300
 
 
+@pytest.mark.exhaustive
 def test_a_task_of_the_older_run_that_starts_while_the_newer_one_takes_over_moves_nothing(
     run_here: Run, worker_props: dict[str, str], bootstrap: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

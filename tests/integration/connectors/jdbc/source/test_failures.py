@@ -89,6 +89,7 @@ def test_killed_load_loses_and_doubles_nothing(
     assert topic == table
 
 
+@pytest.mark.exhaustive
 def test_restarted_database_is_tried_again_and_the_next_run_is_exact(
     filled: PostgresDatabase,
     postgres: PostgresServer,

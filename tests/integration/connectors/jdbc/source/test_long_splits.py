@@ -31,6 +31,7 @@ def timeouts(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     return found
 
 
+@pytest.mark.exhaustive
 def test_one_that_outlives_its_transaction_names_the_cause_and_a_cure_that_works(
     db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run, rows: Rows, timeouts: list[Any]
 ) -> None:
