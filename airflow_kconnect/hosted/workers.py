@@ -63,6 +63,7 @@ class LocalWorker:
         self.worker_id, self.host = worker_id, host
         self.read = MBeans(jvm)
         self._threads = TaskThreads(jvm, name)
+        self._before = Counts()
 
     def check(self) -> None:
         """:raises RetriableError: it has ended."""
@@ -73,7 +74,9 @@ class LocalWorker:
 
     def seen(self) -> Seen:
         """What its tasks have done, and whether they are at work."""
-        return Seen(self.counts(), self._threads.busy())
+        before, self._before = self._before, self.counts()
+        # Threads are looked at in many calls, which would take processor time from a connector that moves records.
+        return Seen(self._before, self._before != before or self._threads.busy())
 
     def counts(self) -> Counts:
         """What its tasks have done."""

@@ -85,10 +85,13 @@ class Watching:
         watch = Watch(limits, time.monotonic())
         over, told = None, watch.began_s
         away_s: float | None = None
+        moving = False
         while over is None:
-            time.sleep(_POLL_S if time.monotonic() - watch.began_s < _SHORT_S else 5 * _POLL_S)
+            often = not moving and time.monotonic() - watch.began_s < _SHORT_S
+            time.sleep(_POLL_S if often else 5 * _POLL_S)
             statuses = self._check()
             seen = self._crew.seen()
+            moving = seen.counts != self.counts
             self.counts = seen.counts
             if self.counts.written:
                 failpoint("while-moving")
