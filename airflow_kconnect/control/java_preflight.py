@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.cache import cache_folder
+from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, SetupError
+from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
@@ -37,6 +39,8 @@ def check_java_keys(config: Mapping[str, Any], worker: Mapping[str, Any], kind: 
     :param kind: `source` or `sink` if only such connectors are allowed.
     :raises ConfigError: with all errors that do not depend on variables.
     """
+    if not looks_hosted(texts_of(config)[0]):
+        return
     inspection = inspect_without_references(config, worker, kind)
     if inspection.hosted is None:
         return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.machine.spark_home import python_path, spark_home
+from airflow_kconnect.machine.spark_master import is_local
 from airflow_kconnect.submit.spark import job_path
 
 # In the order in which Spark looks for the driver's Python.
@@ -23,8 +23,7 @@ def needs_no_spark(config: Mapping[str, Any], master: str, deploy_mode: str | No
 
     :param config: of the connector; variables need not be resolved.
     """
-    # `local-cluster[...]` has executors.
-    if not re.fullmatch(r"local(\[.*\])?", master) or deploy_mode == "cluster":
+    if not is_local(master) or deploy_mode == "cluster":
         return False
     return looks_hosted(texts_of(config)[0])
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.converters.types import SESSION_CONF
+from airflow_kconnect.machine.spark_master import is_local
 from airflow_kconnect.runtime.process.lookups import remember_lookups
 from airflow_kconnect.runtime.process.progress import emit
 
@@ -99,7 +100,7 @@ class LazySession:
         else:
             SparkContext._ensure_initialized()
             master = str(SparkConf().get("spark.master", ""))
-        return re.fullmatch(r"local(\[.*\])?", master) is not None
+        return is_local(master)
 
     def parallelism(self) -> int:
         """How many tasks run at once. Does not start the session."""
