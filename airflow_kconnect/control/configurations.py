@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, SetupError
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.control import secrets
+from airflow_kconnect.control.java_catalogue import java_key_errors
+
+log = logging.getLogger("kconnect.hosted")
 
 NAME = "name"
 
@@ -49,23 +53,37 @@ def named(config: Mapping[str, Any], name: str) -> dict[str, Any]:
 def checked(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Inspection:
     """Validate a configuration before it is registered; variables are not resolved, and no connection is made.
 
+    A Java class is asked about each of its keys. Where Java cannot be started only our own keys are checked.
+
     :param worker: the worker's keys, as they were written.
     :raises RequestError: there is no connector class, or an unknown one.
     :raises InvalidConfigurationError: with all errors.
+    :raises RetriableError: Java did not answer.
     """
     texts, _ = texts_of(config)
     if not texts.get(CONNECTOR_CLASS):
         keys = ", ".join(sorted(texts))
         raise RequestError({CONNECTOR_CLASS: [f"Connector config with the keys {keys} contains no connector type"]})
     inspection = inspect_without_references(config, worker)
-    if inspection.plugin is None:
+    if inspection.kind is None:
         raise RequestError({CONNECTOR_CLASS: inspection.errors[CONNECTOR_CLASS]})
-    errors = inspection.errors
+    errors = {**inspection.errors, **_java_errors(inspection, config)}
     for key, messages in secrets.still_hidden(texts).items():
         errors.setdefault(key, []).extend(messages)
     if errors:
         raise InvalidConfigurationError(errors, str(config.get(NAME)))
     return inspection
+
+
+def _java_errors(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, list[str]]:
+    """What a Java class says of its keys; nothing of a class of this package."""
+    if inspection.hosted is None:
+        return {}
+    try:
+        return java_key_errors(inspection, config)
+    except SetupError as error:
+        log.warning("The keys of %s are not checked before its first run: %s", inspection.connector_class, error)
+        return {}
 
 
 def accepted(

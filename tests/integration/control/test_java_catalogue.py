@@ -12,6 +12,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.control import java_catalogue, plugin_catalogue
+from airflow_kconnect.control.configurations import InvalidConfigurationError, accepted
 from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.hosted.plugins.install import install
 from airflow_kconnect.hosted.plugins.warm import WarmPlugins
@@ -118,6 +119,13 @@ def test_one_jvm_answers_until_the_plugins_change(worker: dict[str, str]) -> Non
     write_jar(Path(worker["plugin.path"]) / "another" / "another-1.0.jar", {"a": "b"})
     validated(worker, {})
     assert jvms() != before
+
+
+def test_a_configuration_can_be_registered_if_its_class_accepts_the_keys(worker: dict[str, str]) -> None:
+    config = {"connector.class": POSTGRES, **COMPLETE}
+    assert accepted("c", config, {}, worker)["topic.prefix"] == "p"
+    with pytest.raises(InvalidConfigurationError, match=r"database\.port"):
+        accepted("c", {**config, "database.port": "x"}, {}, worker)
 
 
 def test_without_java_what_is_known_without_it_is_checked(

@@ -27,7 +27,7 @@ export function configurationTab({ name }) {
       return;
     }
     values = new Map(Object.entries(config));
-    form = configForm({ values, validateAt: `v1/${ofConnector(name, "/config/validate")}`, fixed: ["name", "connector.class"], onChange: tell });
+    form = configForm({ values, validateAt: () => `v1/${ofConnector(name, "/config/validate")}`, fixed: ["name", "connector.class"], onChange: tell });
     place.replaceChildren(form.element);
     show(newer, false);
     setText(problem, "");

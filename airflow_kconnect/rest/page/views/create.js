@@ -48,7 +48,8 @@ export function createView() {
     const create = button("Create", { kind: "primary", onclick: submit });
     form = configForm({
       values,
-      validateAt: `connector-plugins/${encodeURIComponent(plugin.class)}/config/validate`,
+      // The class can be changed in the JSON.
+      validateAt: () => `connector-plugins/${encodeURIComponent(values.get("connector.class") || plugin.class)}/config/validate`,
       fixed: ["connector.class"],
       onChange: () => (touched = true),
       strict: false,

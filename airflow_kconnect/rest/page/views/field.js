@@ -26,12 +26,14 @@ export function fieldOf(definition, { fixed, set }) {
   let touched = false;
 
   function inputOf() {
-    const common = { id, name, "aria-describedby": `${id}-error ${id}-help`, oninput: () => ((touched = true), set(name, input.value)) };
+    const entered = () => ((touched = true), set(name, input.value));
+    const common = { id, name, "aria-describedby": `${id}-error ${id}-help` };
     if (type === "BOOLEAN" && !fixed) {
-      return h("select", common, h("option", { value: "" }, `default${standard === null ? "" : ` (${standard})`}`), h("option", { value: "true" }, "true"), h("option", { value: "false" }, "false"));
+      return h("select", { ...common, onchange: entered }, h("option", { value: "" }, `default${standard === null ? "" : ` (${standard})`}`), h("option", { value: "true" }, "true"), h("option", { value: "false" }, "false"));
     }
     return h("input", {
       ...common,
+      oninput: entered,
       type: type === "PASSWORD" ? "password" : "text",
       autocomplete: type === "PASSWORD" ? "new-password" : "off",
       spellcheck: "false",
@@ -62,6 +64,7 @@ export function fieldOf(definition, { fixed, set }) {
       if (error.textContent !== told.replaceAll("`", "")) error.replaceChildren(...prose(told));
       input.setAttribute("aria-invalid", String(told !== ""));
     },
+    focus: () => input.focus({ preventScroll: true }),
     failing: () => errors.length > 0,
     /** Whether it is shown at once. */
     matters: () => required || present || errors.length > 0 || importance === "HIGH",

@@ -9,7 +9,7 @@ const OWN = "Connector settings";
 const FRAMEWORK = ["Transforms", "Predicates", "Error Handling", "Topic Creation", "Exactly Once Support", "offsets.topic", "kconnect", "hosted connectors", "Airflow"];
 
 /**
- * values: Map of keys to texts. validateAt: path of the validation. fixed: keys that cannot be edited.
+ * values: Map of keys to texts. validateAt: gives the path of the validation. fixed: keys that cannot be edited.
  * onChange: called after each change. strict: show errors of settings that were not touched yet.
  */
 export function configForm({ values, validateAt, fixed = [], onChange = () => {}, strict = true }) {
@@ -39,7 +39,7 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
   async function validate() {
     const number = ++asked;
     try {
-      const answer = await put(validateAt, Object.fromEntries(values));
+      const answer = await put(validateAt(), Object.fromEntries(values));
       if (number !== asked) return;
       found = answer;
       arrange();
@@ -51,12 +51,18 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
   function arrange() {
     const known = new Set();
     const loose = new Map();
+    let focus = null;
     for (const { definition, value } of found.configs) {
       if (!definition) {
         loose.set(value.name, value.errors);
         continue;
       }
       known.add(definition.name);
+      const before = fields.get(definition.name);
+      if (before && !same(before.definition, definition)) {
+        if (before.element.contains(document.activeElement)) focus = definition.name;
+        forget(before);
+      }
       if (!fields.has(definition.name)) {
         const field = fieldOf(definition, { fixed: fixed.includes(definition.name), set: change });
         fields.set(definition.name, field);
@@ -64,11 +70,7 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
       }
       fields.get(definition.name).update(values.get(definition.name), value, strict);
     }
-    for (const [key, field] of fields) {
-      if (known.has(key)) continue;
-      groupOf(field.definition.group ?? OWN).remove(field);
-      fields.delete(key);
-    }
+    for (const [key, field] of fields) if (!known.has(key)) forget(field);
     for (const group of groups.values()) group.arrange(values);
     others.update(known, loose);
     const count = found.configs.filter(({ value }) => value?.errors.length).length;
@@ -76,6 +78,13 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
     summary.parentElement.classList.toggle("bad", count > 0);
     show(toError, count > 0 && !asJson.checked);
     narrow();
+    if (focus) fields.get(focus).focus();
+  }
+
+  /** The class may define its keys otherwise from now on, as a Java class of the same name does. */
+  function forget(field) {
+    groupOf(field.definition.group ?? OWN).remove(field);
+    fields.delete(field.definition.name);
   }
 
   function change(key, text) {
@@ -216,6 +225,8 @@ export function configForm({ values, validateAt, fixed = [], onChange = () => {}
     revealError,
   };
 }
+
+const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
 const orderOf = (name, order) => (name === "Common" ? -2 : name === OWN ? -1 : FRAMEWORK.includes(name.split(":")[0]) ? 1000 + order : order);
 
