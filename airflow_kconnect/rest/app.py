@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.middleware.gzip import GZipMiddleware
 
 from airflow_kconnect import __version__
 from airflow_kconnect.control.plane import ControlPlane
@@ -39,6 +40,7 @@ def create_app(plane: Callable[[], ControlPlane], access: AccessPolicy, dependen
     for module in (server, connectors, states, offsets, plugins, own_connectors, trying, page):
         app.include_router(module.router)
     handle_errors(app)
+    app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(HeadAsGet)
     app.add_middleware(SlashAtTheEnd, kept=("/", "/ui/"))
     app.add_middleware(SegmentsDecodedAlone)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
@@ -39,7 +38,7 @@ def summary(state: ConnectorState, kind: str, status: ConnectorStatus, offsets: 
         "cause": _cause([*([known] if known else []), *failed]),
         "topics": list(status.topics)[:_MOST_TOPICS],
         "topic_count": len(status.topics),
-        "offsets": offsets and asdict(offsets),
+        "offsets": offsets and dict(vars(offsets)),
         "changed_ms": max(changed, default=None),
     }
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.control.previews import reads_source
 from airflow_kconnect.control.replays import can_replay
-from airflow_kconnect.control.watching import validation
+from airflow_kconnect.control.watching import parts, validation
 from airflow_kconnect.rest.access import Access, Caller, Reading, Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request
 from airflow_kconnect.rest.errors import RestError
@@ -22,9 +22,17 @@ router = APIRouter(prefix="/v1", tags=["page"])
 
 
 @router.get("/connectors")
-def get_overview(plane: Plane, watch: Watching, access: Access) -> Any:
-    """The connectors that the caller may see, in short; `problem` says why that may be old."""
-    return {"connectors": watch.summaries(access.readable(plane.names())), "problem": plane.problem}
+def get_overview(plane: Plane, watch: Watching, access: Access, known: str | None = None) -> Any:
+    """The connectors that the caller may see, in short; `problem` says why that may be old.
+
+    With `known`, which is empty at first and then the `tag` of the last answer: only those `parts` that have changed,
+    each with all of its connectors. A connector that is missing in its part is gone.
+    """
+    rows = watch.summaries(access.readable(plane.names()))
+    if known is None:
+        return {"connectors": rows, "problem": plane.problem}
+    tag, changed = parts.changed(rows, known)
+    return {"tag": tag, "parts": changed, "problem": plane.problem}
 
 
 @router.get("/lags")

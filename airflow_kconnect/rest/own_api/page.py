@@ -40,13 +40,13 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/ui")
-def add_slash() -> RedirectResponse:
+async def add_slash() -> RedirectResponse:
     """To the page itself, wherever the app is mounted."""
     return RedirectResponse("ui/")
 
 
 @router.get("/ui/{name:path}")
-def get_file(request: Request, name: str) -> Response:
+async def get_file(request: Request, name: str) -> Response:
     """A file of the page."""
     file = _files().get(name or "index.html")
     if file is None:
@@ -64,6 +64,7 @@ def _files() -> dict[str, tuple[bytes, str, str]]:
     found = {}
     for file in (file for file in _FOLDER.rglob("*.*") if file.suffix in _KINDS):
         content = file.read_bytes()
-        tag = f'"{hashlib.sha256(content).hexdigest()[:20]}"'
+        # Weak: the bytes may be compressed on their way.
+        tag = f'W/"{hashlib.sha256(content).hexdigest()[:20]}"'
         found[file.relative_to(_FOLDER).as_posix()] = content, tag, _KINDS[file.suffix]
     return found

@@ -60,7 +60,9 @@ class StatusTopicState:
                 self._take_topic(key, TopicStatus.decode(record.value))
             else:
                 self._take(key, Status.decode(record.value))
-                self._changed_ms[key.connector] = record.timestamp_ms
+                # Connector and tasks may be in different partitions, which are read in any order.
+                newest = self._changed_ms.get(key.connector, record.timestamp_ms)
+                self._changed_ms[key.connector] = max(newest, record.timestamp_ms)
         except (ValueError, RecursionError) as error:
             log.warning("ignoring the status at %s with key %s: %s", record, key.encode().decode(), error)
 

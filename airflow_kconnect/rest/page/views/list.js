@@ -26,6 +26,8 @@ const choice = { text: "", chip: "all", column: "name", descending: false };
 
 export function listView() {
   let connectors = [];
+  let parts = {};
+  let tag = "";
   let lags = {};
   let problem = null;
   let lagProblem = null;
@@ -75,9 +77,15 @@ export function listView() {
   document.addEventListener("keydown", onKey);
 
   async function refresh() {
-    const answer = await get("v1/connectors");
-    tellChanges(connectors, answer.connectors);
-    connectors = answer.connectors;
+    const answer = await get(`v1/connectors?known=${tag}`);
+    if (Object.keys(answer.parts).length) {
+      // The parts that have changed; all others stay as they are.
+      parts = { ...parts, ...answer.parts };
+      const now = Object.values(parts).flat();
+      tellChanges(connectors, now);
+      connectors = now;
+    }
+    tag = answer.tag;
     problem = answer.problem;
     known = true;
     arrange();
@@ -149,10 +157,13 @@ export function listView() {
     const changed = h("time", {});
     cells.changed.append(changed);
     let last = null;
+    let shown = null;
     const row = {
       element: h("tr", { role: "row", onclick: (event) => event.target.closest("a") || getSelection().toString() || link.click() }, Object.values(cells)),
       update(data) {
         setText(changed, ago(data.changed_ms));
+        if (data === shown) return;
+        shown = data;
         const text = JSON.stringify(data);
         if (text === last) return;
         const before = last && JSON.parse(last);
@@ -289,7 +300,7 @@ function topicsOf({ topics, topic_count: count }) {
 function offsetsOf(offsets) {
   if (!offsets) return "none";
   if (offsets.records !== null) return `at ${number(offsets.records)}${offsets.partitions > 1 ? ` in ${plural(offsets.partitions, "partition")}` : ""}`;
-  const offset = Object.entries(offsets.newest?.offset ?? {}).map(([key, value]) => `${key} ${JSON.stringify(value)}`).join(", ");
+  const offset = Object.entries(offsets.newest?.offset ?? {}).map(([key, value]) => `${key} ${typeof value === "number" ? number(value) : JSON.stringify(value)}`).join(", ");
   return offsets.partitions > 1 ? `${offset} · ${plural(offsets.partitions, "partition")}` : offset;
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from airflow_kconnect.stores.target_states import TargetState
 from tests.support.pages.connectors_page import ConnectorsPage
 from tests.support.registered import Registered, WorkerTopics
 
+REFRESH_S = 5.0
 FILE = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 
 
@@ -88,6 +90,37 @@ def test_a_refresh_shows_changes_and_leaves_the_focus(three: ConnectorsPage, pla
     three.see_names("b", "c")
     three.see("Paused\n2", ".chip.paused")
     assert three.focused() == "b"
+
+
+def received(page: ConnectorsPage) -> list[int]:
+    """The bytes of each answer with connectors so far."""
+    answers = "performance.getEntriesByType('resource').filter((each) => each.name.includes('/v1/connectors'))"
+    return list(page.script(f"return {answers}.map((each) => each.transferSize)"))
+
+
+def test_when_nothing_changes_almost_nothing_is_received(three: ConnectorsPage) -> None:
+    three.until(lambda: len(received(three)) > 1, "the page does not ask again")
+    assert received(three)[-1] < 800
+    assert three.names() == ["a", "b", "c"]
+
+
+def test_a_hidden_tab_asks_for_nothing(three: ConnectorsPage) -> None:
+    driver, tab = three.driver, three.driver.current_window_handle
+    driver.switch_to.new_window("tab")
+    other = driver.current_window_handle
+    driver.switch_to.window(tab)
+    try:
+        driver.execute_cdp_cmd("Target.activateTarget", {"targetId": other})
+        three.until(lambda: three.script("return document.visibilityState") == "hidden", "the tab stays visible")
+        asked = len(received(three))
+        time.sleep(REFRESH_S + 1)
+        assert len(received(three)) == asked
+    finally:
+        driver.switch_to.window(other)
+        driver.close()
+        driver.switch_to.window(tab)
+    driver.execute_cdp_cmd("Target.activateTarget", {"targetId": tab})
+    three.until(lambda: len(received(three)) > asked, "the page does not ask again")
 
 
 def test_changes_are_said_to_screen_readers(three: ConnectorsPage, plane: ControlPlane) -> None:
