@@ -13,6 +13,7 @@ from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import AccessPolicy
 from airflow_kconnect.rest.connect_api import connectors, offsets, plugins, server, states
 from airflow_kconnect.rest.errors import handle_errors
+from airflow_kconnect.rest.headers import HeadersOfBoundedSize
 from airflow_kconnect.rest.heads import HeadAsGet
 from airflow_kconnect.rest.own_api import connectors as own_connectors
 from airflow_kconnect.rest.own_api import page, trying
@@ -44,4 +45,5 @@ def create_app(plane: Callable[[], ControlPlane], access: AccessPolicy, dependen
     app.add_middleware(HeadAsGet)
     app.add_middleware(SlashAtTheEnd, kept=("/", "/ui/"))
     app.add_middleware(SegmentsDecodedAlone)
+    app.add_middleware(HeadersOfBoundedSize)
     return app

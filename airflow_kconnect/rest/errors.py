@@ -27,6 +27,10 @@ _STATUS = {
 }
 
 
+# For clients that wait as long as they are told to.
+_RETRY_AFTER = {"Retry-After": "5"}
+
+
 class RestError(Exception):
     """A request that is refused.
 
@@ -40,7 +44,7 @@ class RestError(Exception):
 
 def error_body(status: int, message: str) -> JSONResponse:
     """An answer with Connect's error body."""
-    return JSONResponse({"error_code": status, "message": message}, status)
+    return JSONResponse({"error_code": status, "message": message}, status, _RETRY_AFTER if status == 503 else None)
 
 
 def handle_errors(app: FastAPI) -> None:

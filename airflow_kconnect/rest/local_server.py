@@ -39,7 +39,8 @@ def serve(props: Mapping[str, Any], host: str, port: int, token: str | None, on_
             # Otherwise a page could reach this server under a name of its own that resolves to this machine.
             app.add_middleware(TrustedHostMiddleware, allowed_hosts=_LOCAL_NAMES)
         on_start(_url(host, bound.getsockname()[1]))
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+        # httptools would keep headers of any length, before any token is looked at.
+        config = uvicorn.Config(app, http="h11", log_level="warning", access_log=False, server_header=False)
         try:
             uvicorn.Server(config).run(sockets=[bound])
         finally:

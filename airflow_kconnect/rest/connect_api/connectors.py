@@ -12,8 +12,9 @@ from airflow_kconnect.rest.access import Access, Reading, Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request, create_request
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
+from airflow_kconnect.rest.threads import ThreadRoute
 
-router = APIRouter(prefix="/connectors", tags=["connectors"])
+router = APIRouter(route_class=ThreadRoute, prefix="/connectors", tags=["connectors"])
 
 
 @router.get("")

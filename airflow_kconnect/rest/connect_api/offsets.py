@@ -11,8 +11,9 @@ from airflow_kconnect.rest.bodies import JsonBody
 from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
+from airflow_kconnect.rest.threads import ThreadRoute
 
-router = APIRouter(prefix="/connectors/{connector}/offsets", tags=["offsets"])
+router = APIRouter(route_class=ThreadRoute, prefix="/connectors/{connector}/offsets", tags=["offsets"])
 
 
 @router.get("")

@@ -10,8 +10,9 @@ from airflow_kconnect.control import plugin_catalogue
 from airflow_kconnect.rest.access import AnyReader
 from airflow_kconnect.rest.bodies import JsonBody, config_request
 from airflow_kconnect.rest.serving import Plane
+from airflow_kconnect.rest.threads import ThreadRoute
 
-router = APIRouter(prefix="/connector-plugins", tags=["plugins"])
+router = APIRouter(route_class=ThreadRoute, prefix="/connector-plugins", tags=["plugins"])
 
 
 @router.get("")

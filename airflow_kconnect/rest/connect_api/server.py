@@ -17,11 +17,12 @@ from airflow_kconnect.rest.access import Access, AnyReader
 from airflow_kconnect.rest.bodies import JsonBody
 from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.serving import Plane
+from airflow_kconnect.rest.threads import ThreadRoute
 
 CONNECT_VERSION = "4.3.0"
 """The version of Kafka Connect whose API this is: clients choose by it what they ask for."""
 
-router = APIRouter(tags=["server"])
+router = APIRouter(route_class=ThreadRoute, tags=["server"])
 
 _HEALTH_THREADS = CapacityLimiter(4)
 

@@ -10,9 +10,10 @@ from fastapi.responses import JSONResponse
 from airflow_kconnect.rest.access import Reading, Writing
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
+from airflow_kconnect.rest.threads import ThreadRoute
 from airflow_kconnect.stores.target_states import TargetState
 
-router = APIRouter(prefix="/connectors/{connector}", tags=["states"])
+router = APIRouter(route_class=ThreadRoute, prefix="/connectors/{connector}", tags=["states"])
 
 TaskNumber = Annotated[int, Path(ge=0)]
 Flag = Annotated[bool, Query()]

@@ -17,8 +17,9 @@ from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.own_api.watching import Watching
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
+from airflow_kconnect.rest.threads import ThreadRoute
 
-router = APIRouter(prefix="/v1", tags=["page"])
+router = APIRouter(route_class=ThreadRoute, prefix="/v1", tags=["page"])
 
 
 @router.get("/connectors")

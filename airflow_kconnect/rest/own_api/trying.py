@@ -12,8 +12,9 @@ from airflow_kconnect.rest.access import Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request, validated
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
+from airflow_kconnect.rest.threads import ThreadRoute
 
-router = APIRouter(prefix="/v1/connectors/{connector}", tags=["page"])
+router = APIRouter(route_class=ThreadRoute, prefix="/v1/connectors/{connector}", tags=["page"])
 
 
 class PreviewRequest(BaseModel):

@@ -84,6 +84,15 @@ def parse_key(key: bytes) -> StatusKey | TopicKey | None:
     return None
 
 
+TRACE_MAX = 8_000
+"""Characters of a trace; the rest is cut off."""
+
+
+def cut_off(trace: str) -> str:
+    """A trace that is not too long, also if it was cut off before."""
+    return trace if len(trace) <= TRACE_MAX else f"{trace[:TRACE_MAX]}... (cut off; see the log of the run)"
+
+
 @dataclass(frozen=True)
 class Status:
     """The status of a connector or of a task.
@@ -122,11 +131,13 @@ class Status:
         fields = json_object(value)
         if fields is None:
             return None
+        trace = optional_text(fields, "trace")
         return cls(
             State(member(fields, "state", str)),
             member(fields, "worker_id", str),
             number(fields, "generation"),
-            optional_text(fields, "trace"),
+            # Other writers may have traces of megabytes, of which each server would keep as many as there are tasks.
+            None if trace is None else cut_off(trace),
             optional_text(fields, "version"),
         )
 

@@ -26,13 +26,12 @@ from airflow_kconnect.stores.status_topic.records import (
     TaskKey,
     TopicKey,
     TopicStatus,
+    cut_off,
 )
 from airflow_kconnect.stores.topics import ensure_status_topic
 
 log = logging.getLogger("kconnect")
 
-TRACE_MAX = 8_000
-"""Characters of a trace; the rest is cut off."""
 # There is no worker group whose generations could be counted. No worker of Connect is refused a safe write by it.
 _GENERATION = 0
 _LIMIT_S = 5.0
@@ -201,5 +200,4 @@ def bounded_trace(error: BaseException | str, hide: Callable[[str], str] = str) 
         text = f"{type(error).__module__}.{type(error).__qualname__}: {error}"
     else:
         text = "".join(traceback.format_exception(error))
-    text = hide(text)
-    return text if len(text) <= TRACE_MAX else f"{text[:TRACE_MAX]}... (cut off; see the log of the run)"
+    return cut_off(hide(text))

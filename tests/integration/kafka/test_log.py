@@ -141,8 +141,9 @@ class TestToTheEnd:
         write(bootstrap, name, "c")
         assert values(read(make_log())) == [b"a", b"b", b"c"]
 
-    def test_nothing_but_an_aborted_transaction(self, make_log: MakeLog, bootstrap: str, name: str) -> None:
-        write_aborted(bootstrap, name, 1000)
+    @pytest.mark.parametrize("count", [1000, pytest.param(100_000, marks=pytest.mark.exhaustive)])
+    def test_nothing_but_an_aborted_transaction(self, count: int, make_log: MakeLog, bootstrap: str, name: str) -> None:
+        write_aborted(bootstrap, name, count)
         assert read(make_log()) == []
 
     def test_an_aborted_transaction_between_records(self, make_log: MakeLog, bootstrap: str, name: str) -> None:

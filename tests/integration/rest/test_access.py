@@ -92,6 +92,14 @@ def test_pages_of_other_sites_change_nothing(
     assert client.request(method, path, headers=header).status_code == 403
 
 
+def test_pages_of_other_sites_can_read_nothing(client: TestClient) -> None:
+    asking = {"Origin": "https://evil.example", "Access-Control-Request-Method": "PUT"}
+    preflight = client.options("/connectors", headers=asking)
+    assert preflight.status_code == 405
+    for answer in (preflight, client.get("/connectors", headers=asking)):
+        assert not [name for name in answer.headers if name.startswith("access-control-")]
+
+
 def test_a_page_of_this_server_may_write(client: TestClient) -> None:
     headers = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
     assert client.put("/connectors/a/pause", headers=headers).status_code == 404

@@ -162,6 +162,22 @@ def test_an_unknown_connector_is_not_found(method: str, path: str, client: TestC
 
 
 @pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "", None),
+        ("PUT", "/config/validate", CONFIG),
+        ("GET", "/dead-letters", None),
+        ("GET", "/dead-letters/last", None),
+        ("POST", "/preview", {"latest": 1}),
+        ("POST", "/replay", {"dead_letters": True}),
+    ],
+)
+def test_nor_is_it_below_v1(method: str, path: str, body: dict[str, Any] | None, client: TestClient) -> None:
+    answer = client.request(method, f"/v1/connectors/nope{path}", json=body)
+    assert (answer.status_code, answer.json()["error_code"]) == (404, 404), answer.text
+
+
+@pytest.mark.parametrize(
     ("path", "status"),
     [
         ("/connectors/one/restart?includeTasks=maybe", 400),

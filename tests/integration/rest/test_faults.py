@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -23,6 +25,7 @@ from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from tests.support.control import control_worker
+from tests.support.pages.rest_server import rest_server
 
 CONFIG = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
 
@@ -72,6 +75,15 @@ def test_what_a_killed_server_has_answered_is_there(bootstrap: str, tmp_path: Pa
     registered = set(httpx.get(f"{last.url}/connectors", timeout=30).json())
     last.kill()
     assert (answered - registered, registered - asked, len(answered) > 0) == (set(), set(), True)
+
+
+def test_a_header_without_end_is_not_kept(bootstrap: str, worker_file: Path) -> None:
+    with rest_server(worker_file) as url:
+        host, port = url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=30) as connection, suppress(OSError):
+            connection.sendall(b"GET /connectors HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 2_000_000)
+            assert connection.makefile("rb").readline() in (b"HTTP/1.1 400 Bad Request\r\n", b"")
+        assert httpx.get(f"{url}/health", timeout=30).status_code == 200
 
 
 def test_a_closed_server_refuses_at_once(bootstrap: str) -> None:

@@ -6,17 +6,21 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from typing import Any
 
 import httpx
 import pytest
 import uvicorn
+from fastapi import FastAPI
 
 from airflow_kconnect.local.ports import LOOPBACK
 from airflow_kconnect.rest import bodies
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
+from airflow_kconnect.rest.headers import MOST_BYTES
+from airflow_kconnect.rest.threads import THREADS, WAITING
 
 BUSY = 60  # more than there are threads for requests
 
@@ -48,12 +52,14 @@ def plane() -> Iterator[_SlowPlane]:
 
 @pytest.fixture
 def port(plane: Any) -> Iterator[int]:
-    """The port of a server."""
+    """The port of a server that has something else to do, too, as Airflow's has."""
     with socket.socket() as bound:
         bound.bind((LOOPBACK, 0))
         bound.listen(256)
-        app = create_app(lambda: plane, TokenPolicy(None))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+        outer = FastAPI()
+        outer.add_api_route("/own", lambda: "answered")
+        outer.mount("/", create_app(lambda: plane, TokenPolicy(None)))
+        server = uvicorn.Server(uvicorn.Config(outer, log_level="error"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         yield bound.getsockname()[1]
@@ -79,6 +85,13 @@ def test_a_header_of_ten_kilobytes_is_answered(port: int) -> None:
     assert _first_line(port, request) == b"HTTP/1.1 200 OK\r\n"
 
 
+def test_longer_headers_are_refused_clearly(port: int) -> None:
+    refused = httpx.get(f"http://{LOOPBACK}:{port}/connectors", headers={"X-Long": "x" * MOST_BYTES}, timeout=30)
+    assert (refused.status_code, refused.json()["error_code"]) == (431, 431)
+    assert f"at most {MOST_BYTES}" in refused.json()["message"]
+    assert httpx.get(f"http://{LOOPBACK}:{port}/health", timeout=30).status_code == 200
+
+
 def test_health_is_answered_while_all_threads_are_busy(port: int, plane: _SlowPlane) -> None:
     url = f"http://{LOOPBACK}:{port}"
     with ThreadPoolExecutor(BUSY) as callers:
@@ -91,3 +104,17 @@ def test_health_is_answered_while_all_threads_are_busy(port: int, plane: _SlowPl
         plane.let_go.set()
         assert {answer.result().status_code for answer in answers} == {200}
     assert took_s < 5
+
+
+def test_who_cannot_wait_for_a_thread_is_told_when_to_come_back(port: int, plane: _SlowPlane) -> None:
+    url, many = f"http://{LOOPBACK}:{port}", THREADS + WAITING + 20
+    with ThreadPoolExecutor(many) as callers:
+        answers = [callers.submit(httpx.get, f"{url}/connectors/slow/config", timeout=60) for _ in range(many)]
+        refused = [answer.result() for answer in islice(as_completed(answers), 20)]
+        assert {(answer.status_code, answer.headers["retry-after"]) for answer in refused} == {(503, "5")}
+        assert f"{THREADS} requests are being answered" in refused[0].json()["message"]
+        assert httpx.get(f"{url}/health", timeout=30).status_code == 200
+        assert httpx.get(f"{url}/ui/", timeout=30).status_code == 200
+        assert httpx.get(f"{url}/own", timeout=30).json() == "answered"
+        plane.let_go.set()
+        assert sorted(answer.result().status_code for answer in answers) == [200] * (many - 20) + [503] * 20

@@ -11,8 +11,8 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError, DataError, FencedError
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
-from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, Status, TaskKey
-from airflow_kconnect.stores.status_topic.runs import TRACE_MAX, RunStatuses
+from airflow_kconnect.stores.status_topic.records import TRACE_MAX, ConnectorKey, State, Status, TaskKey
+from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.support import unique

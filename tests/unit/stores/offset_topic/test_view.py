@@ -247,6 +247,10 @@ class TestOtherSpellings:
     def test_the_newest_key_is_used_again_and_the_other_one_is_deleted(self, newer: bytes, older: bytes) -> None:
         assert view_of(self.both(newer)).offset_keys({"a": 1, "b": 2}) == (newer, [older])
 
+    def test_a_whole_number_and_a_fraction_are_two_as_in_java(self) -> None:
+        records = [record(b'["fs",{"a":1}]', b'{"n":1}'), record(b'["fs",{"a":1.0}]', b'{"n":2}', at=1)]
+        assert view_of(records).offsets == {'{"a":1}': {"n": 1}, '{"a":1.0}': {"n": 2}}
+
     def test_a_spelling_that_was_deleted_before_is_not_deleted_again(self) -> None:
         records = [
             record(AB_KEY, None, at=1, ms=1000),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.stores.status_topic.records import (
+    TRACE_MAX,
     ConnectorKey,
     State,
     Status,
@@ -87,6 +88,12 @@ class TestStatuses:
 
     def test_destroyed_is_a_tombstone(self) -> None:
         assert Status(State.DESTROYED, "w", 0).encode() is None
+
+    def test_a_trace_of_megabytes_is_cut_off_once(self) -> None:
+        read = Status.decode(Status(State.FAILED, "w", 0, "x" * 5_000_000).encode())
+        assert read is not None
+        assert TRACE_MAX < len(read.trace or "") < TRACE_MAX + 100
+        assert Status.decode(read.encode()) == read
 
     @pytest.mark.parametrize(
         "value",
