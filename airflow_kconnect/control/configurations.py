@@ -11,7 +11,7 @@ from airflow_kconnect.connect.errors import ConfigError, SetupError
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.control import secrets
-from airflow_kconnect.control.java_catalogue import java_key_errors
+from airflow_kconnect.control.plugins.java_catalogue import java_key_errors
 
 log = logging.getLogger("kconnect.hosted")
 

@@ -18,7 +18,7 @@ from airflow_kconnect.connect.run import RunSpec, run_spec_file
 from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
 from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.control.java_preflight import check_java_keys
+from airflow_kconnect.control.plugins.java_preflight import check_java_keys
 from airflow_kconnect.errors import ConnectorRunError, connector_error
 from airflow_kconnect.hooks.clusters.driver_pod import missing_provider
 from airflow_kconnect.hooks.masking import masked

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.variables.secret_forms import secret_forms
 from airflow_kconnect.control import secrets
 from airflow_kconnect.control.configurations import named
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.plugin_catalogue import described
+from airflow_kconnect.control.plugins.catalogue import described
 
 
 def of_change(plane: ControlPlane, name: str, config: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from airflow_kconnect.control import plugin_catalogue
+from airflow_kconnect.control.plugins import catalogue
 from airflow_kconnect.rest.access import AnyReader
 from airflow_kconnect.rest.bodies import JsonBody, config_request
 from airflow_kconnect.rest.serving import Plane
@@ -20,17 +20,17 @@ def list_plugins(
     plane: Plane, _: AnyReader, connectors_only: Annotated[bool, Query(alias="connectorsOnly")] = True
 ) -> Any:
     """The connectors that are installed; with `connectorsOnly=false` all plugins."""
-    return plugin_catalogue.plugin_list(plane.worker_props, connectors_only=connectors_only)
+    return catalogue.plugin_list(plane.worker_props, connectors_only=connectors_only)
 
 
 @router.get("/{plugin}/config")
 def get_keys(plugin: str, plane: Plane, _: AnyReader, version: str | None = None) -> Any:
     """The keys of a plugin; of a Java class in the newest version that is installed, or in another."""
     wanted = None if version in (None, "latest") else version
-    return plugin_catalogue.plugin_keys(plugin, plane.worker_props, wanted)
+    return catalogue.plugin_keys(plugin, plane.worker_props, wanted)
 
 
 @router.put("/{plugin}/config/validate")
 def validate(plugin: str, plane: Plane, body: JsonBody, _: AnyReader) -> Any:
     """Every key of a configuration with its definition, value and errors; nothing is registered."""
-    return plugin_catalogue.validation(plugin, config_request(body), plane.worker_props)
+    return catalogue.validation(plugin, config_request(body), plane.worker_props)

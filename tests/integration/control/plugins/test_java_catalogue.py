@@ -11,9 +11,9 @@ import psutil
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.control import java_catalogue, plugin_catalogue
 from airflow_kconnect.control.configurations import InvalidConfigurationError, accepted
 from airflow_kconnect.control.errors import NotFoundError
+from airflow_kconnect.control.plugins import catalogue, java_catalogue
 from airflow_kconnect.hosted.plugins.install import install
 from airflow_kconnect.hosted.plugins.warm import WarmPlugins
 from airflow_kconnect.machine.errors import SetupError
@@ -50,17 +50,17 @@ def jvms() -> set[int]:
 def validated(worker: dict[str, str], config: dict[str, str]) -> dict[str, list[str]]:
     """Key -> errors."""
     keys = {"name": "c", "connector.class": POSTGRES, **config}
-    answer = plugin_catalogue.validation(POSTGRES, keys, worker)
+    answer = catalogue.validation(POSTGRES, keys, worker)
     found = {entry["value"]["name"]: entry["value"]["errors"] for entry in answer["configs"]}
     assert answer["error_count"] == sum(map(len, found.values()))
     return {key: errors for key, errors in found.items() if errors}
 
 
 def test_the_list_has_java_classes_that_do_not_exist_here(worker: dict[str, str]) -> None:
-    assert [each for each in plugin_catalogue.plugin_list(worker) if each["class"] == POSTGRES] == [
+    assert [each for each in catalogue.plugin_list(worker) if each["class"] == POSTGRES] == [
         {"class": POSTGRES, "type": "source", "version": "3.5.0.Final"}
     ]
-    everything = plugin_catalogue.plugin_list(worker, connectors_only=False)
+    everything = catalogue.plugin_list(worker, connectors_only=False)
     names = [each["class"] for each in everything]
     assert UNWRAP in names
     # This one exists here too, and is what runs.
@@ -68,24 +68,24 @@ def test_the_list_has_java_classes_that_do_not_exist_here(worker: dict[str, str]
 
 
 def test_keys_are_those_of_the_class_then_ours(worker: dict[str, str]) -> None:
-    keys = [key["name"] for key in plugin_catalogue.plugin_keys("PostgresConnector", worker)]
+    keys = [key["name"] for key in catalogue.plugin_keys("PostgresConnector", worker)]
     assert keys.index("slot.name") < keys.index("kconnect.max.records")
     assert len(keys) == len(set(keys))
 
 
 def test_keys_of_a_transformation(worker: dict[str, str]) -> None:
-    assert "topic.regex" in [key["name"] for key in plugin_catalogue.plugin_keys(UNWRAP, worker)]
+    assert "topic.regex" in [key["name"] for key in catalogue.plugin_keys(UNWRAP, worker)]
 
 
 def test_a_plugin_sees_the_json_classes_of_connect(worker: dict[str, str]) -> None:
     """This converter looks for a method of Connect's by its parameters, and fails if they are of other jars."""
     name = "io.debezium.converters.CloudEventsConverter"
-    assert plugin_catalogue.plugin_keys(name, worker) == []
+    assert catalogue.plugin_keys(name, worker) == []
 
 
 def test_a_name_that_nothing_has(worker: dict[str, str]) -> None:
     with pytest.raises(NotFoundError, match=r"Unknown plugin a\.b\.C"):
-        plugin_catalogue.plugin_keys("a.b.C", worker)
+        catalogue.plugin_keys("a.b.C", worker)
 
 
 def test_errors_of_the_class_of_connect_and_of_our_keys_at_once(worker: dict[str, str]) -> None:
@@ -108,7 +108,7 @@ def test_with_a_variable_only_keys_are_checked_and_nothing_connects(worker: dict
 
 def test_the_class_that_is_asked_must_be_that_of_the_configuration(worker: dict[str, str]) -> None:
     with pytest.raises(ConfigError, match="does not match request type"):
-        plugin_catalogue.validation("a.Other", {"name": "c", "connector.class": POSTGRES}, worker)
+        catalogue.validation("a.Other", {"name": "c", "connector.class": POSTGRES}, worker)
 
 
 def test_one_jvm_answers_until_the_plugins_change(worker: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.control.java_preflight import check_java_keys
+from airflow_kconnect.control.plugins.java_preflight import check_java_keys
 from airflow_kconnect.hosted.plugins.warm import WARM
 from tests.support.connect.hosted import FILE, plugin_folder
 

@@ -14,7 +14,7 @@ from airflow_kconnect.connect.validation.connector_keys import sink_config, sour
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control.errors import NotFoundError
-from airflow_kconnect.control.java_catalogue import java_infos, java_keys, java_list
+from airflow_kconnect.control.plugins.java_catalogue import java_infos, java_keys, java_list
 
 _CONNECTOR_TYPES = ("sink", "source")
 _OTHER_GROUPS = (

@@ -1,0 +1,1 @@
+"""The installed plug-ins and what their classes say: lists, keys, validation."""
