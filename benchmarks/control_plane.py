@@ -1,4 +1,4 @@
-"""The REST API with many registered connectors: start, list, status under load.
+"""The REST API with many registered connectors: start, list, status under load, a write seen by another server.
 
     python -m benchmarks.control_plane --connectors 1000
 
@@ -68,7 +68,7 @@ def _measure(props: dict[str, str], folder: Path, options: argparse.Namespace) -
     with _server(worker) as url, httpx.Client(base_url=url, headers={"Authorization": f"Bearer {TOKEN}"}) as client:
         assert len(client.get("/connectors").json()) == options.connectors
         print(f"process started, topics read, first answer: {time.monotonic() - started:.2f} s")
-        for path in ("/connectors", "/connectors?expand=status&expand=info"):
+        for path in ("/connectors", "/connectors?expand=status&expand=info", "/v1/connectors?known="):
             times = [_ms(client, path) for _ in range(20)]
             print(f"GET {path}: median {statistics.median(times):.1f} ms, worst {max(times):.1f} ms")
         times = _load(url, options)
@@ -77,6 +77,12 @@ def _measure(props: dict[str, str], folder: Path, options: argparse.Namespace) -
             f"GET status, {options.rate}/s for {options.seconds} s: median {statistics.median(times):.1f} ms,"
             f" p99 {times[int(len(times) * 0.99)]:.1f} ms, worst {times[-1]:.1f} ms, {len(times)} answers"
         )
+        with _server(worker) as other, httpx.Client(base_url=other, headers=client.headers) as reader:
+            times = [_seen_ms(client, reader, f"connector-{number}") for number in range(20)]
+            print(
+                f"seen by another server after a write was answered: median {statistics.median(times):.0f} ms,"
+                f" worst {max(times):.0f} ms"
+            )
 
 
 def _load(url: str, options: argparse.Namespace) -> list[float]:
@@ -94,6 +100,15 @@ def _load(url: str, options: argparse.Namespace) -> list[float]:
 
     with ThreadPoolExecutor(16) as pool:
         return list(pool.map(ask, range(options.rate * options.seconds)))
+
+
+def _seen_ms(writer: httpx.Client, reader: httpx.Client, name: str) -> float:
+    """Milliseconds from the answer to a write until another server knows it."""
+    writer.put(f"/connectors/{name}/pause").raise_for_status()
+    answered = time.perf_counter()
+    while reader.get(f"/connectors/{name}/status").json()["connector"]["state"] != "PAUSED":
+        time.sleep(0.005)
+    return (time.perf_counter() - answered) * 1000
 
 
 def _ms(client: httpx.Client, path: str) -> float:

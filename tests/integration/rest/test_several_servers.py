@@ -11,6 +11,22 @@ from tests.support.control import control_worker
 from tests.support.pages.rest_server import rest_server
 
 
+def test_a_write_is_soon_known_to_all_servers(bootstrap: str, tmp_path: Path) -> None:
+    worker = tmp_path / "worker.properties"
+    worker.write_text("".join(f"{key}={value}\n" for key, value in control_worker(bootstrap).items()))
+    config = {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"}
+    with rest_server(worker) as one, rest_server(worker) as other:
+        for name in ("a", "b"):
+            assert httpx.put(f"{one}/connectors/{name}/config", json=config, timeout=30).status_code == 201
+            written = time.monotonic()
+            while name not in httpx.get(f"{other}/connectors", timeout=30).json():
+                assert time.monotonic() - written < 30, "it is not seen"
+                time.sleep(0.01)
+            # 1 s at most on a machine that does nothing else
+            assert time.monotonic() - written < 5
+            one, other = other, one
+
+
 def test_a_level_for_the_cluster_counts_in_all_servers(bootstrap: str, tmp_path: Path) -> None:
     worker = tmp_path / "worker.properties"
     worker.write_text("".join(f"{key}={value}\n" for key, value in control_worker(bootstrap).items()))
