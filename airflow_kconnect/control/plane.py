@@ -17,6 +17,7 @@ from airflow_kconnect.control.resolving import Resolved, Variables
 from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, RemembersRuns, Runs
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.control.watching.lost_runs import as_ended
+from airflow_kconnect.hosted.plugins.offsets import asking_java
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.offset_changes import api as offset_changes
 from airflow_kconnect.stores.status_topic.records import State
@@ -273,12 +274,12 @@ class ControlPlane:
         :raises ConfigError: it is not stopped, or the request is wrong.
         """
         with self._validated(name) as (config, worker):
-            return {"message": offset_changes.alter(config, worker, request)}
+            return {"message": offset_changes.alter(config, worker, request, asking_java(config, worker))}
 
     def reset_offsets(self, name: str) -> dict[str, str]:
         """Delete the offsets of a stopped connector. :raises NotFoundError, ConfigError: as `alter_offsets`."""
         with self._validated(name) as (config, worker):
-            return {"message": offset_changes.reset(config, worker)}
+            return {"message": offset_changes.reset(config, worker, asking_java(config, worker))}
 
     def _registered(self, name: str, text: str = "Connector {} not found") -> ConnectorState:
         state = self._stores.config(name)

@@ -150,7 +150,10 @@ class KafkaConnectHook(BaseHook):
         """
         with _operators_errors():
             config, worker = self._configurations(connector).resolved()
-            message = operations.alter_offsets(config, worker, offsets)
+            try:
+                message = operations.alter_offsets(config, worker, offsets)
+            finally:
+                operations.end_questions()
             return {"connector": operations.connector_name(config), "message": message}
 
     def reset_offsets(self, connector: Connector) -> dict[str, Any]:
@@ -160,7 +163,10 @@ class KafkaConnectHook(BaseHook):
         """
         with _operators_errors():
             config, worker = self._configurations(connector).resolved()
-            message = operations.reset_offsets(config, worker)
+            try:
+                message = operations.reset_offsets(config, worker)
+            finally:
+                operations.end_questions()
             return {"connector": operations.connector_name(config), "message": message}
 
     def validate(self, connector: Connector) -> dict[str, Any]:

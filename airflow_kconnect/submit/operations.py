@@ -118,19 +118,33 @@ def _sink_of_group(name: str, worker: Mapping[str, Any]) -> dict[str, str]:
 
 
 def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request: Any) -> str:
-    """Alter committed offsets; returns Connect's message. See `offset_changes.api.alter`."""
+    """Alter committed offsets; returns Connect's message. See `offset_changes.api.alter`.
+
+    The class of a hosted connector is asked, if Java is on this machine: `end_questions` ends the JVM.
+    """
+    from airflow_kconnect.hosted.plugins.offsets import asking_java
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
 
     known = WorkerConfig.from_props(worker)
-    return connector_offsets.alter(validate_connector(config, worker=known), known, request)
+    validated = validate_connector(config, worker=known)
+    return connector_offsets.alter(validated, known, request, asking_java(validated, known))
 
 
 def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
-    """Delete all committed offsets; returns Connect's message. See `offset_changes.api.reset`."""
+    """Delete all committed offsets; returns Connect's message. See `alter_offsets`."""
+    from airflow_kconnect.hosted.plugins.offsets import asking_java
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
 
     known = WorkerConfig.from_props(worker)
-    return connector_offsets.reset(validate_connector(config, worker=known), known)
+    validated = validate_connector(config, worker=known)
+    return connector_offsets.reset(validated, known, asking_java(validated, known))
+
+
+def end_questions() -> None:
+    """End the JVM that classes were asked in, if there is one: a task may run for hours after its question."""
+    from airflow_kconnect.hosted.plugins.warm import WARM
+
+    WARM.close()
 
 
 def settle_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> None:

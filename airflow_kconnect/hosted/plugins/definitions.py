@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -25,6 +25,7 @@ ASK_S = 60.0
 _MEMORY = "256m"
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
 _POLICY = "connector.client.config.override.policy"
+_NOT_FOUND = "Failed to find any class that implements"
 _MISSING = re.compile(r"NoClassDefFoundError: (\S+)|ClassNotFoundException: (\S+)")
 
 
@@ -122,6 +123,41 @@ class PluginJvm:
         answer: dict[str, Any] = self._json(f"asking {config.get('connector.class')} about its configuration", ask)
         return answer
 
+    def alter_offsets(
+        self, config: Mapping[str, str], changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Any] | None]]
+    ) -> bool:
+        """Have a connector check offsets, and alter them where it stores some itself; returns whether it does that.
+
+        A Connect worker does the same before it writes offsets.
+
+        :param config: with `connector.class`, a full name; variables resolved.
+        :param changes: partitions and offsets as Connect's REST API has them; an offset of None means reset.
+        :raises ConfigError: keyed by `offsets`, the class refuses. :raises RetriableError: it does not answer.
+        """
+        from py4j.protocol import Py4JJavaError
+
+        name = config["connector.class"]
+        doing = f"asking {name} about offsets"
+
+        def ask() -> bool:
+            connect = self._connect
+            wanted = connect.runtime.isolation.PluginUtils.connectorVersionRequirement(
+                config.get("connector.plugin.version")
+            )
+            swap = self._plugins.withClassLoader(self._plugins.connectorLoader(name, wanted))
+            try:
+                connector, offsets = self._plugins.newConnector(name, wanted), self._offsets(changes)
+                if connect.util.ConnectUtils.isSinkConnector(connector):
+                    offsets = connect.util.SinkUtils.parseSinkConnectorOffsets(offsets)
+                return bool(connector.alterOffsets(self._jvm.text_map(config), offsets))
+            finally:
+                swap.close()
+
+        try:
+            return self._jvm.call(doing, ask, timeout_s=ASK_S + 10)
+        except Py4JJavaError as error:
+            raise self._refusal(doing, config.get("name", ""), error) from None
+
     @property
     def _connect(self) -> Any:
         return self._jvm.view.org.apache.kafka.connect
@@ -143,6 +179,28 @@ class PluginJvm:
         self._herder = connect.runtime.standalone.StandaloneHerder(worker, "none", policy)
         self._mapper = jvm.view.com.fasterxml.jackson.databind.ObjectMapper()
 
+    def _offsets(self, changes: Sequence[tuple[Mapping[str, Any], Mapping[str, Any] | None]]) -> Any:
+        """A Java map of partitions to offsets, in which whole numbers are `Long`, as in what Connect has stored."""
+        converter = self._connect.json.JsonConverter()
+        converter.configure(self._jvm.text_map({"schemas.enable": "false"}), True)
+        result = self._jvm.view.java.util.HashMap()
+        for partition, offset in changes:
+            data = [None if each is None else json.dumps(each).encode() for each in (partition, offset)]
+            result.put(*(None if each is None else converter.toConnectData("", each).value() for each in data))
+        return result
+
+    def _refusal(self, doing: str, name: str, error: Any) -> ConnectError:
+        """Connect's text for what `alterOffsets` of a class throws."""
+        thrown, cause = error.java_exception, cause_of(error)
+        if _is_about_loading(cause):
+            return _failure(doing, cause)
+        if self._jvm.java_class("java.lang.UnsupportedOperationException").isInstance(thrown):
+            text = f"Failed to modify offsets for connector {name} because it doesn't support external modification of"
+            return ConfigError({"offsets": [f"{text} offsets"]})
+        if self._jvm.java_class("org.apache.kafka.connect.errors.ConnectException").isInstance(thrown):
+            return ConfigError({"offsets": [str(thrown.getMessage() or cause)]})
+        return ConfigError({"offsets": [f"Failed to modify offsets for connector {name}: {cause}"]})
+
     def _json(self, doing: str, ask: Callable[[], Any]) -> Any:
         return json.loads(self._answer(doing, lambda: str(self._mapper.writeValueAsString(ask()))))
 
@@ -158,12 +216,16 @@ class PluginJvm:
 _POLICY_PACKAGE = "org.apache.kafka.connect.connector.policy"
 
 
+def _is_about_loading(cause: str) -> bool:
+    return _NOT_FOUND in cause or _MISSING.search(cause) is not None
+
+
 def _failure(doing: str, cause: str) -> ConnectError:
     if missing := _MISSING.search(cause):
         name = (missing[1] or missing[2]).replace("/", ".")
         text = f"{doing}: the plug-in needs class {name}, which none of its jars has: install it again, with everything"
         return ConfigError({"connector.class": [f"{text} that it needs"]})
-    if "Failed to find any class that implements" in cause:
+    if _NOT_FOUND in cause:
         # Connect adds a list of all classes of all plug-ins.
         text = f"{doing}: Java cannot load the class. Its plug-in may lack jars that it needs: install it again, with"
         return ConfigError({"connector.class": [f"{text} everything that it needs"]})

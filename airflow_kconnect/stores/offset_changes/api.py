@@ -7,6 +7,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.stores.offset_changes.asking import AskClass
 from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
@@ -30,26 +31,28 @@ def read_named(name: str, worker: WorkerConfig) -> list[dict[str, Any]]:
     return SourceOffsets(known, worker).read() or SinkOffsets(known, worker).read()
 
 
-def alter(config: ValidatedConfig, worker: WorkerConfig, request: Any) -> str:
+def alter(config: ValidatedConfig, worker: WorkerConfig, request: Any, ask: AskClass | None = None) -> str:
     """Replace committed offsets; returns Connect's message.
 
     :param request: `{"offsets": [{"partition": {...}, "offset": {...} or null}]}`, or the list in it. Partitions that
         it does not name keep their offsets; a null offset resets one.
-    :raises ConfigError: the connector is not stopped, or the request is wrong.
+    :param ask: the Java class of a hosted connector; None: it is not asked.
+    :raises ConfigError: the connector is not stopped, the request is wrong, or the class refuses.
     :raises DataError: a run of the connector has not finished its plan.
     :raises RetriableError: the broker is unavailable, or the sink's group is in use.
     """
-    offsets = _of_stopped(config, worker)
+    offsets = _of_stopped(config, worker, ask)
     return _message(offsets.alter(request), "altered")
 
 
-def reset(config: ValidatedConfig, worker: WorkerConfig) -> str:
+def reset(config: ValidatedConfig, worker: WorkerConfig, ask: AskClass | None = None) -> str:
     """Delete all offsets and any unfinished plan; returns Connect's message. The next run starts from the beginning.
 
-    :raises ConfigError: the connector is not stopped.
+    :param ask: as for `alter`.
+    :raises ConfigError: the connector is not stopped, or the class refuses.
     :raises RetriableError: the broker is unavailable, or the sink's group is in use.
     """
-    offsets = _of_stopped(config, worker)
+    offsets = _of_stopped(config, worker, ask)
     return _message(offsets.reset(), "reset")
 
 
@@ -63,11 +66,13 @@ def settle(config: ValidatedConfig, worker: WorkerConfig) -> None:
     _of_stopped(config, worker).settle()
 
 
-def _offsets(config: ValidatedConfig, worker: WorkerConfig) -> SourceOffsets | SinkOffsets:
-    return SourceOffsets(config, worker) if config.kind == "source" else SinkOffsets(config, worker)
+def _offsets(config: ValidatedConfig, worker: WorkerConfig, ask: AskClass | None = None) -> SourceOffsets | SinkOffsets:
+    return SourceOffsets(config, worker, ask) if config.kind == "source" else SinkOffsets(config, worker, ask)
 
 
-def _of_stopped(config: ValidatedConfig, worker: WorkerConfig) -> SourceOffsets | SinkOffsets:
+def _of_stopped(
+    config: ValidatedConfig, worker: WorkerConfig, ask: AskClass | None = None
+) -> SourceOffsets | SinkOffsets:
     state = TargetStates(worker).read(config.name)
     if state is not TargetState.STOPPED:
         text = (
@@ -76,7 +81,7 @@ def _of_stopped(config: ValidatedConfig, worker: WorkerConfig) -> SourceOffsets 
             f" '/connectors/{config.name}/stop' endpoint, or by `kconnect stop {config.name}` (it is {state.value})"
         )
         raise ConfigError({"offsets": [text]}, config.name)
-    return _offsets(config, worker)
+    return _offsets(config, worker, ask)
 
 
 def _message(external: bool, done: str) -> str:

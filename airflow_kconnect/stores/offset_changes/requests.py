@@ -76,6 +76,16 @@ def sink_request(request: Any, connector: str) -> dict[TopicPartition, int | Non
     return offsets
 
 
+def partition_shown(topic_partition: TopicPartition) -> dict[str, Any]:
+    """A sink's partition as Connect shows it."""
+    return {_TOPIC: topic_partition.topic, _PARTITION: topic_partition.partition}
+
+
+def offset_shown(offset: int) -> dict[str, Any]:
+    """A sink's offset as Connect shows it."""
+    return {_OFFSET: offset}
+
+
 def _no_primitive(value: Any) -> str | None:
     """What kind of value this is if offsets cannot hold it, else None."""
     if isinstance(value, float):

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.connect.hosting.stand_ins import HostedSink
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
@@ -18,7 +17,8 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.stores import transactional_ids
-from airflow_kconnect.stores.offset_changes.requests import sink_request
+from airflow_kconnect.stores.offset_changes.asking import AskClass
+from airflow_kconnect.stores.offset_changes.requests import offset_shown, partition_shown, sink_request
 from airflow_kconnect.stores.sink_positions import SinkPositions
 
 Ends = Mapping[TopicPartition, tuple[int, int]]
@@ -30,11 +30,12 @@ class SinkOffsets:
     data.
 
     :param config: of the connector.
+    :param ask: the Java class of a hosted connector; None: it is not asked.
     :raises ConfigError: a client setting is not supported.
     """
 
-    def __init__(self, config: ValidatedConfig, worker: WorkerConfig) -> None:
-        self._config, self._worker = config, worker
+    def __init__(self, config: ValidatedConfig, worker: WorkerConfig, ask: AskClass | None = None) -> None:
+        self._config, self._worker, self._ask = config, worker, ask
         self._name, self._group = config.name, sink_group(config.props)
         self._clients = ClientConfigs(worker.props, config.props, config.name)
         self._admin = GroupAdmin(self._clients.admin())
@@ -45,10 +46,7 @@ class SinkOffsets:
         self._admin.check_reachable()
         committed = self._positions.all()
         return [
-            {
-                "partition": {"kafka_topic": tp.topic, "kafka_partition": tp.partition},
-                "offset": {"kafka_offset": offset},
-            }
+            {"partition": partition_shown(tp), "offset": offset_shown(offset)}
             for tp, offset in sorted(committed.items(), key=lambda item: (item[0].topic, item[0].partition))
         ]
 
@@ -63,7 +61,7 @@ class SinkOffsets:
         A partition that is reset gets the offset at which a run without one would start: Kafka's client can delete
         groups, but not single offsets.
 
-        :returns: the result of `SinkConnector.alter_offsets`.
+        :returns: the result of the class's `alter_offsets`.
         :raises ConfigError: the request is wrong. :raises RetriableError: the group has members.
         """
         wanted = sink_request(request, self._name)  # 1
@@ -74,7 +72,7 @@ class SinkOffsets:
         self._check_starts(starts)
         self._check_group()
         with self._driver() as producer:  # 2
-            external = self._plugin().alter_offsets(self._config.props, wanted)  # 3
+            external = self._alter_elsewhere(wanted)  # 3
             self._positions.look_up({tp.topic for tp in wanted})
             self._positions.alter(producer, starts)  # 4
         return external
@@ -93,7 +91,7 @@ class SinkOffsets:
         """Delete the offsets in the offset topic and the group, and have the connector delete those it stores with its
         data.
 
-        :returns: the result of `SinkConnector.alter_offsets`.
+        :returns: the result of the class's `alter_offsets`.
         :raises ConfigError: the connector rejects it. :raises RetriableError: the group has members.
         """
         topics = self._admin.check_reachable()
@@ -104,13 +102,21 @@ class SinkOffsets:
             topic_partitions = dict.fromkeys(self._admin.committed_offsets(self._group), None)
             # A sink may be ahead of the group, even in partitions for which the group has no offset yet.
             topic_partitions |= dict.fromkeys(ends, None)
-            external = self._plugin().alter_offsets(self._config.props, topic_partitions)
+            external = self._alter_elsewhere(topic_partitions)
             self._positions.forget(producer)
         return external
 
+    def _alter_elsewhere(self, offsets: Mapping[TopicPartition, int | None]) -> bool:
+        """Have the class check the changes, and alter what it stores with its data; returns whether it does.
+
+        :raises ConfigError: it refuses.
+        """
+        if self._config.hosted is None:
+            return self._plugin().alter_offsets(self._config.props, offsets)
+        shown = [(partition_shown(tp), None if at is None else offset_shown(at)) for tp, at in offsets.items()]
+        return self._ask is not None and self._ask(shown)
+
     def _plugin(self) -> type[SinkConnector]:
-        if self._config.hosted is not None:
-            return HostedSink
         return cast("type[SinkConnector]", registry().connector(self._config.connector_class))
 
     def _topics(self, existing: Mapping[str, int]) -> list[str]:
@@ -137,7 +143,9 @@ class SinkOffsets:
             raise ConfigError({"offsets": problems}, self._name)
 
     def _check_starts(self, starts: Mapping[TopicPartition, int]) -> None:
-        """:raises ConfigError: with all of the connector's objections."""
+        """:raises ConfigError: with all of the connector's objections. Java's are asked for by `alterOffsets` alone."""
+        if self._config.hosted is not None:
+            return
         committed = self._admin.committed_offsets(self._group)
         if problems := self._plugin().start_problems(self._config.props, starts, committed):
             raise ConfigError({"offsets": problems}, self._name)

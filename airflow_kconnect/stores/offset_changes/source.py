@@ -11,7 +11,6 @@ from typing import Any, cast
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.hosting.keys import hosted_group
-from airflow_kconnect.connect.hosting.stand_ins import HostedSource
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
@@ -21,7 +20,8 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord, OpenTransactionError
 from airflow_kconnect.kafka.producers import CommittingProducer
 from airflow_kconnect.stores.fencing import SourceFence
-from airflow_kconnect.stores.offset_changes.requests import source_request
+from airflow_kconnect.stores.offset_changes.asking import AskClass
+from airflow_kconnect.stores.offset_changes.requests import OffsetChange, source_request
 from airflow_kconnect.stores.offset_topic.records import PlanRecord, facts_key, offset_value
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 from airflow_kconnect.stores.topics import ensure_offset_topic
@@ -36,11 +36,12 @@ class SourceOffsets:
     """The offset topic of one source connector. Use a new object for each operation.
 
     :param config: of the connector.
+    :param ask: the Java class of a hosted connector; None: it is not asked.
     :raises ConfigError: a client setting is not supported.
     """
 
-    def __init__(self, config: ValidatedConfig, worker: WorkerConfig) -> None:
-        self._config, self._worker = config, worker
+    def __init__(self, config: ValidatedConfig, worker: WorkerConfig, ask: AskClass | None = None) -> None:
+        self._config, self._worker, self._ask = config, worker, ask
         self._name = config.name
         self._clients = ClientConfigs(worker.props, config.props, config.name)
         self._admin = KafkaAdmin(self._clients.admin())
@@ -76,7 +77,7 @@ class SourceOffsets:
         4 check for unfinished runs again, now that no new one can appear
         5 one transaction: the offsets, and tombstones for the facts stored next to the old ones
 
-        :returns: the result of `SourceConnector.alter_offsets`.
+        :returns: the result of the class's `alter_offsets`.
         :raises ConfigError: the request is wrong. :raises DataError: a run has not finished its plan.
         """
         wanted = source_request(request, self._name)  # 1
@@ -84,7 +85,7 @@ class SourceOffsets:
         partitions = self._partitions()
         view.read(self._log, range(partitions), committed=True)
         self._check_finished(view)
-        external = self._plugin().alter_offsets(self._config.props, wanted)  # 2
+        external = self._alter_elsewhere(wanted)  # 2
         with self._taken_over(view, partitions) as producer:  # 3, 4, 5
             for partition, offset in wanted:
                 key, outdated = view.offset_keys(partition)
@@ -110,12 +111,12 @@ class SourceOffsets:
 
         An unfinished plan is dropped: what its splits have written stays in the topics.
 
-        :returns: the result of `SourceConnector.alter_offsets`.
+        :returns: the result of the class's `alter_offsets`.
         """
         records = _LiveRecords(self._name)
         partitions = self._partitions()
         self._log.read(range(partitions), records.add, committed=True)
-        external = self._plugin().alter_offsets(self._config.props, [(p, None) for p in records.source_partitions()])
+        external = self._alter_elsewhere([(partition, None) for partition in records.source_partitions()])
         with self._fence.driver(_DOING) as producer:
             self._fence.take_over(producer, self._log, partitions, records, _DOING, self._tasks_max)
             producer.begin()
@@ -145,10 +146,15 @@ class SourceOffsets:
         config = self._clients.consumer(f"connect-{self._name}-offsets")
         return CompactedLog(self._admin, config, self._topic, patience_s)
 
-    def _plugin(self) -> type[SourceConnector]:
+    def _alter_elsewhere(self, changes: list[OffsetChange]) -> bool:
+        """Have the class check the changes, and alter what it stores itself; returns whether it does.
+
+        :raises ConfigError: it refuses.
+        """
         if self._config.hosted is not None:
-            return HostedSource
-        return cast("type[SourceConnector]", registry().connector(self._config.connector_class))
+            return self._ask is not None and self._ask(changes)
+        plugin = cast("type[SourceConnector]", registry().connector(self._config.connector_class))
+        return plugin.alter_offsets(self._config.props, changes)
 
     def _partitions(self) -> int:
         self._admin.check_reachable()

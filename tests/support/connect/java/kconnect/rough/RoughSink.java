@@ -13,6 +13,7 @@ import java.util.Map;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.Task;
+import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.errors.DataException;
 import org.apache.kafka.connect.errors.RetriableException;
 import org.apache.kafka.connect.sink.SinkConnector;
@@ -50,6 +51,31 @@ public class RoughSink extends SinkConnector {
     @Override
     public String version() {
         return "1.0";
+    }
+
+    /** Refuses, cannot alter any, or appends what it was told to its file, as its `mode` says. */
+    @Override
+    public boolean alterOffsets(Map<String, String> config, Map<TopicPartition, Long> offsets) {
+        switch (config.get("mode")) {
+            case "refuses offsets" -> throw new ConnectException("Offsets are fixed until Friday");
+            case "has fixed offsets" -> throw new UnsupportedOperationException("fixed");
+            case "keeps offsets" -> {
+                List<String> lines = offsets.entrySet().stream().map(String::valueOf).sorted().toList();
+                append(Path.of(config.get("file")), lines);
+                return true;
+            }
+            default -> {
+                return false;
+            }
+        }
+    }
+
+    private static void append(Path file, List<String> lines) {
+        try {
+            Files.write(file, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
     }
 
     /** The task. */
@@ -145,11 +171,7 @@ public class RoughSink extends SinkConnector {
         }
 
         private void write(List<String> lines) {
-            try {
-                Files.write(file, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
-            } catch (IOException error) {
-                throw new UncheckedIOException(error);
-            }
+            append(file, lines);
         }
 
         @Override
