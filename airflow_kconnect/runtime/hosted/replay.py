@@ -44,6 +44,7 @@ class SinkReplay:
         self._worker, self._props = worker, props
         self.group = replay.name(sink_group(props))
         self.topics: list[str] = []
+        self.patience_s = 0.0
         self.warnings: list[str] = []
         """About the interval."""
         self.already_replayed = False

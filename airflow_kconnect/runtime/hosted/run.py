@@ -18,7 +18,7 @@ from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted import libraries
+from airflow_kconnect.hosted import iceberg, libraries
 from airflow_kconnect.hosted.herder import ConnectHerder
 from airflow_kconnect.hosted.interval import filtering
 from airflow_kconnect.hosted.interval.compiling import filter_jar
@@ -170,7 +170,7 @@ class HostedRun:
             "bootstrap.servers": self._worker.props["bootstrap.servers"],
             **java_client_keys(self._worker.props),
         }
-        plain |= history_defaults(self._class_name, plain, reaching)
+        plain |= history_defaults(self._class_name, plain, reaching) | iceberg.session_default(self._class_name, plain)
         if self._replay is not None:
             plain = filtering.connector_keys(plain)
         props, environment = handed_over(plain, self._spec.config, self._spec.worker)
@@ -241,6 +241,8 @@ class HostedRun:
         if self._kind == "sink":
             remembered_s = sink_session(self._worker.props, self._config.props)[1]
             neighbours.await_no_readers(self._admin, sink_group(self._config.props), self._name, remembered_s)
+            if control := iceberg.control(self._class_name, self._config.props):
+                neighbours.await_no_readers(self._admin, control.group, self._name, control.remembered_s)
 
     def _join(self, crew: Crew, herder: ConnectHerder) -> None:
         if self._replay is not None:

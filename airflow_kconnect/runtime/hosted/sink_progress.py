@@ -19,6 +19,8 @@ class Progress(Protocol):
     """How far a sink has come with what its run has to read."""
 
     topics: list[str]
+    patience_s: float
+    """For how long silence says nothing: the class may commit so long after its last record."""
 
     def positions(self) -> dict[TopicPartition, int]:
         """The offset that its group has committed in each partition; where it has none, that of the first record."""
@@ -58,6 +60,7 @@ class SinkProgress:
         self._goal = Goal.of_topics(admin, clients, self.group, self.topics)
         self._control = iceberg.control(connector_class, props)
         self._control_goal: Goal | None = None
+        self.patience_s = self._control.patience_s if self._control is not None else 0.0
 
     def positions(self) -> dict[TopicPartition, int]:
         """The offset that the group has committed in each partition; where it has none, that of the first record."""

@@ -85,7 +85,7 @@ class Watching:
         watch = Watch(limits, time.monotonic())
         over, told = None, watch.began_s
         away_s: float | None = None
-        moving = False
+        moving, moved_s = False, watch.began_s
         while over is None:
             often = not moving and time.monotonic() - watch.began_s < _SHORT_S
             time.sleep(_POLL_S if often else 5 * _POLL_S)
@@ -96,10 +96,11 @@ class Watching:
             if self.counts.written:
                 failpoint("while-moving")
             now = time.monotonic()
+            moved_s = now if moving else moved_s
             known, away = self._known(watch.quiet_s(now))
             # After brokers were unavailable, or a change of tasks, they start again: silence then means nothing.
             starting = self.tasks > 0 and not statuses.started
-            unfinished = known is False and (self._source.is_known or self._is_joining(now - watch.began_s))
+            unfinished = known is False and self._is_expected(now - watch.began_s, now - moved_s)
             away_s = now if away else away_s
             recovering = away_s is not None and now - away_s < _RECOVERY_S
             busy = recovering or starting or unfinished
@@ -110,6 +111,14 @@ class Watching:
         self._crew.pause()
         self.counts = self._settled()
         return over
+
+    def _is_expected(self, elapsed_s: float, still_s: float) -> bool:
+        """Whether silence says nothing about a connector that has not caught up.
+
+        :param elapsed_s: since its tasks run. :param still_s: since it has moved something.
+        """
+        patience_s = self._sink.patience_s if self._sink is not None else 0.0
+        return self._source.is_known or self._is_joining(elapsed_s) or still_s < patience_s
 
     def _is_joining(self, elapsed_s: float) -> bool:
         """Whether the sink of a replay was given nothing yet. There is something: its consumers may still be joining

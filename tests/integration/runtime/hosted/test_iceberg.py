@@ -1,91 +1,113 @@
-"""Apache Iceberg's sink into a catalog in a folder."""
+"""Apache Iceberg's sink into a catalog in a folder, and into a store with the interface of S3."""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import fastavro
-import pyarrow.parquet as parquet
 import pytest
 
-from airflow_kconnect.hosted.plugins.contents import resolved
-from airflow_kconnect.machine import ivy
-from airflow_kconnect.machine.java import find_java
-from airflow_kconnect.machine.spark_home import spark_home
+from airflow_kconnect.connect.hosting.keys import hosted_group
+from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
 from tests.support import unique
+from tests.support.connect.iceberg import AWS, current_metadata, iceberg_folder, ids
 from tests.support.connect.tried import example
-from tests.support.kafka import create_topic, produce
+from tests.support.databases.postgres import PostgresServer
+from tests.support.kafka import create_topic, produce, read_all
+from tests.support.s3 import S3Server
 
-COORDINATES = ("org.apache.iceberg:iceberg-kafka-connect:1.9.2", "org.apache.iceberg:iceberg-parquet:1.9.2")
+Run = Callable[..., Any]
 
 pytestmark = pytest.mark.exhaustive
 
 
 @pytest.fixture(scope="module")
-def iceberg(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of plug-ins: the sink, and Parquet and Hadoop's client, which its artifact does not ask for."""
-    folder = tmp_path_factory.mktemp("plugins")
-    plugin = folder / "iceberg-kafka-connect"
-    plugin.mkdir()
-    home = spark_home()
-    assert home is not None
-    hadoop = list((home / "jars").glob("hadoop-client-*.jar"))
-    for jar in [*resolved(ivy.resolve(COORDINATES, java=find_java()).glob("*.jar")), *hadoop]:
-        (plugin / jar.name).symlink_to(jar)
-    return folder
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    server = S3Server(tmp_path_factory.mktemp("s3"))
+    yield server
+    server.remove()
 
 
 @pytest.fixture
-def sink(bootstrap: str, topic: Callable[..., str], tmp_path: Path) -> dict[str, str]:
-    """A sink into the table `shop.orders` of a catalog in `warehouse`."""
-    places = {
+def places(bootstrap: str, topic: Callable[..., str]) -> dict[str, str]:
+    """Where a sink reads, and where its tasks and its coordinator talk to each other."""
+    return {
         "topics": topic(2),
-        "iceberg.catalog.warehouse": f"file://{tmp_path}/warehouse",
         "iceberg.control.topic": create_topic(bootstrap, unique("control")),
         "iceberg.kafka.bootstrap.servers": bootstrap,
     }
-    return example("orders-to-iceberg", places)
 
 
 def test_each_run_adds_what_is_new_to_the_table_and_only_once(
-    bootstrap: str, sink: dict[str, str], iceberg: Path, run_hosted: Callable[..., Any], tmp_path: Path
+    bootstrap: str, places: dict[str, str], run_hosted: Run, tmp_path: Path
 ) -> None:
+    places["iceberg.catalog.warehouse"] = f"file://{tmp_path}/warehouse"
+    folder = iceberg_folder(tmp_path / "plugins")
+    check_two_runs(
+        bootstrap,
+        lambda sink: run_hosted(sink, **{"plugin.path": str(folder)}),
+        example("orders-to-iceberg", places),
+        lambda: ids(current_metadata(tmp_path / "warehouse/shop/orders")),
+    )
+
+
+def test_a_store_with_the_interface_of_s3_gets_the_same_and_its_keys_are_shown_nowhere(
+    bootstrap: str,
+    places: dict[str, str],
+    run_hosted: Run,
+    s3: S3Server,
+    postgres: PostgresServer,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    database = postgres.create_database()
+    secrets = tmp_path / "secrets.properties"
+    secrets.write_text(f"access={s3.access_key}\nsecret={s3.secret_key}\npassword={database.password}\n")
+    places |= {
+        "iceberg.catalog.uri": database.url,
+        "iceberg.catalog.jdbc.user": str(database.user),
+        "iceberg.catalog.jdbc.password": f"${{file:{secrets}:password}}",
+        "iceberg.catalog.warehouse": f"s3://{s3.create_bucket()}/warehouse",
+        "iceberg.catalog.s3.endpoint": s3.url,
+        "iceberg.catalog.s3.access-key-id": f"${{file:{secrets}:access}}",
+        "iceberg.catalog.s3.secret-access-key": f"${{file:{secrets}:secret}}",
+    }
+    worker = {
+        "plugin.path": str(iceberg_folder(tmp_path / "plugins", *AWS, *POSTGRESQL.coordinates)),
+        "group.id": unique("s3"),
+    }
+    reports = []
+
+    def run(sink: dict[str, str]) -> Any:
+        reports.append(run_hosted(sink, **worker))
+        return reports[-1]
+
+    def rows() -> Counter[int]:
+        [(metadata,)] = database.execute("select metadata_location from iceberg_tables where table_name = 'orders'")
+        return ids(s3.file_of(metadata), s3.file_of)
+
+    sink = example("orders-to-s3", places)
+    with caplog.at_level(logging.DEBUG, logger="kconnect"):
+        check_two_runs(bootstrap, run, sink, rows)
+    stored = read_all(bootstrap, f"{hosted_group(sink, worker['group.id'])}-configs")
+    shown = f"{caplog.text} {reports} {[record.value for record in stored]}"
+    assert "iceberg.catalog.s3.secret-access-key" in shown
+    assert not [secret for secret in (s3.secret_key, database.password) if str(secret) in shown]
+
+
+def check_two_runs(
+    bootstrap: str, run: Callable[[dict[str, str]], Any], sink: dict[str, str], rows: Callable[[], Counter[int]]
+) -> None:
+    """A first run writes everything, a second one only what has been added."""
     produce(bootstrap, sink["topics"], [json.dumps({"id": n}) for n in range(200)])
-    first = run_hosted(sink, **{"plugin.path": str(iceberg)})
+    first = run(sink)
     assert (first.complete, first.lag_max) == (True, 0)
-    assert ids(tmp_path / "warehouse/shop/orders") == Counter(range(200))
+    assert rows() == Counter(range(200))
     produce(bootstrap, sink["topics"], [json.dumps({"id": n}) for n in range(200, 250)])
-    second = run_hosted(sink, **{"plugin.path": str(iceberg)})
+    second = run(sink)
     assert second.records["written"] == 50
-    assert ids(tmp_path / "warehouse/shop/orders") == Counter(range(250))
-
-
-def ids(table: Path) -> Counter[int]:
-    """How often each id is in the table's current snapshot."""
-    return Counter(n for file in data_files(table) for n in parquet.read_table(file)["id"].to_pylist())
-
-
-def data_files(table: Path) -> Iterator[Path]:
-    """The files of the current snapshot, as the metadata of a catalog in a folder says."""
-    version = (table / "metadata/version-hint.text").read_text().strip()
-    metadata = json.loads((table / f"metadata/v{version}.metadata.json").read_text())
-    (current,) = (one for one in metadata["snapshots"] if one["snapshot-id"] == metadata["current-snapshot-id"])
-    for manifest in avro(current["manifest-list"]):
-        for entry in avro(manifest["manifest_path"]):
-            if entry["status"] != 2:  # deleted
-                yield path_of(entry["data_file"]["file_path"])
-
-
-def avro(uri: str) -> list[Any]:
-    """The records of an Avro file."""
-    with path_of(uri).open("rb") as file:
-        return list(fastavro.reader(file))
-
-
-def path_of(uri: str) -> Path:
-    """The file of a `file:` URI."""
-    return Path(uri.removeprefix("file:"))
+    assert rows() == Counter(range(250))

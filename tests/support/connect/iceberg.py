@@ -1,0 +1,73 @@
+"""Apache Iceberg's sink for tests: its plug-in, and what is in its tables, read from their files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import fastavro
+import pyarrow.parquet as parquet
+
+from airflow_kconnect.hosted.plugins.contents import resolved
+from airflow_kconnect.machine import ivy
+from airflow_kconnect.machine.java import find_java
+from airflow_kconnect.machine.spark_home import spark_home
+
+_VERSION = "1.9.2"
+SINK = (f"org.apache.iceberg:iceberg-kafka-connect:{_VERSION}", f"org.apache.iceberg:iceberg-parquet:{_VERSION}")
+AWS = (f"org.apache.iceberg:iceberg-aws:{_VERSION}", f"org.apache.iceberg:iceberg-aws-bundle:{_VERSION}")
+
+FileOf = Callable[[str], Path]
+"""The file of a URI."""
+
+
+def iceberg_folder(folder: Path, *others: str) -> Path:
+    """A folder for `plugin.path`: the sink, and Parquet and Hadoop's client, which its artifact does not ask for.
+
+    :param others: Maven coordinates of what is needed besides, in the same plug-in.
+    """
+    plugin = folder / "iceberg-kafka-connect"
+    plugin.mkdir(parents=True)
+    home = spark_home()
+    assert home is not None
+    hadoop = list((home / "jars").glob("hadoop-client-*.jar"))
+    for jar in [*resolved(ivy.resolve([*SINK, *others], java=find_java()).glob("*.jar")), *hadoop]:
+        (plugin / jar.name).symlink_to(jar)
+    return folder
+
+
+def current_metadata(table: Path) -> Path:
+    """The newest metadata of a table in a Hadoop catalog."""
+    version = (table / "metadata/version-hint.text").read_text().strip()
+    return table / f"metadata/v{version}.metadata.json"
+
+
+def ids(metadata: Path, file_of: FileOf | None = None) -> Counter[int]:
+    """How often each `id` is in the table's current snapshot.
+
+    :param metadata: of the table.
+    :param file_of: None means that files are named by `file:` URIs.
+    """
+    files = _data_files(metadata, file_of or _local)
+    return Counter(n for file in files for n in parquet.read_table(file)["id"].to_pylist())
+
+
+def _data_files(metadata: Path, file_of: FileOf) -> Iterator[Path]:
+    content = json.loads(metadata.read_text())
+    (current,) = (one for one in content["snapshots"] if one["snapshot-id"] == content["current-snapshot-id"])
+    for manifest in _avro(file_of(current["manifest-list"])):
+        for entry in _avro(file_of(manifest["manifest_path"])):
+            if entry["status"] != 2:  # deleted
+                yield file_of(entry["data_file"]["file_path"])
+
+
+def _avro(path: Path) -> list[Any]:
+    with path.open("rb") as file:
+        return list(fastavro.reader(file))
+
+
+def _local(uri: str) -> Path:
+    return Path(uri.removeprefix("file:"))
