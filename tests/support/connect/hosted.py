@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
+
+import psutil
 
 from airflow_kconnect.hosted.libraries import CONNECT_VERSION
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java
+from tests.support.spark.jobs import Job, command_of
 
 FILE = f"org.apache.kafka:connect-file:{CONNECT_VERSION}"
 TEST_PLUGINS = f"org.apache.kafka:connect-test-plugins:{CONNECT_VERSION}"
@@ -23,3 +27,12 @@ def plugin_folder(folder: Path, *coordinates: str) -> Path:
         if not (plugin / jar.name).exists():
             (plugin / jar.name).symlink_to(jar)
     return folder
+
+
+def hosted_jvms(job: Job) -> list[psutil.Process]:
+    """The JVM of a job's Connect worker; it may take a moment to appear."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if found := [process for process in job.tree() if "py4j.GatewayServer" in command_of(process)]:
+            return found
+    return []

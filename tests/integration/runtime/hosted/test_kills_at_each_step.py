@@ -10,12 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from tests.integration.runtime.conftest import missing_and_doubled
+from tests.support.connect.hosted import hosted_jvms
 from tests.support.kafka import produce, read_values
-from tests.support.spark.jobs import Job, command_of, kill_all, start_job, wait_gone
+from tests.support.spark.jobs import kill_all, start_job, wait_gone
 
 Config = Callable[..., dict[str, str]]
 Run = Callable[..., Any]
@@ -111,12 +111,3 @@ def strike(config: dict[str, str], worker: dict[str, str], folder: Path, step: s
         assert "Java was ended by SIGKILL" in message
     else:
         assert code != 0
-
-
-def hosted_jvms(job: Job) -> list[psutil.Process]:
-    """The JVM of the Connect worker; it may take a moment to appear."""
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        if found := [process for process in job.tree() if "py4j.GatewayServer" in command_of(process)]:
-            return found
-    return []
