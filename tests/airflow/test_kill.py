@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -199,20 +198,7 @@ class TestStandaloneCluster:
     ) -> dict[str, str]:
         """Spark settings of jobs on the cluster, whose executors have a Python without this package."""
         monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": cluster.url}))
-        python = tmp_path / "python"
-        # Without `site` there are no editable installations.
-        packages = sysconfig.get_paths()["purelib"]
-        python.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{packages}" exec {sys.executable} -S "$@"\n')
-        python.chmod(0o755)
-        return {
-            "spark.driver.bindAddress": "127.0.0.1",
-            "spark.driver.extraJavaOptions": _QUICK_JAVA,
-            "spark.driver.host": "127.0.0.1",
-            "spark.executor.extraJavaOptions": _QUICK_JAVA,
-            "spark.executor.memory": "512m",
-            "spark.pyspark.driver.python": sys.executable,
-            "spark.pyspark.python": str(python),
-        }
+        return cluster.conf(tmp_path)
 
     def test_a_killed_run_leaves_nothing_and_the_next_one_is_exact(
         self, cluster: SparkCluster, on_cluster: dict[str, str], load: Load, bootstrap: str

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ import psutil
 
 from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
 from airflow_kconnect.submit.direct import direct_command, direct_environment
+from airflow_kconnect.submit.package_archive import package_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
 from airflow_kconnect.submit.submit import submit_command, submit_environment
 
@@ -31,7 +33,7 @@ class Job:
     process: subprocess.Popen[str]
     reached: Path
     output: Path
-    _spec: Any = field(repr=False)
+    _files: ExitStack = field(repr=False)
     token: str = field(repr=False)
 
     def wait_for_failpoint(self, timeout_s: float = 120.0) -> None:
@@ -93,7 +95,7 @@ class Job:
         """End whatever is left of it."""
         if self.process.poll() is None:
             self.kill()
-        self._spec.__exit__(None, None, None)
+        self._files.close()
 
 
 @cache
@@ -119,15 +121,17 @@ def start_job(
     """
     folder.mkdir(parents=True, exist_ok=True)
     spec = RunSpec(config=dict(config), worker=dict(worker))
-    spec_file = run_spec_file(spec)
-    path = spec_file.__enter__()
+    files = ExitStack()
+    path = files.enter_context(run_spec_file(spec))
+    # Executors of a Spark master have a Python of their own.
+    package = files.enter_context(package_archive()) if master.startswith("spark:") else None
     reached = Path(tempfile.mkdtemp(dir=folder)) / "reached"
     output = reached.with_name("output.log")
     environment = submit_environment(master)
     if failpoint:
         environment |= {"KCONNECT_TESTING": "1", "KCONNECT_FAILPOINT": f"{failpoint}:{action}:{reached}"}
     settings = {**_CONF, "spark.driver.extraJavaOptions": _JAVA_OPTIONS, **(conf or {})}
-    command = submit_command(_spark(), path, master=master, conf=settings, name="test")
+    command = submit_command(_spark(), path, master=master, conf=settings, name="test", package=package)
     if direct:
         command, environment = direct_command(["--run", str(path)], {}), direct_environment(environment)
     with output.open("w") as out:
@@ -135,7 +139,7 @@ def start_job(
             command, stdout=out, stderr=subprocess.STDOUT, env=environment,
             start_new_session=True, text=True,
         )  # fmt: skip
-    return Job(process, reached, output, spec_file, spec.token)
+    return Job(process, reached, output, files, spec.token)
 
 
 def kill_job_at(

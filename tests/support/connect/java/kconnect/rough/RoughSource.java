@@ -27,6 +27,7 @@ public class RoughSource extends SourceConnector {
             case "has no tasks" -> wantedTasks = 0;
             case "gets its tasks late" -> later(0, 2);
             case "gets a second task" -> later(1, 2);
+            case "has three tasks" -> wantedTasks = 3;
             default -> { }
         }
     }
