@@ -59,8 +59,9 @@ export function fieldOf(definition, { fixed, set }) {
         choices.replaceChildren(...JSON.parse(recommended).filter((each) => each !== null).map((each) => h("option", { value: each })));
       }
       errors = value?.errors ?? [];
-      // A Java class and Connect may say the same.
-      const told = strict || present || touched ? [...new Set(errors)].join("\n") : "";
+      // A Java class and Connect may say the same; a value that cannot be read is also said to be missing.
+      const distinct = [...new Set(errors)].filter((each) => !(text && each.startsWith("Invalid value null ")));
+      const told = strict || present || touched ? distinct.join("\n") : "";
       if (error.textContent !== told.replaceAll("`", "")) error.replaceChildren(...prose(told));
       input.setAttribute("aria-invalid", String(told !== ""));
     },
