@@ -73,8 +73,9 @@ class Watch:
         return DeadLetters(self._plane.worker)
 
     def _summary(self, state: ConnectorState) -> dict[str, Any]:
-        known = kind(state.texts, self._plane.worker)
-        offsets = self._offsets.of(state.name, known, sink_group({**state.texts, "name": state.name}))
+        texts = state.texts
+        known = kind(texts, self._plane.worker)
+        offsets = self._offsets.of(state.name, known, sink_group({**texts, "name": state.name}))
         return summary(state, known, self._plane.known_status(state.name), offsets)
 
 
