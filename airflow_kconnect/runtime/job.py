@@ -244,7 +244,8 @@ def _run_hosted(
     statuses: RunStatuses,
 ) -> RunReport:
     """A Java connector: Spark is needed only if its tasks are spread over executors."""
-    from airflow_kconnect.runtime.hosted.run import HostedRun
+    from airflow_kconnect.runtime.hosted.live import LiveRun
+    from airflow_kconnect.runtime.hosted.replay_run import ReplayRun
 
     for warning in (*worker.warnings, *config.warnings):
         log.warning("%s", warning)
@@ -254,7 +255,8 @@ def _run_hosted(
     if problem is not None:
         raise ConfigError({"connector.class": [f"{hosted_class.name} {problem}"]}, config.name)
     lazy = LazySession(f"kconnect {config.name}", session)
-    hosted = HostedRun(spec, config, worker, run_id, lazy)
+    run = LiveRun if spec.replay is None else ReplayRun
+    hosted = run(spec, config, worker, run_id, lazy)
     report = hosted.run(statuses.running)
     statuses.used(hosted.topics_used)
     return report

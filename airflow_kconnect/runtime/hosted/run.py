@@ -1,4 +1,7 @@
-"""A run of a hosted connector: a Kafka Connect worker in a JVM of this run's own, from its start to a clean stop."""
+"""A run of a hosted connector: a Kafka Connect worker in a JVM of this run's own, from its start to a clean stop.
+
+What all runs have in common; `LiveRun` moves what is new, `ReplayRun` an interval again.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,21 @@ import contextlib
 import logging
 import socket
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
-from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport, RunSpec
-from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted import iceberg, libraries
-from airflow_kconnect.hosted.herder import ConnectHerder
-from airflow_kconnect.hosted.interval import filtering
-from airflow_kconnect.hosted.interval.compiling import filter_jar
+from airflow_kconnect.hosted.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.java_clients import java_client_keys
 from airflow_kconnect.hosted.jvm import HostJvm, JavaEnded
-from airflow_kconnect.hosted.local_herder import LocalHerder, local_properties
-from airflow_kconnect.hosted.metrics import Counts
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
 from airflow_kconnect.hosted.schema_history import history_defaults
 from airflow_kconnect.hosted.worker_keys import (
@@ -39,22 +37,19 @@ from airflow_kconnect.hosted.workers import LocalWorker
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog
-from airflow_kconnect.machine.java import find_java
-from airflow_kconnect.runtime.hosted import neighbours
+from airflow_kconnect.machine.java import Java, find_java
 from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
 from airflow_kconnect.runtime.hosted.crew import Crew
-from airflow_kconnect.runtime.hosted.fleet import Fleet, wanted
+from airflow_kconnect.runtime.hosted.fleet import Fleet
+from airflow_kconnect.runtime.hosted.outcome import Outcome
 from airflow_kconnect.runtime.hosted.remote import HostTask
-from airflow_kconnect.runtime.hosted.replay import AGAIN, SinkReplay
-from airflow_kconnect.runtime.hosted.sink_progress import Progress, SinkProgress
+from airflow_kconnect.runtime.hosted.sink_progress import Progress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
 from airflow_kconnect.runtime.hosted.watching import Watching
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import HOSTED_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.session import LazySession
-from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.offset_topic.view import read_view
-from airflow_kconnect.stores.topics import ensure_config_topic, ensure_offset_topic, ensure_status_topic
 
 log = logging.getLogger("kconnect.hosted")
 
@@ -65,7 +60,7 @@ _HANGS = (
 _EXACTLY_ONCE = "exactly.once.support"
 
 
-class HostedRun:
+class HostedRun(ABC):
     """One run. Whatever it raises, what the connector has committed stays, and the next run resumes from there.
 
     :param spec: with the configuration as the user has written it.
@@ -77,6 +72,7 @@ class HostedRun:
         self, spec: RunSpec, config: ValidatedConfig, worker: WorkerConfig, run_id: str, session: LazySession
     ) -> None:
         assert config.hosted is not None
+        self._hosted = config.hosted
         self._session = session
         self._spec, self._config, self._worker, self._run_id = spec, config, worker, run_id
         self._name, self._kind, self._class_name = config.name, config.kind, config.hosted.name
@@ -85,16 +81,8 @@ class HostedRun:
         self._admin = GroupAdmin(self._clients.admin())
         self._phases = PhaseTimer(HOSTED_PHASES, config.name)
         self._sink: Progress | None = None
-        self._replay = (
-            SinkReplay(spec.replay, self._admin, self._clients, worker, config.props) if spec.replay else None
-        )
         self._source = SourceProgress(self._class_name, config.props, config.common[IDLE_MS])
-        self._counts = Counts()
-        self._tasks = 0
-        self._guarantee = "at_least_once"
-        self._warnings: list[str] = []
-        self._over = ""
-        self._places: list[dict[str, Any]] = []
+        self._outcome = Outcome()
         self.topics_used: list[str] = []
         """The topics that a sink reads, or that a source has written to, now or in former hosted runs."""
 
@@ -118,10 +106,9 @@ class HostedRun:
             self._sink = self._sink_progress()
             self.topics_used = self._sink.topics
             if not self._spec.dry_run and self._sink.caught_up(look=True):
-                self._over = "caught up"
+                self._outcome.over = "caught up"
                 return self._report()
-        if self._replay is None:
-            ensure_offset_topic(self._admin, self._worker, self._offset_topic)
+        self._prepare()
         self._source.check(lambda: bool(self._offsets()))
         failpoint("before-java")
         with self._workers() as (crew, herder, props):  # 2
@@ -129,7 +116,7 @@ class HostedRun:
             failpoint("before-validating")
             self._validate(herder, props)
             if self._spec.dry_run:
-                self._over = "dry run"
+                self._outcome.over = "dry run"
                 return self._report()
             self._phases.enter("starting the connector")
             self._join(crew, herder)  # 3
@@ -148,11 +135,48 @@ class HostedRun:
         failpoint("after-stop")
         return self._report()
 
+    _bounded = True
+    """Whether the connector's bounds of records and time apply."""
+
+    @abstractmethod
+    def _refuse_others(self) -> None:
+        """:raises RetriableError: another run or a Connect cluster is at work on what this one moves."""
+
+    @abstractmethod
     def _sink_progress(self) -> Progress:
-        if self._replay is None:
-            return SinkProgress(self._admin, self._clients, self._worker, self._class_name, self._config.props)
-        self._replay.plan()
-        return self._replay
+        """What a sink has to read."""
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Called before Java starts: what must be there."""
+
+    @abstractmethod
+    def _adapted(self, plain: dict[str, str]) -> dict[str, str]:
+        """The connector's keys as this kind of run hands them over."""
+
+    @abstractmethod
+    def _further_workers(self) -> int:
+        """How many workers there are at most besides the one here."""
+
+    @abstractmethod
+    def _own_jars(self, java: Java, jars: Sequence[Path], folder: Path) -> list[Path]:
+        """What the class path needs after Connect's jars."""
+
+    @abstractmethod
+    def _herder(self, jvm: HostJvm, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
+        """The worker in a JVM."""
+
+    @abstractmethod
+    def _join(self, crew: Crew, herder: ConnectHerder) -> None:
+        """Have the workers start, after what others have left behind is fenced."""
+
+    @abstractmethod
+    def _check_of_moved(self, crew: Crew) -> Callable[[], None]:
+        """Asks the JVM, before the tasks stop, what is to be known of the records; the check itself comes later."""
+
+    @abstractmethod
+    def _own_notes(self) -> dict[str, Any]:
+        """What the report says besides; warnings are added."""
 
     @property
     def _offset_topic(self) -> str:
@@ -171,12 +195,9 @@ class HostedRun:
             **java_client_keys(self._worker.props),
         }
         plain |= history_defaults(self._class_name, plain, reaching) | iceberg.session_default(self._class_name, plain)
-        if self._replay is not None:
-            plain = filtering.connector_keys(plain)
-        props, environment = handed_over(plain, self._spec.config, self._spec.worker)
+        props, environment = handed_over(self._adapted(plain), self._spec.config, self._spec.worker)
         java = find_java()
-        alone = self._spec.dry_run or self._replay is not None
-        further = 0 if alone else wanted(self._config, self._session)
+        further = 0 if self._spec.dry_run else self._further_workers()
         memory = str(self._config.common[MEMORY])
         with ExitStack() as stack:
             fleet = stack.enter_context(Fleet(self._session, self._config, further)) if further else None
@@ -186,29 +207,20 @@ class HostedRun:
             jars = libraries.class_path(java, progress=log.info, several=further > 0)
             temporary = tempfile.TemporaryDirectory(prefix="kconnect-host-", ignore_cleanup_errors=True)
             folder = Path(stack.enter_context(temporary))
-            own = [] if self._replay is None else [filter_jar(java, jars, folder, log.info)]
+            own = self._own_jars(java, jars, folder)
             jvm = HostJvm(java, jars, folder, memory=memory, environment=environment, appended=own)
             stack.enter_context(jvm)
-            herder = self._herder(jvm, properties, fleet)
+            properties |= plugin_properties(self._hosted, self._config.props, self._worker, jvm.folder)
+            herder = self._herder(jvm, properties, None if fleet is None else fleet.listening)
             local = LocalWorker(jvm, herder, self._name, self._kind, worker_id=self._run_id, host=socket.gethostname())
             try:
                 yield Crew(self._name, jvm, herder, local, fleet), herder, props
             except JavaEnded as error:
                 raise JavaEnded(f"connector {self._name}: {error}") from None
 
-    def _herder(self, jvm: HostJvm, properties: dict[str, str], fleet: Fleet | None) -> ConnectHerder:
-        assert self._config.hosted is not None
-        properties |= plugin_properties(self._config.hosted, self._config.props, self._worker, jvm.folder)
-        if self._replay is None:
-            listening = None if fleet is None else fleet.listening
-            return ConnectHerder(jvm, properties, worker_id=self._run_id, listening=listening)
-        properties |= filtering.worker_keys(properties, self._replay.group)
-        return LocalHerder(jvm, local_properties(properties, jvm.folder), worker_id=self._run_id)
-
     def _host_task(
         self, fleet: Fleet, properties: Mapping[str, str], environment: Mapping[str, str], memory: str
     ) -> HostTask:
-        assert self._config.hosted is not None
         return HostTask(
             address=fleet.address,
             worker_id=self._run_id,
@@ -219,7 +231,7 @@ class HostedRun:
             properties=dict(properties),
             environment=dict(environment),
             memory=memory,
-            version=self._config.hosted.version,
+            version=self._hosted.version,
         )
 
     def _validate(self, herder: ConnectHerder, props: Mapping[str, str]) -> None:
@@ -229,73 +241,27 @@ class HostedRun:
         if self._kind == "source" and self._worker.exactly_once:
             # Connect's own preflight: it asks the class with this configuration.
             required = herder.validate({**props, _EXACTLY_ONCE: "required"})
-            self._guarantee = "at_least_once" if _EXACTLY_ONCE in required else "exactly_once"
-
-    def _refuse_others(self) -> None:
-        """:raises RetriableError: another run or a Connect cluster is at work on the connector."""
-        if self._replay is not None:
-            self._replay.refuse_others()
-            return
-        neighbours.refuse_running_cluster(self._admin, self._worker, self._name)
-        neighbours.await_no_members(self._admin, self._host.group_id, self._name)
-        if self._kind == "sink":
-            remembered_s = sink_session(self._worker.props, self._config.props)[1]
-            neighbours.await_no_readers(self._admin, sink_group(self._config.props), self._name, remembered_s)
-            if control := iceberg.control(self._class_name, self._config.props):
-                neighbours.await_no_readers(self._admin, control.group, self._name, control.remembered_s)
-
-    def _join(self, crew: Crew, herder: ConnectHerder) -> None:
-        if self._replay is not None:
-            self._replay.begin(crew.jvm)
-            herder.start()
-            return
-        if self._kind == "source" and self._host.group_id != self._worker.group_id:
-            tasks = int(self._config.common["tasks.max"])
-            neighbours.fence_others(self._clients, self._worker, self._name, tasks)
-        ensure_config_topic(self._admin, self._host)
-        ensure_status_topic(self._admin, self._host)
-        store = ConfigStore(self._host)
-        try:
-            if store.refresh().connectors:
-                with store.writing() as writer:
-                    writer.remove_connector(self._name)
-        finally:
-            store.close()
-        failpoint("after-fencing")
-        crew.join(lambda: self._admin.member_count(self._host.group_id, "connect"))
+            self._outcome.guarantee = "at_least_once" if _EXACTLY_ONCE in required else "exactly_once"
 
     def _watch(self, crew: Crew, herder: ConnectHerder) -> None:
         brokers = BrokerWatch(self._admin, self._name)
-        # An interval is moved whole: no other run would continue a replay that stopped half-way.
-        bounded = self._replay is None
-        watching = Watching(crew, herder, self._config, self._sink, self._source, brokers, bounded=bounded)
+        watching = Watching(crew, herder, self._config, self._sink, self._source, brokers, bounded=self._bounded)
         try:
-            self._over = watching.until_over()
-            given = {} if self._replay is None else filtering.first_given(crew.jvm)
+            self._outcome.over = watching.until_over()
+            check = self._check_of_moved(crew)
         except BrokersAway:
             raise  # without them nothing can be committed
         except ConnectError:
             with contextlib.suppress(JavaEnded):
                 self._stop(crew)  # what others of its tasks have done is committed, and the group is left
             raise
-        self._places = crew.places()
-        self._warnings.extend(crew.warnings)
-        self._counts, self._tasks = watching.counts, watching.tasks
-        self._warnings.extend(watching.warnings)
-        if self._replay is not None:
-            self._check_replayed(self._replay, crew, given)
-        if self._kind == "source" and self._counts.written:
+        self._outcome.places = crew.places()
+        self._outcome.warnings.extend(crew.warnings)
+        self._outcome.counts, self._outcome.tasks = watching.counts, watching.tasks
+        self._outcome.warnings.extend(watching.warnings)
+        check()
+        if self._kind == "source" and self._outcome.counts.written:
             self.topics_used = herder.topics(self._name)
-
-    def _check_replayed(self, replay: SinkReplay, crew: Crew, given: Mapping[TopicPartition, int]) -> None:
-        if self._counts.written:
-            self._warnings.append(AGAIN)
-        try:
-            replay.check_given(given)
-        except ConfigError:
-            self._stop(crew)
-            replay.forget()  # it says that the interval was moved
-            raise
 
     def _stop(self, crew: Crew) -> bool:
         """Whether everything has stopped in time. A plug-in that does not is ended with its JVM; what it did not commit
@@ -305,71 +271,43 @@ class HostedRun:
         """
         problems = crew.stop(int(self._worker.get("task.shutdown.graceful.timeout.ms")) / 1000)
         for problem in problems:
-            self._warnings.append(_HANGS.format(name=self._name, problem=problem))
-            log.warning("%s", self._warnings[-1])
+            self._outcome.warnings.append(_HANGS.format(name=self._name, problem=problem))
+            log.warning("%s", self._outcome.warnings[-1])
         return not problems
 
     def _check_hung(self) -> None:
         """:raises RetriableError: a sink hangs before it has written everything, so that nothing moved any more."""
-        if self._sink is not None and self._over == "idle" and not self._sink.caught_up(look=True):
-            raise RetriableError(self._warnings[-1])
+        if self._sink is not None and self._outcome.over == "idle" and not self._sink.caught_up(look=True):
+            raise RetriableError(self._outcome.warnings[-1])
 
     def _report(self) -> RunReport:
-        seen, hosted = self._counts, self._config.hosted
-        assert hosted is not None
-        lag, lag_max = self._sink.lag() if self._sink is not None else ({}, None)
-        notes: dict[str, Any] = {"hosted": True, "plugin_version": hosted.version, "ended": self._over}
-        if seen.skipped:
-            notes["skipped"] = seen.skipped
-        if seen.failures:
-            notes["record_failures"] = seen.failures
-        if self._places:
-            notes["workers"] = self._places
-        notes |= self._source.notes
+        outcome, sink = self._outcome, self._sink
+        lag, lag_max = sink.lag() if sink is not None else ({}, None)
+        notes = outcome.notes(self._hosted.version) | self._source.notes
         if self._spec.dry_run:
             notes["dry_run"] = True
-            if self._sink is not None:
-                notes["would_read_offsets"] = self._sink.left()
-        if self._replay is not None:
-            self._warnings.extend(self._replay.warnings)
-            if self._replay.already_replayed:
-                notes["already_replayed"] = True
-        complete = self._is_complete()
+            if sink is not None:
+                notes["would_read_offsets"] = sink.left()
+        notes |= self._own_notes()
+        complete = outcome.is_complete(sink)
         return RunReport(
             connector=self._name,
             kind=self._kind,
-            connector_class=hosted.name,
+            connector_class=self._hosted.name,
             run_id=self._run_id,
-            guarantee=self._guarantee,
-            records={
-                "read": seen.read,
-                "written": seen.written,
-                "filtered": seen.filtered,
-                "dead_lettered": seen.dead_lettered,
-            },
+            guarantee=outcome.guarantee,
+            records=outcome.records(),
             topics=self.topics_used,
             offsets=self._offsets(),
-            splits=self._tasks,
+            splits=outcome.tasks,
             complete=complete,
             notes=notes,
-            warnings=[*self._config.warnings, *self._warnings, *self._source.warnings],
+            warnings=[*self._config.warnings, *outcome.warnings, *self._source.warnings],
             durations_s=self._phases.durations(),
             replay=str(self._spec.replay) if self._spec.replay else None,
             lag=lag,
             lag_max=lag_max,
         )
-
-    def _is_complete(self) -> bool:
-        """Whether everything that was there at the start is committed, as far as can be known."""
-        if self._sink is None:
-            return self._over in ("caught up", "idle")
-        if self._sink.caught_up(look=True):
-            return True
-        if self._over == "idle":
-            self._warnings.append(
-                "the sink has taken all records and does not commit all of them yet; the next run gives it those again"
-            )
-        return False
 
     def _offsets(self) -> list[dict[str, Any]]:
         """What is committed: a sink's in its consumer group, a source's in the offset topic."""

@@ -1,0 +1,75 @@
+"""A run of a hosted connector that moves what is new, in a group of workers that is its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connect.sink_topics import sink_group
+from airflow_kconnect.hosted import iceberg
+from airflow_kconnect.hosted.herder import ConnectHerder, Listening
+from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.worker_keys import sink_session
+from airflow_kconnect.machine.java import Java
+from airflow_kconnect.runtime.hosted import neighbours
+from airflow_kconnect.runtime.hosted.crew import Crew
+from airflow_kconnect.runtime.hosted.fleet import wanted
+from airflow_kconnect.runtime.hosted.run import HostedRun
+from airflow_kconnect.runtime.hosted.sink_progress import Progress, SinkProgress
+from airflow_kconnect.runtime.process.failpoints import failpoint
+from airflow_kconnect.stores.config_topic.store import ConfigStore
+from airflow_kconnect.stores.topics import ensure_config_topic, ensure_offset_topic, ensure_status_topic
+
+
+class LiveRun(HostedRun):
+    """Offsets are the connector's own."""
+
+    def _refuse_others(self) -> None:
+        neighbours.refuse_running_cluster(self._admin, self._worker, self._name)
+        neighbours.await_no_members(self._admin, self._host.group_id, self._name)
+        if self._kind == "sink":
+            remembered_s = sink_session(self._worker.props, self._config.props)[1]
+            neighbours.await_no_readers(self._admin, sink_group(self._config.props), self._name, remembered_s)
+            if control := iceberg.control(self._class_name, self._config.props):
+                neighbours.await_no_readers(self._admin, control.group, self._name, control.remembered_s)
+
+    def _sink_progress(self) -> Progress:
+        return SinkProgress(self._admin, self._clients, self._worker, self._class_name, self._config.props)
+
+    def _prepare(self) -> None:
+        ensure_offset_topic(self._admin, self._worker, self._offset_topic)
+
+    def _adapted(self, plain: dict[str, str]) -> dict[str, str]:
+        return plain
+
+    def _further_workers(self) -> int:
+        return wanted(self._config, self._session)
+
+    def _own_jars(self, java: Java, jars: Sequence[Path], folder: Path) -> list[Path]:
+        return []
+
+    def _herder(self, jvm: HostJvm, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
+        return ConnectHerder(jvm, properties, worker_id=self._run_id, listening=listening)
+
+    def _join(self, crew: Crew, herder: ConnectHerder) -> None:
+        if self._kind == "source" and self._host.group_id != self._worker.group_id:
+            tasks = int(self._config.common["tasks.max"])
+            neighbours.fence_others(self._clients, self._worker, self._name, tasks)
+        ensure_config_topic(self._admin, self._host)
+        ensure_status_topic(self._admin, self._host)
+        store = ConfigStore(self._host)
+        try:
+            if store.refresh().connectors:
+                with store.writing() as writer:
+                    writer.remove_connector(self._name)
+        finally:
+            store.close()
+        failpoint("after-fencing")
+        crew.join(lambda: self._admin.member_count(self._host.group_id, "connect"))
+
+    def _check_of_moved(self, crew: Crew) -> Callable[[], None]:
+        return lambda: None
+
+    def _own_notes(self) -> dict[str, Any]:
+        return {}

@@ -1,0 +1,64 @@
+"""What a hosted run has come to, for its report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from airflow_kconnect.hosted.metrics import Counts
+from airflow_kconnect.runtime.hosted.sink_progress import Progress
+
+_NOT_COMMITTED = "the sink has taken all records and does not commit all of them yet; the next run gives it those again"
+
+
+@dataclass
+class Outcome:
+    """Filled as the run proceeds.
+
+    :param over: why it is over, see `Watch.over`.
+    :param counts: what the tasks have done. :param tasks: how many there were.
+    :param places: which worker had which tasks, if there were several.
+    """
+
+    over: str = ""
+    counts: Counts = field(default_factory=Counts)
+    tasks: int = 0
+    guarantee: str = "at_least_once"
+    places: list[dict[str, Any]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def records(self) -> dict[str, int]:
+        """The report's counts."""
+        seen = self.counts
+        return {
+            "read": seen.read,
+            "written": seen.written,
+            "filtered": seen.filtered,
+            "dead_lettered": seen.dead_lettered,
+        }
+
+    def notes(self, version: str | None) -> dict[str, Any]:
+        """The report's notes about the run itself.
+
+        :param version: of the plug-in.
+        """
+        notes: dict[str, Any] = {"hosted": True, "plugin_version": version, "ended": self.over}
+        if self.counts.skipped:
+            notes["skipped"] = self.counts.skipped
+        if self.counts.failures:
+            notes["record_failures"] = self.counts.failures
+        if self.places:
+            notes["workers"] = self.places
+        return notes
+
+    def is_complete(self, sink: Progress | None) -> bool:
+        """Whether everything that was there at the start is committed, as far as can be known; a warning if a sink has
+        it without having committed it.
+        """
+        if sink is None:
+            return self.over in ("caught up", "idle")
+        if sink.caught_up(look=True):
+            return True
+        if self.over == "idle":
+            self.warnings.append(_NOT_COMMITTED)
+        return False
