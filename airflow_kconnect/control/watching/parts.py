@@ -1,4 +1,4 @@
-"""The list of connectors in parts, so that a caller who asks again gets those that have changed. No I/O.
+"""The list of connectors, or of lags, in parts: a caller who asks again gets those that have changed. No I/O.
 
 A part is known by what it holds: any process that knows the same connectors gives it the same name, so it does not
 matter which of several servers answers.
@@ -10,6 +10,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Mapping
+from operator import itemgetter
 from typing import Any
 
 COUNT = 32
@@ -27,6 +28,8 @@ def changed(rows: Iterable[Mapping[str, Any]], known: str) -> tuple[str, dict[st
     parts: list[list[Mapping[str, Any]]] = [[] for _ in range(COUNT)]
     for row in rows:
         parts[zlib.crc32(str(row["name"]).encode("utf-8", "surrogatepass")) % COUNT].append(row)
+    for part in parts:
+        part.sort(key=itemgetter("name"))
     names = [_name(part) for part in parts]
     before = [known[at : at + _DIGITS] for at in range(0, len(known), _DIGITS)]
     if len(before) != COUNT:

@@ -37,9 +37,16 @@ def get_overview(plane: Plane, watch: Watching, access: Access, known: str | Non
 
 
 @router.get("/lags")
-def get_lags(plane: Plane, watch: Watching, access: Access) -> Any:
-    """The lag in records of the sinks that the caller may see; those that are not known are left out."""
-    return asdict(watch.lags(access.readable(plane.names())))
+def get_lags(plane: Plane, watch: Watching, access: Access, known: str | None = None) -> Any:
+    """The lag in records of the sinks that the caller may see; those that are not known are left out.
+
+    With `known`, see `/v1/connectors`: only the `parts` that have changed, of objects with `name` and `lag`.
+    """
+    found = watch.lags(access.readable(plane.names()))
+    if known is None:
+        return asdict(found)
+    tag, changed = parts.changed(({"name": name, "lag": lag} for name, lag in found.lags.items()), known)
+    return {"tag": tag, "parts": changed, "problem": found.problem, "at_ms": found.at_ms}
 
 
 @router.get("/connectors/{connector}")

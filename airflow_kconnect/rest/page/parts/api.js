@@ -34,6 +34,18 @@ export const get = (path) => request("GET", path);
 export const post = (path, body) => request("POST", path, body);
 export const put = (path, body) => request("PUT", path, body);
 
+/** What asks for a list again and again: the server sends those parts of it that have changed, all others stay as they are. */
+export function inParts(path) {
+  let parts = {};
+  let tag = "";
+  return async () => {
+    const answer = await get(`${path}?known=${tag}`);
+    tag = answer.tag;
+    parts = { ...parts, ...answer.parts };
+    return { rows: Object.values(parts).flat(), changed: Object.keys(answer.parts).length > 0, problem: answer.problem };
+  };
+}
+
 /** `connectors/<name>/<rest>`; names may contain any character. */
 export function ofConnector(name, rest = "") {
   return `connectors/${encodeURIComponent(name)}${rest}`;

@@ -1,6 +1,6 @@
 // All connectors: filter, states, sorting, keyboard. Rows are kept and changed in place, so that focus stays.
 
-import { get } from "../parts/api.js";
+import { inParts } from "../parts/api.js";
 import { ago, announce, badge, debounced, h, icon, moment, number, plural, setText, shapeOf, shortClass, shortNumber, show } from "../parts/dom.js";
 
 const CHIPS = [
@@ -26,9 +26,9 @@ const choice = { text: "", chip: "all", column: "name", descending: false };
 
 export function listView() {
   let connectors = [];
-  let parts = {};
-  let tag = "";
   let lags = {};
+  const askConnectors = inParts("v1/connectors");
+  const askForLags = inParts("v1/lags");
   let problem = null;
   let lagProblem = null;
   let askingLags = false;
@@ -77,15 +77,11 @@ export function listView() {
   document.addEventListener("keydown", onKey);
 
   async function refresh() {
-    const answer = await get(`v1/connectors?known=${tag}`);
-    if (Object.keys(answer.parts).length) {
-      // The parts that have changed; all others stay as they are.
-      parts = { ...parts, ...answer.parts };
-      const now = Object.values(parts).flat();
-      tellChanges(connectors, now);
-      connectors = now;
+    const answer = await askConnectors();
+    if (answer.changed) {
+      tellChanges(connectors, answer.rows);
+      connectors = answer.rows;
     }
-    tag = answer.tag;
     problem = answer.problem;
     known = true;
     arrange();
@@ -97,9 +93,9 @@ export function listView() {
     if (askingLags) return;
     askingLags = true;
     try {
-      const found = await get("v1/lags");
-      lags = found.lags;
+      const found = await askForLags();
       lagProblem = found.problem;
+      if (found.changed) lags = Object.fromEntries(found.rows.map(({ name, lag }) => [name, lag]));
       for (const row of rows.values()) row.lag();
       if (choice.column === "lag") arrange();
     } catch (error) {

@@ -12,8 +12,9 @@ from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.target_states import TargetState
+from tests.support import unique
 from tests.support.control import control_plane, control_worker
-from tests.support.kafka import eventually
+from tests.support.kafka import create_topic, eventually, produce
 from tests.support.pages.connectors_page import served
 from tests.support.pages.shop import many
 from tests.support.registered import WorkerTopics
@@ -37,7 +38,9 @@ def plane(control_props: dict[str, str]) -> Iterator[ControlPlane]:
 @pytest.fixture(scope="module")
 def url(plane: ControlPlane, bootstrap: str, control_props: dict[str, str]) -> Iterator[str]:
     """A server with many connectors."""
-    WorkerTopics(bootstrap, control_props).add(*many(COUNT, ["t"]))
+    topic = create_topic(bootstrap, unique("t"))
+    produce(bootstrap, topic, [b"x"] * 3)
+    WorkerTopics(bootstrap, control_props).add(*many(COUNT, [topic]))
     with served(create_app(lambda: plane, TokenPolicy(None))) as found:
         yield found
 
@@ -48,13 +51,13 @@ class Watcher:
     :param url: of the server.
     """
 
-    def __init__(self, url: str) -> None:
-        self.url, self.tag, self.bytes = url, "", 0
+    def __init__(self, url: str, path: str = "/v1/connectors") -> None:
+        self.url, self.path, self.tag, self.bytes = url, path, "", 0
         self.parts: dict[str, list[dict[str, Any]]] = {}
 
     def ask(self) -> dict[str, dict[str, Any]]:
-        """All connectors, as they are known now."""
-        with httpx.stream("GET", f"{self.url}/v1/connectors", params={"known": self.tag}, timeout=30) as answer:
+        """All connectors, or lags, as they are known now."""
+        with httpx.stream("GET", f"{self.url}{self.path}", params={"known": self.tag}, timeout=30) as answer:
             answer.read()
             # num_bytes_downloaded: as they came, compressed.
             head = sum(len(name) + len(value) + 4 for name, value in answer.headers.raw)
@@ -98,6 +101,13 @@ def test_a_change_of_one_connector_is_cheap_and_complete(watcher: Watcher, plane
     assert watcher.bytes < 4_000
     everything = httpx.get(f"{watcher.url}/v1/connectors", timeout=30).json()["connectors"]
     assert watcher.ask() == {row["name"]: row for row in everything}
+
+
+def test_lags_that_have_not_changed_are_not_sent_again(url: str) -> None:
+    lags = Watcher(url, "/v1/lags")
+    assert eventually(lambda: len(lags.ask()), COUNT // 2) == COUNT // 2
+    assert {row["lag"] for row in lags.ask().values()} == {3}
+    assert lags.bytes < 700
 
 
 def test_it_does_not_matter_which_server_answers(watcher: Watcher, control_props: dict[str, str]) -> None:
