@@ -11,7 +11,7 @@ from airflow_kconnect.connect.validation.plugin_keys import COORDINATES, coordin
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.doctor.findings import Checks, Finding, ok, warning
 from airflow_kconnect.doctor.subject import Subject
-from airflow_kconnect.hosted.libraries import CONNECT
+from airflow_kconnect.hosted.java.libraries import CONNECT
 from airflow_kconnect.machine import ivy
 
 _SHOWN = 6

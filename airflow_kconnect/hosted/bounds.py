@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from airflow_kconnect.hosted.metrics import Counts
+from airflow_kconnect.hosted.worker.metrics import Counts
 
 # How many times longer a task may be silent while its thread is at work.
 _AT_WORK = 10

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.errors import InternalError
-from airflow_kconnect.hosted.jvm import HostJvm
-from airflow_kconnect.hosted.libraries import CONNECT_VERSION
+from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.libraries import CONNECT_VERSION
 from airflow_kconnect.machine.cache import cache_folder
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import Java

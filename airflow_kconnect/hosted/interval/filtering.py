@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.hosted.interval.compiling import CLASS
-from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.java.jvm import HostJvm
 
 _INTERCEPTORS = "interceptor.classes"
 _OVERRIDE = "consumer.override."

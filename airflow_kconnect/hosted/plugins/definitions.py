@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted import libraries
-from airflow_kconnect.hosted.herder import cause_of
-from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.java import libraries
+from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.worker.herder import cause_of
 from airflow_kconnect.machine.java import find_java
 
 T = TypeVar("T")

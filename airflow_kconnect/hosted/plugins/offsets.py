@@ -11,7 +11,7 @@ from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted import libraries
+from airflow_kconnect.hosted.java import libraries
 from airflow_kconnect.hosted.plugins.warm import WARM
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import find_java

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
-from airflow_kconnect.hosted.debezium import explanation
-from airflow_kconnect.hosted.herder import TaskState
+from airflow_kconnect.hosted.known.debezium import explanation
+from airflow_kconnect.hosted.worker.herder import TaskState
 
 _CAUSE = re.compile(r"^(?:Caused by: )?((?:[\w$]+\.)+[\w$]+)(?:: (.*))?$")
 _LONGEST = 600

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.hosted import iceberg
-from airflow_kconnect.hosted.herder import ConnectHerder, Listening
-from airflow_kconnect.hosted.jvm import HostJvm
-from airflow_kconnect.hosted.worker_keys import sink_session
+from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.known import iceberg
+from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
+from airflow_kconnect.hosted.worker.worker_keys import sink_session
 from airflow_kconnect.machine.java import Java
 from airflow_kconnect.runtime.hosted import neighbours
-from airflow_kconnect.runtime.hosted.crew import Crew
-from airflow_kconnect.runtime.hosted.fleet import wanted
 from airflow_kconnect.runtime.hosted.run import HostedRun
 from airflow_kconnect.runtime.hosted.sink_progress import Progress, SinkProgress
+from airflow_kconnect.runtime.hosted.workers.crew import Crew
+from airflow_kconnect.runtime.hosted.workers.fleet import wanted
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.topics import ensure_config_topic, ensure_offset_topic, ensure_status_topic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from airflow_kconnect.hosted.metrics import Counts
+from airflow_kconnect.hosted.worker.metrics import Counts
 from airflow_kconnect.runtime.hosted.sink_progress import Progress
 
 _NOT_COMMITTED = "the sink has taken all records and does not commit all of them yet; the next run gives it those again"

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.interval import filtering
-from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runtime.hosted.goal import Goal, bounds_of, first_record

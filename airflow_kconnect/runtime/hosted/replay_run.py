@@ -11,16 +11,16 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.interval import filtering
 from airflow_kconnect.hosted.interval.compiling import filter_jar
-from airflow_kconnect.hosted.jvm import HostJvm
-from airflow_kconnect.hosted.local_herder import LocalHerder, local_properties
+from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
+from airflow_kconnect.hosted.worker.local_herder import LocalHerder, local_properties
 from airflow_kconnect.machine.java import Java
-from airflow_kconnect.runtime.hosted.crew import Crew
 from airflow_kconnect.runtime.hosted.replay import AGAIN, SinkReplay
 from airflow_kconnect.runtime.hosted.run import HostedRun
 from airflow_kconnect.runtime.hosted.sink_progress import Progress
+from airflow_kconnect.runtime.hosted.workers.crew import Crew
 from airflow_kconnect.runtime.process.session import LazySession
 
 log = logging.getLogger("kconnect.hosted")

@@ -20,32 +20,33 @@ from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted import iceberg, libraries
-from airflow_kconnect.hosted.herder import ConnectHerder, Listening
-from airflow_kconnect.hosted.java_clients import java_client_keys
-from airflow_kconnect.hosted.jvm import HostJvm, JavaEnded
+from airflow_kconnect.hosted.java import libraries
+from airflow_kconnect.hosted.java.jvm import HostJvm, JavaEnded
+from airflow_kconnect.hosted.known import iceberg
+from airflow_kconnect.hosted.known.schema_history import history_defaults
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
-from airflow_kconnect.hosted.schema_history import history_defaults
-from airflow_kconnect.hosted.worker_keys import (
+from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
+from airflow_kconnect.hosted.worker.java_clients import java_client_keys
+from airflow_kconnect.hosted.worker.worker_keys import (
     connector_properties,
     handed_over,
     host_worker,
     sink_session,
     worker_properties,
 )
-from airflow_kconnect.hosted.workers import LocalWorker
+from airflow_kconnect.hosted.worker.workers import LocalWorker
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.machine.java import Java, find_java
 from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
-from airflow_kconnect.runtime.hosted.crew import Crew
-from airflow_kconnect.runtime.hosted.fleet import Fleet
 from airflow_kconnect.runtime.hosted.outcome import Outcome
-from airflow_kconnect.runtime.hosted.remote import HostTask
 from airflow_kconnect.runtime.hosted.sink_progress import Progress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
 from airflow_kconnect.runtime.hosted.watching import Watching
+from airflow_kconnect.runtime.hosted.workers.crew import Crew
+from airflow_kconnect.runtime.hosted.workers.fleet import Fleet
+from airflow_kconnect.runtime.hosted.workers.remote import HostTask
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import HOSTED_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.session import LazySession

@@ -9,7 +9,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.hosted.debezium import CaughtUp, Progress, Read, beats, is_debezium, progress, streams
+from airflow_kconnect.hosted.known.debezium import CaughtUp, Progress, Read, beats, is_debezium, progress, streams
 from airflow_kconnect.stores.watching.binlog import BinlogAddress, BinlogPosition, read_binlog
 from airflow_kconnect.stores.watching.slot import Slot, SlotAddress, check_slot, read_slot, size_text
 from airflow_kconnect.stores.watching.slot_goal import SlotGoal

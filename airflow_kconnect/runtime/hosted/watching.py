@@ -9,13 +9,13 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, START_TIMEOUT_MS
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.hosted.bounds import Limits, Watch
-from airflow_kconnect.hosted.herder import ConnectHerder, Statuses, TaskState
-from airflow_kconnect.hosted.metrics import Counts
+from airflow_kconnect.hosted.worker.herder import ConnectHerder, Statuses, TaskState
+from airflow_kconnect.hosted.worker.metrics import Counts
 from airflow_kconnect.runtime.hosted.brokers import BrokerWatch
-from airflow_kconnect.runtime.hosted.crew import Crew
 from airflow_kconnect.runtime.hosted.failures import failure
 from airflow_kconnect.runtime.hosted.sink_progress import Progress
 from airflow_kconnect.runtime.hosted.source_progress import SourceProgress
+from airflow_kconnect.runtime.hosted.workers.crew import Crew
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import emit
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from airflow_kconnect.hosted.bounds import Limits, Watch
-from airflow_kconnect.hosted.metrics import Counts
+from airflow_kconnect.hosted.worker.metrics import Counts
 
 
 def watch(**limits: float) -> Watch:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, FencedError, RetriableError
-from airflow_kconnect.hosted.herder import TaskState
+from airflow_kconnect.hosted.worker.herder import TaskState
 from airflow_kconnect.runtime.hosted.failures import failure
 
 _FRAME = "\tat org.acme.Task.poll(Task.java:42)\n"

@@ -10,11 +10,11 @@ from dataclasses import astuple
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
-from airflow_kconnect.hosted.herder import ConnectHerder, Statuses
-from airflow_kconnect.hosted.jvm import HostJvm, JavaEnded
-from airflow_kconnect.hosted.metrics import Counts
-from airflow_kconnect.hosted.workers import HostedWorker, LocalWorker, RemoteWorker, Seen
-from airflow_kconnect.runtime.hosted.fleet import Fleet
+from airflow_kconnect.hosted.java.jvm import HostJvm, JavaEnded
+from airflow_kconnect.hosted.worker.herder import ConnectHerder, Statuses
+from airflow_kconnect.hosted.worker.metrics import Counts
+from airflow_kconnect.hosted.worker.workers import HostedWorker, LocalWorker, RemoteWorker, Seen
+from airflow_kconnect.runtime.hosted.workers.fleet import Fleet
 
 log = logging.getLogger("kconnect.hosted")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.java.jvm import HostJvm
 
 _NAMESPACE = ("kconnect", "hosted")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted.worker_keys import (
+from airflow_kconnect.hosted.worker.worker_keys import (
     connector_properties,
     handed_over,
     host_worker,

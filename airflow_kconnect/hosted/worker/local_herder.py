@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from airflow_kconnect.hosted.herder import ConnectHerder, of_worker
+from airflow_kconnect.hosted.worker.herder import ConnectHerder, of_worker
 
 _POLICY = "connector.client.config.override.policy"
 _POLICY_CLASS = "org.apache.kafka.connect.connector.policy.ConnectorClientConfigOverridePolicy"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from airflow_kconnect.hosted.iceberg import control, session_default
+from airflow_kconnect.hosted.known.iceberg import control, session_default
 
 SINK = "org.apache.iceberg.connect.IcebergSinkConnector"
 SESSION, PROTOCOL = "iceberg.kafka.session.timeout.ms", "iceberg.kafka.group.protocol"

@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.hosted.class_archive import ClassArchive
-from airflow_kconnect.hosted.log import LogPump
+from airflow_kconnect.hosted.java.class_archive import ClassArchive
+from airflow_kconnect.hosted.java.log import LogPump
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import Java, java_environment
 

@@ -17,12 +17,12 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalE
 from airflow_kconnect.connect.hosting.inspection import hosted_class
 from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.hosted import libraries
 from airflow_kconnect.hosted.control import Address, Call
-from airflow_kconnect.hosted.herder import ConnectHerder, Listening
-from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.java import libraries
+from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
-from airflow_kconnect.hosted.workers import LocalWorker, answers
+from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
+from airflow_kconnect.hosted.worker.workers import LocalWorker, answers
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.runtime.hosted.plugins import provide_plugins
 

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, POLIC
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import java_providers
 from airflow_kconnect.connect.variables.syntax import variables_in
-from airflow_kconnect.hosted.java_clients import is_librdkafkas, java_client_keys
+from airflow_kconnect.hosted.worker.java_clients import is_librdkafkas, java_client_keys
 
 PROVIDER = "kconnect"
 """The alias under which the worker finds values that must not be in its config topic."""

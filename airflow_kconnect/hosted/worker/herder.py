@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
-from airflow_kconnect.hosted.internal_rest import InternalRest
-from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.worker.internal_rest import InternalRest
 
 _REST_URL = "http://127.0.0.1:0/"  # of no server; other workers would forward requests to it
 _ASK_S = 90

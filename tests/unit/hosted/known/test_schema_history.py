@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.hosted.schema_history import history_defaults
+from airflow_kconnect.hosted.known.schema_history import history_defaults
 
 MARIADB = "io.debezium.connector.mariadb.MariaDbConnector"
 SERVERS = "schema.history.internal.kafka.bootstrap.servers"

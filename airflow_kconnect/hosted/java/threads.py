@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from airflow_kconnect.hosted.jvm import HostJvm
+from airflow_kconnect.hosted.java.jvm import HostJvm
 
 _PREFIX = "task-thread-"
 _CONNECTOR_PREFIX = "connector-thread-"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.hosted.java_clients import java_client_keys
+from airflow_kconnect.hosted.worker.java_clients import java_client_keys
 
 LOGIN = {
     "security.protocol": "SASL_SSL",

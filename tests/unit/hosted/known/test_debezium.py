@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.hosted.debezium import (
+from airflow_kconnect.hosted.known.debezium import (
     ATTRIBUTES,
     DEBEZIUM,
     TASKS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.hosted.threads import works
+from airflow_kconnect.hosted.java.threads import works
 
 PARK = "java.base@17.0.10/jdk.internal.misc.Unsafe.park(Native Method)"
 SLEEP = "java.base@17.0.10/java.lang.Thread.sleep(Native Method)"

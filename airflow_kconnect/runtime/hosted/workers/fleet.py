@@ -15,9 +15,9 @@ from airflow_kconnect.connect.errors import ConnectError, RetriableError
 from airflow_kconnect.connect.hosting.keys import START_TIMEOUT_MS, WORKERS
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.hosted.control import Address, Line, Switchboard
-from airflow_kconnect.hosted.herder import Listening
-from airflow_kconnect.hosted.workers import RemoteWorker
-from airflow_kconnect.runtime.hosted.remote import HostTask, host
+from airflow_kconnect.hosted.worker.herder import Listening
+from airflow_kconnect.hosted.worker.workers import RemoteWorker
+from airflow_kconnect.runtime.hosted.workers.remote import HostTask, host
 from airflow_kconnect.runtime.process.session import LazySession
 
 log = logging.getLogger("kconnect.hosted")

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
-from airflow_kconnect.hosted import metrics
 from airflow_kconnect.hosted.control import SILENCE_S, Line
-from airflow_kconnect.hosted.herder import ConnectHerder
-from airflow_kconnect.hosted.jvm import HostJvm
-from airflow_kconnect.hosted.metrics import Counts, MBeans
-from airflow_kconnect.hosted.threads import TaskThreads
+from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.threads import TaskThreads
+from airflow_kconnect.hosted.worker import metrics
+from airflow_kconnect.hosted.worker.herder import ConnectHerder
+from airflow_kconnect.hosted.worker.metrics import Counts, MBeans
 
 _STOP_EXTRA_S = 30.0
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from airflow_kconnect.hosted import log as subject
-from airflow_kconnect.hosted.log import LogPump
+from airflow_kconnect.hosted.java import log as subject
+from airflow_kconnect.hosted.java.log import LogPump
 
 
 def followed(folder: Path, text: str) -> LogPump:

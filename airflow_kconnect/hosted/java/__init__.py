@@ -1,0 +1,1 @@
+"""The JVM of a hosted connector: its class path, its start, its log, what its threads do."""

@@ -1,0 +1,1 @@
+"""The Connect workers of a run: the one here, and those on Spark's executors."""
