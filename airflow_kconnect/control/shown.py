@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.inspection import inspect_keys
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control import answers, secrets
 from airflow_kconnect.control.kinds import UNKNOWN, kind
 from airflow_kconnect.control.stores import ControlStores
@@ -58,12 +59,18 @@ def shown(config: Mapping[str, str]) -> dict[str, str]:
     return dict(_shown(tuple(config.items())))
 
 
+@cache
+def _any_worker() -> WorkerConfig:
+    """Which keys are secrets does not depend on the worker."""
+    return WorkerConfig.defaults()
+
+
 @lru_cache(maxsize=4096)
 def _shown(config: tuple[tuple[str, str], ...]) -> Mapping[str, str]:
     """The definitions of all keys are needed for it: too slow for a list of a thousand connectors."""
     texts = dict(config)
     try:
-        definition = inspect_keys(texts).definition
+        definition = inspect_keys(texts, worker=_any_worker()).definition
     except ConfigError:
         definition = ConfigDef()
     return secrets.shown(texts, definition)
