@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from selenium.webdriver.support.ui import Select
 
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.hosted.plugins.warm import WARM
 from tests.integration.rest.page.test_create import choose
 from tests.support import unique
 from tests.support.connect.hosted import FILE, plugin_folder
@@ -27,9 +29,10 @@ STRING = "org.apache.kafka.connect.storage.StringConverter"
 
 
 @pytest.fixture
-def control_props(bootstrap: str, tmp_path: Path) -> dict[str, str]:
-    """Keys of a worker that finds Kafka's Java file connectors."""
-    return control_worker(bootstrap, **{"plugin.path": str(plugin_folder(tmp_path / "plugins", FILE))})
+def control_props(bootstrap: str, tmp_path: Path) -> Iterator[dict[str, str]]:
+    """Keys of a worker that finds Kafka's Java file connectors; the JVM that answers for them ends with the test."""
+    yield control_worker(bootstrap, **{"plugin.path": str(plugin_folder(tmp_path / "plugins", FILE))})
+    WARM.close()
 
 
 def run_registered(plane: ControlPlane, name: str, folder: Path) -> None:
