@@ -109,6 +109,21 @@ def bounds_of(admin: GroupAdmin, topics: Sequence[str]) -> dict[TopicPartition, 
     return admin.bounds([TopicPartition(name, p) for name, topic in described.items() for p in range(topic.partitions)])
 
 
+def begin_at_first(admin: GroupAdmin, group: str, topic: str) -> None:
+    """Have a group begin at the first record of the partitions where it has committed nothing, whatever its consumers
+    are configured for.
+
+    :param topic: may be missing.
+    :raises RetriableError: the group has members, or the broker is unavailable.
+    """
+    if topic not in admin.topics():
+        return
+    committed = admin.committed_offsets(group)
+    begins = {place: bound.begin for place, bound in bounds_of(admin, [topic]).items() if place not in committed}
+    if begins:
+        admin.alter_group_offsets(group, begins)
+
+
 def first_record(config: Config, place: TopicPartition, start: int, end: int) -> int | None:
     """The offset of the first record that readers of committed records see between two offsets; None: there is none.
 

@@ -13,6 +13,7 @@ from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.worker_keys import sink_session
 from airflow_kconnect.machine.java import Java
 from airflow_kconnect.runtime.hosted import neighbours
+from airflow_kconnect.runtime.hosted.goal import begin_at_first
 from airflow_kconnect.runtime.hosted.run import HostedRun
 from airflow_kconnect.runtime.hosted.sink_progress import Progress, SinkProgress
 from airflow_kconnect.runtime.hosted.workers.crew import Crew
@@ -65,6 +66,9 @@ class LiveRun(HostedRun):
                     writer.remove_connector(self._name)
         finally:
             store.close()
+        if control := iceberg.control(self._class_name, self._config.props):
+            # A first run that was killed has left events there.
+            begin_at_first(self._admin, control.group, control.topic)
         failpoint("after-fencing")
         crew.join(lambda: self._admin.member_count(self._host.group_id, "connect"))
 

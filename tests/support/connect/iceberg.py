@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from airflow_kconnect.machine.spark_home import spark_home
 _VERSION = "1.9.2"
 SINK = (f"org.apache.iceberg:iceberg-kafka-connect:{_VERSION}", f"org.apache.iceberg:iceberg-parquet:{_VERSION}")
 AWS = (f"org.apache.iceberg:iceberg-aws:{_VERSION}", f"org.apache.iceberg:iceberg-aws-bundle:{_VERSION}")
+
+
+_FIXED = '"type":{"type":"fixed","name":"uuid_?","size":16}'
 
 FileOf = Callable[[str], Path]
 """The file of a URI."""
@@ -53,6 +57,24 @@ def ids(metadata: Path, file_of: FileOf | None = None) -> Counter[int]:
     """
     files = _data_files(metadata, file_of or _local)
     return Counter(n for file in files for n in parquet.read_table(file)["id"].to_pylist())
+
+
+def answers(events: Iterable[bytes]) -> Counter[bytes]:
+    """How often tasks have answered each request for a commit.
+
+    :param events: of the control topic. Each is two bytes of magic, its Avro schema as Java writes texts, and a record.
+    """
+    found = Counter[bytes]()
+    for event in events:
+        size = int.from_bytes(event[2:4], "big")
+        schema = event[4 : 4 + size].decode()
+        if "DataComplete" in schema:
+            # Java finds a name without namespace anywhere.
+            first, *others = schema.split('"type":"uuid_fixed"')
+            own = first + "".join(f"{_FIXED.replace('?', str(n))}{other}" for n, other in enumerate(others))
+            record: Any = fastavro.schemaless_reader(io.BytesIO(event[4 + size :]), json.loads(own), None)
+            found[record["payload"]["commit_id"]] += 1
+    return found
 
 
 def _data_files(metadata: Path, file_of: FileOf) -> Iterator[Path]:

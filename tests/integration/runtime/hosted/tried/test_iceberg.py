@@ -14,7 +14,7 @@ import pytest
 from airflow_kconnect.connect.hosting.keys import hosted_group
 from airflow_kconnect.connectors.jdbc.databases.postgresql.facts import POSTGRESQL
 from tests.support import unique
-from tests.support.connect.iceberg import AWS, current_metadata, iceberg_folder, ids
+from tests.support.connect.iceberg import AWS, answers, current_metadata, iceberg_folder, ids
 from tests.support.connect.tried import example
 from tests.support.databases.postgres import PostgresServer
 from tests.support.kafka import create_topic, produce, read_all
@@ -111,3 +111,7 @@ def check_two_runs(
     second = run(sink)
     assert second.records["written"] == 50
     assert rows() == Counter(range(250))
+    # A run does not answer what former ones were asked.
+    answered = answers(record.value or b"" for record in read_all(bootstrap, sink["iceberg.control.topic"]))
+    assert answered
+    assert set(answered.values()) == {1}

@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from tests.support.kafka import create_topic, produce
 from tests.support.spark.jobs import Job, kill_all, start_job, wait_gone
 
 FIRST, MORE = 100, 4_000
-CURRENT = "select metadata_location from iceberg_tables where table_name = 'orders'"
+CURRENT = "select metadata_location from iceberg_tables where table_name = %s"
 
 pytestmark = [pytest.mark.exhaustive, pytest.mark.timeout(900)]
 each_victim = pytest.mark.parametrize("victim", ["job", "JVM"])
@@ -47,6 +47,7 @@ class Table:
     config: dict[str, str]
     worker: dict[str, str]
     folder: Path
+    name: str = "orders"
 
     def job(self, **how: Any) -> Job:
         return start_job(self.config, self.worker, self.folder / unique("job"), direct=True, **how)
@@ -56,7 +57,7 @@ class Table:
 
     def version(self) -> str:
         """Its metadata: another file after each commit."""
-        return str(self.database.execute(CURRENT)[0][0])
+        return str(self.database.execute(CURRENT, [self.name])[0][0])
 
     @contextmanager
     def no_commits(self) -> Iterator[None]:
@@ -104,6 +105,20 @@ def table(
 
 
 @each_victim
+def test_a_first_run_that_is_killed_when_its_tasks_have_committed(
+    table: Table, victim: str, run_hosted: Callable[..., Any]
+) -> None:
+    # Of a connector of another name nothing is known, nor of its control topic.
+    control = create_topic(table.bootstrap, unique("control"))
+    first = {"name": unique("orders-again"), "iceberg.tables": "shop.again", "iceberg.control.topic": control}
+    again = replace(table, config={**table.config, **first}, name="again")
+    job = again.job()
+    wait_for(lambda: again.committed_by_tasks() > 0, job)
+    kill(job, victims(job, victim))
+    check_completed(again, FIRST + MORE, run_hosted)
+
+
+@each_victim
 def test_runs_that_are_killed_while_they_move_records(
     table: Table, victim: str, bootstrap: str, run_hosted: Callable[..., Any]
 ) -> None:
@@ -135,10 +150,10 @@ def test_a_run_that_is_killed_when_the_table_has_been_committed_and_the_control_
     table: Table, victim: str, run_hosted: Callable[..., Any]
 ) -> None:
     with table.database.connect() as connection:
-        before = connection.execute(CURRENT).fetchone()
+        before = connection.execute(CURRENT, [table.name]).fetchone()
         job = table.job()
         targets = wait_for(lambda: victims(job, victim) if hosted_jvms(job) else [], job)
-        while connection.execute(CURRENT).fetchone() == before:
+        while connection.execute(CURRENT, [table.name]).fetchone() == before:
             assert job.process.poll() is None, job.text()
         kill(job, targets)
     check_completed(table, FIRST + MORE, run_hosted)
