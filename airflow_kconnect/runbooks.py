@@ -23,7 +23,7 @@ _SYMPTOMS = {
     "empty-interval": "`data_interval`: the (?:interval|run)",
     "java": r"No Java was found|JAVA_HOME is set to|Java \d+ was found at",
     "no-executors": "Initial job has not accepted any resources",
-    "out-of-memory": "OutOfMemoryError|ExecutorLostFailure|Python worker exited unexpectedly|physical memory limits",
+    "out-of-memory": "OutOfMemoryError|ExecutorLostFailure|Python worker exited|physical memory limits|signal 9 .SIG",
     "python-versions": "PYTHON_VERSION_MISMATCH",
     "replication-factor": r"topic \S+ cannot be created: ",
     "slot-in-use": r"^Replication slot `[^`]+` is in use by process",

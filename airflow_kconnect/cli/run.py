@@ -20,7 +20,13 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec, run_spec_file
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
-from airflow_kconnect.submit.direct import direct_command, direct_environment, needs_no_spark
+from airflow_kconnect.submit.direct import (
+    by_python,
+    direct_command,
+    direct_environment,
+    needs_no_spark,
+    starts_spark_itself,
+)
 from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
 from airflow_kconnect.submit.package_archive import package_for
 from airflow_kconnect.submit.preflight import check_configuration, connector_config
@@ -192,6 +198,8 @@ def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], cons
             name = f"kconnect {spec.config['name']}"
             spark = find_spark_submit()
             command = submit_command(spark, path, master=options.master, conf=conf, name=name, package=archive)
+            if direct := starts_spark_itself(options.master, None, spark):
+                command, environment = by_python(command, environment, conf)
 
         def on_event(event: dict[str, Any]) -> None:
             outcome.report = event.get("report", outcome.report)

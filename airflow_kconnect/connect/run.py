@@ -22,6 +22,8 @@ from airflow_kconnect.connect.replay import Replay
 EVENT_PREFIX = "KCONNECT "
 SUBMITTER = "KCONNECT_SUBMITTER_PID"
 """Environment variable: the process that waits for spark-submit, without which the job must end."""
+SPARK_OPTIONS = "KCONNECT_SPARK_OPTIONS"
+"""Environment variable: the options of spark-submit, a JSON list, for a job that starts Spark itself."""
 EXIT_OK, EXIT_CONFIG_OR_DATA, EXIT_USAGE, EXIT_RETRIABLE, EXIT_FENCED, EXIT_INTERNAL = range(6)
 
 

@@ -17,7 +17,13 @@ from airflow_kconnect.connect.variables.providers import AIRFLOW_SETTINGS
 from airflow_kconnect.hooks.clusters.yarn import ADDRESS_EXTRA
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.machine.process_tree import kill_tree
-from airflow_kconnect.submit.direct import direct_command, direct_environment, needs_no_spark
+from airflow_kconnect.submit.direct import (
+    direct_command,
+    direct_environment,
+    needs_no_spark,
+    starts_spark_itself,
+    with_spark,
+)
 from airflow_kconnect.submit.heartbeat import SILENCE_S, Heartbeat
 from airflow_kconnect.submit.package_archive import package_for, with_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit, job_path
@@ -74,7 +80,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         self.error: dict[str, Any] | None = None
         self.tracking_url: str | None = None
         self.token: str | None = None
-        self._direct = False
+        self._without_spark = False
         self.on_tracking_url: Callable[[str], None] = self._no_listener
         self._killed = False
         self._heartbeat = Heartbeat(self._say)
@@ -89,13 +95,19 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
             self._conf = socket_conf(folder) | self._conf
 
     def without_spark_if_possible(self, config: Mapping[str, Any]) -> None:
-        """Start the job of a connector without spark-submit if it would use nothing of Spark."""
-        self._direct = needs_no_spark(config, self._connection["master"], self._connection["deploy_mode"])
+        """Start the job of a connector without Spark if it would use nothing of it."""
+        self._without_spark = needs_no_spark(config, self._connection["master"], self._connection["deploy_mode"])
+
+    @property
+    def needs_no_spark(self) -> bool:
+        """Whether the job uses nothing of Spark, and runs on this machine."""
+        return self._without_spark
 
     @property
     def is_direct(self) -> bool:
-        """Whether the job starts without spark-submit, on this machine."""
-        return self._direct
+        """Whether the job starts on this machine without spark-submit, and starts Spark itself if it needs it."""
+        master, deploy_mode = self._connection["master"], self._connection["deploy_mode"]
+        return self._without_spark or starts_spark_itself(master, deploy_mode, self._spark_submit)
 
     def _no_listener(self, url: str) -> None:
         """Used when there is no listener."""
@@ -141,7 +153,7 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         """How spark-submit failed, with the end of its output but without its command; None if it did not fail."""
         if not self.exit_code:
             return None
-        program = "the process of the job" if self._direct else "spark-submit"
+        program = "the process of the job" if self.is_direct else "spark-submit"
         return f"{program} ended with exit code {self.exit_code}, and the job reported no error{self._submit_log_tail}"
 
     def submit(self, application: str = "", **kwargs: Any) -> str | None:
@@ -195,8 +207,11 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         command: list[str] = super()._build_spark_submit_command(application)
         # Here, because the provider builds an environment of its own if there are `env_vars`.
         self._env = submit_environment(self._connection["master"]) | (self._env or {})
-        if self._direct and application == str(job_path()):
+        if self.is_direct and application == str(job_path()):
+            options = command[len(self._get_spark_binary_path()) : command.index(application)]
             self._env = direct_environment(self._env)
+            if not self._without_spark:
+                self._env = with_spark(self._env, options, self._conf)
             command = [*self._without_airflow(), *direct_command(self._application_args or (), self._conf)]
         return command
 

@@ -230,7 +230,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         hook.token = self._facts[TOKEN]
         hook.keep_sockets_in(self._run_file.parent)
         hook.without_spark_if_possible(spec.config)
-        if not hook.is_direct:  # a job of this machine asks the Java class at once
+        if not hook.needs_no_spark:  # a job of this machine asks the Java class at once
             with self._failures_shown(), Heartbeat(self._say, "checking the keys of a Java class"):
                 check_java_keys(spec.config, spec.worker, self.kind)
         try:
@@ -242,7 +242,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             raise self._failure_of(hook, error) from None
         if hook.report is None and not cluster:
             self._show_lost_job()
-            raise ConnectorRunError("spark-submit ended without an error, but the job wrote no report; see the log")
+            raise ConnectorRunError("The job ended without an error, but the job wrote no report; see the log")
         return hook.report
 
     def _failure_of(self, hook: ConnectorSparkSubmitHook, error: AirflowException) -> AirflowException:

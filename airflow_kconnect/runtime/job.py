@@ -25,6 +25,7 @@ from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, Records
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
+from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
 from airflow_kconnect.runtime.process.progress import emit, use_token
@@ -74,6 +75,13 @@ class _Hiding(logging.Formatter):
 
 def main(arguments: Sequence[str]) -> int:
     """Run the job; returns its exit code. An error becomes one ``error`` event; a traceback is a bug of ours."""
+    try:
+        return _main(arguments)
+    finally:
+        jvm.end()
+
+
+def _main(arguments: Sequence[str]) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=_FORMAT)
     logging.getLogger("py4j").setLevel(logging.WARNING)
     die_with_parent()
@@ -94,6 +102,8 @@ def main(arguments: Sequence[str]) -> int:
     except ConnectError as error:
         return _failed(error)
     except Exception as error:
+        if (ended := jvm.unexpected_end()) is not None:
+            return _failed(ended)
         log.exception("unexpected error")
         return _failed(InternalError(hide(f"{type(error).__name__}: {error}")))
     failpoint("before-report")

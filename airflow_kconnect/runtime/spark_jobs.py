@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.error_cells import PADDING
 from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA, SplitReport
 from airflow_kconnect.runtime.source.writer import WriterSettings, split_writer
 
@@ -70,12 +71,14 @@ def collect_reports(spark: SparkSession, rows: DataFrame, settings: WriterSettin
 
 def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:
     """Collect the report rows of a job, with Spark's failure as an error of airflow_kconnect."""
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException
 
     try:
         return reported.collect()
     except (PySparkException, Py4JError) as error:
+        if isinstance(error, Py4JNetworkError) and (ended := jvm.unexpected_end()) is not None:
+            raise ended from error
         raise RetriableError(f"the Spark job failed: {cause_of(str(error), spark.version)}") from error
 
 

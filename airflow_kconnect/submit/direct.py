@@ -1,7 +1,11 @@
-"""Starts the job of a hosted Java connector without spark-submit, whose JVM would have nothing to do."""
+"""Starts jobs on this machine by their Python: Spark's JVM is started by the job, if there is something for it to do.
+
+See docs/decisions/0030 and 0038.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,13 +13,15 @@ from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
+from airflow_kconnect.connect.run import SPARK_OPTIONS
 from airflow_kconnect.machine.spark_home import python_path, spark_home
 from airflow_kconnect.machine.spark_master import is_local
-from airflow_kconnect.submit.spark import job_path
+from airflow_kconnect.submit.spark import SparkSubmit, job_path
 
 # In the order in which Spark looks for the driver's Python.
 _CONF = ("spark.pyspark.driver.python", "spark.pyspark.python")
 _ENVIRONMENT = ("PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON")
+_OF_WORKERS = "spark.pyspark.python"
 
 
 def needs_no_spark(config: Mapping[str, Any], master: str, deploy_mode: str | None = None) -> bool:
@@ -23,9 +29,19 @@ def needs_no_spark(config: Mapping[str, Any], master: str, deploy_mode: str | No
 
     :param config: of the connector; variables need not be resolved.
     """
-    if not is_local(master) or deploy_mode == "cluster":
-        return False
-    return looks_hosted(texts_of(config)[0])
+    return _is_here(master, deploy_mode) and looks_hosted(texts_of(config)[0])
+
+
+def starts_spark_itself(master: str, deploy_mode: str | None, spark: SparkSubmit) -> bool:
+    """Whether a job can start Spark itself: its driver runs on this machine, with the PySpark of a Python.
+
+    The spark-submit of another Spark is started as it is: it may be a script of the user's own.
+    """
+    return _is_here(master, deploy_mode) and spark.pyspark is not None
+
+
+def _is_here(master: str, deploy_mode: str | None) -> bool:
+    return is_local(master) and deploy_mode != "cluster"
 
 
 def direct_command(arguments: Sequence[str], conf: Mapping[str, Any]) -> list[str]:
@@ -47,3 +63,29 @@ def direct_environment(environment: Mapping[str, str]) -> dict[str, str]:
         paths = [*python_path(home), environment.get("PYTHONPATH")]
         result |= {"SPARK_HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     return result
+
+
+def with_spark(environment: Mapping[str, str], options: Sequence[str], conf: Mapping[str, Any]) -> dict[str, str]:
+    """The environment of a job that starts Spark itself.
+
+    :param environment: see `direct_environment`. :param options: of spark-submit, all before the application.
+    :param conf: Spark's.
+    """
+    # As spark-submit sets them: texts have the same hashes in the driver and in its workers.
+    result = {"PYTHONHASHSEED": "0", **environment, SPARK_OPTIONS: json.dumps(list(options))}
+    if python := conf.get(_OF_WORKERS):
+        result["PYSPARK_PYTHON"] = str(python)
+    return result
+
+
+def by_python(
+    command: Sequence[str], environment: Mapping[str, str], conf: Mapping[str, Any]
+) -> tuple[list[str], dict[str, str]]:
+    """The command of spark-submit as that of a job which starts Spark itself, and its environment.
+
+    :param command: the program, its options, the job and its arguments.
+    :param environment: of spark-submit, see `submit_environment`.
+    """
+    application = list(command).index(str(job_path()))
+    direct = direct_command(command[application + 1 :], conf)
+    return direct, with_spark(direct_environment(environment), command[1:application], conf)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -58,6 +59,7 @@ _LATER_COMPILER = (
 )
 _LAST_JAVA_WITH_THEM = 21
 _FEW_CPUS = 4
+_COLLECTOR = re.compile(r"-XX:\+Use\w+GC\b")
 # The launcher is a JVM that runs for half a second just to print the command of the real one.
 _LAUNCHER_OPTIONS = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 
@@ -89,7 +91,8 @@ def spark_conf(
     conf |= {key: str(value) for key, value in user.items()}
     if master.startswith("local") and spark is not None and spark.pyspark is not None:
         # Of two Java options the last one counts, so the user's win.
-        options = [*map(java_option, _quick_start(spark)), user.get(_JAVA_OPTIONS, "")]
+        own = str(user.get(_JAVA_OPTIONS, ""))
+        options = [*map(java_option, _quick_start(spark, own)), own]
         conf[_JAVA_OPTIONS] = " ".join(option for option in options if option)
     return conf
 
@@ -116,12 +119,13 @@ def _python_of_driver(master: str) -> dict[str, str]:
     return {key: sys.executable}
 
 
-def _quick_start(spark: SparkSubmit) -> list[str]:
+def _quick_start(spark: SparkSubmit, own: str) -> list[str]:
     assert spark.pyspark is not None
     options = class_archive_options(spark.java, spark.pyspark)
     if spark.java.version <= _LAST_JAVA_WITH_THEM:
         options += _LATER_COMPILER
-    if (os.cpu_count() or 1) <= _FEW_CPUS:
+    # No JVM starts with two collectors.
+    if (os.cpu_count() or 1) <= _FEW_CPUS and not _COLLECTOR.search(own):
         options.append("-XX:+UseSerialGC")
     if "SPARK_CONF_DIR" not in os.environ and not (spark.pyspark / "conf").exists():
         options.append(f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}")

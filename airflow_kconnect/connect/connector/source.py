@@ -179,6 +179,13 @@ class NativeSourceConnector(SourceConnector):
         """
         return True
 
+    def size(self, split: Split) -> int | None:
+        """How many bytes the split has; None if that is not known without reading it.
+
+        Called in the driver before Spark starts: Java is told to start quickly for a run that has little to move.
+        """
+        return None
+
     @abstractmethod
     def offset(self, split: Split, resume_point: ResumePoint) -> Offset | None:
         """The source offset that means "everything up to `resume_point` is done"; None if nothing is to be

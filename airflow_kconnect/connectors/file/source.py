@@ -179,6 +179,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
         for first, last in zip(cuts, [*cuts[1:], end], strict=True):
             yield Split(file.partition, first, last, detail)
 
+    def size(self, split: Split) -> int:
+        return int(split.end) - int(split.start)
+
     def recheck(self, splits: Sequence[tuple[int, Split]]) -> set[int]:
         replaced = set()
         for index, split in splits:

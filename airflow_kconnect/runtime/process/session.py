@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.machine.spark_master import is_local
+from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.lookups import remember_lookups
 from airflow_kconnect.runtime.process.progress import emit
 
 if TYPE_CHECKING:
+    from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
 START_CONF = {
@@ -32,16 +34,25 @@ _SPEED_CONF = {
 
 
 _GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
+_NO_JVM = "JAVA_GATEWAY_EXITED"
 
 
 def _started(builder: SparkSession.Builder) -> SparkSession:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, __version__
+    from pyspark.errors import PySparkRuntimeError
 
     from airflow_kconnect.runtime.spark_jobs import cause_of
 
     try:
         return builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        if error.getCondition() != _NO_JVM:
+            raise
+        raise RetriableError(
+            "Spark's JVM ended while it was starting; the lines before this one are its own. Check"
+            " `spark.driver.memory` and `spark.driver.extraJavaOptions`, and whether this machine has memory left"
+        ) from error
     except Py4JError as error:
         master = SparkConf().get("spark.master", "") or ""
         if master.startswith("local"):
@@ -61,6 +72,8 @@ class LazySession:
     def __init__(self, app_name: str, session: SparkSession | None = None) -> None:
         self._app_name = app_name
         self._given = session
+        self.short = False
+        """Whether the run is known to move little. Has an effect until Spark has started."""
 
     @cached_property
     def spark(self) -> SparkSession:
@@ -73,6 +86,8 @@ class LazySession:
 
         # On a local master the workers use this Python, whichever `python3` comes first on the PATH.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        if self._given is None and jvm.starts_spark():
+            jvm.prepare(short=self.short)
         builder = SparkSession.builder.appName(self._app_name)
         for key, value in START_CONF.items():
             builder = builder.config(key, value)
@@ -91,24 +106,20 @@ class LazySession:
     @property
     def is_local(self) -> bool:
         """Whether Spark has no executors but the driver itself. Does not start the session."""
+        if self._given is not None:
+            return is_local(str(self._given.sparkContext.master))
+        if _GATEWAY_PORT not in os.environ:
+            return True  # not started by spark-submit
         from pyspark import SparkConf, SparkContext
 
-        if self._given is not None:
-            master = str(self._given.sparkContext.master)
-        elif _GATEWAY_PORT not in os.environ:
-            return True  # not started by spark-submit
-        else:
-            SparkContext._ensure_initialized()
-            master = str(SparkConf().get("spark.master", ""))
-        return is_local(master)
+        SparkContext._ensure_initialized()
+        return is_local(str(SparkConf().get("spark.master", "")))
 
     def parallelism(self) -> int:
         """How many tasks run at once. Does not start the session."""
-        from pyspark import SparkConf
-
         if self._given is not None:
             return int(self._given.sparkContext.defaultParallelism)
-        conf = SparkConf()
+        conf = jvm.settings() if jvm.starts_spark() else _conf_of_spark()
         local = re.fullmatch(r"local(?:\[(\d+|\*)(?:,.*)?\])?", conf.get("spark.master", "") or "")
         if local:
             return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
@@ -123,3 +134,9 @@ class LazySession:
     def driver_host(self) -> str:
         """Address of the driver that executors can reach."""
         return str(self.spark.conf.get("spark.driver.host", "127.0.0.1"))
+
+
+def _conf_of_spark() -> SparkConf:
+    from pyspark import SparkConf
+
+    return SparkConf()

@@ -35,6 +35,8 @@ log = logging.getLogger("kconnect.sink")
 
 # The report names at most this many topic-partitions with what open transactions hold back.
 _SHOWN = 20
+# Below that Java's optimising compiler costs more than it brings: docs/decisions/0038.
+_SHORT_RECORDS = 20_000
 
 
 class SinkRun:
@@ -93,6 +95,7 @@ class SinkRun:
             self._reached = dict(self._began)
             if warning := self._positions.settle(producer, self._reached):  # 3
                 self._warnings.append(warning)
+            self._session.short = sum(range_.size for range_ in ranges) < _SHORT_RECORDS
             self._kind.prepare(dict(self._reached))  # 4
             left = self._in_rounds(producer, ranges)  # 5
             return self._report(ranges, left)

@@ -27,6 +27,8 @@ from airflow_kconnect.stores.offset_topic.view import OffsetView
 
 # Each split has a transactional id, a progress marker and an entry in the plan record, which Kafka accepts up to 1 MB.
 SPLITS_PER_PLAN = 1000
+# Below that Java's optimising compiler costs more than it brings: docs/decisions/0038.
+_SHORT_BYTES = 8 * 1024 * 1024
 
 
 class SourceKind(ABC):
@@ -51,6 +53,10 @@ class SourceKind(ABC):
     @abstractmethod
     def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
         """The records of the splits; Spark partition n holds ``splits[n]``."""
+
+    def is_short(self, work: Work, splits: tuple[int, ...]) -> bool:
+        """Whether the splits are known to have little to move. Asked before Spark starts."""
+        return False
 
     def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
         """The splits that are a single transaction from start to end."""
@@ -116,6 +122,10 @@ class NativeKind(SourceKind):
     def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
         to_do = [(k, work.plan.splits[k], work.resume_point(k)) for k in splits]
         return self._connector.read(self._session.spark, to_do)
+
+    def is_short(self, work: Work, splits: tuple[int, ...]) -> bool:
+        sizes = [self._connector.size(work.plan.splits[k]) for k in splits]
+        return sum(_SHORT_BYTES if size is None else size for size in sizes) < _SHORT_BYTES
 
     def indivisible(self, work: Work, splits: tuple[int, ...]) -> frozenset[int]:
         return frozenset(k for k in splits if not self._connector.resumable(work.plan.splits[k]))

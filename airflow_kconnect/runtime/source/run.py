@@ -179,6 +179,7 @@ class SourceRun:
         splits = work.to_do
         if not splits:
             return [], 0
+        self._session.short = self._kind.is_short(work, splits)
         settings, spark = self._settings, self._session.spark
         if self._deadline is None and settings.max_duration_ms is not None:
             self._deadline = time.time() + settings.max_duration_ms / 1000

@@ -16,19 +16,20 @@ from typing import Any
 import psutil
 
 from airflow_kconnect.connect.run import RunSpec, parse_event, run_spec_file
-from airflow_kconnect.submit.direct import direct_command, direct_environment
+from airflow_kconnect.submit.direct import by_python, direct_command, direct_environment, starts_spark_itself
 from airflow_kconnect.submit.package_archive import package_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
 from airflow_kconnect.submit.submit import submit_command, submit_environment
 
 # Overrides the product's own: a test's jobs are small, and tests look for their errors in the output.
 _CONF = {"spark.log.level": "ERROR"}
+_SPARK = "org.apache.spark.deploy.SparkSubmit"
 _JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @dataclass
 class Job:
-    """A running spark-submit, in its own process group."""
+    """A running job, in its own process group."""
 
     process: subprocess.Popen[str]
     reached: Path
@@ -45,7 +46,7 @@ class Job:
             time.sleep(0.001)
 
     def tree(self) -> list[psutil.Process]:
-        """The JVM, the Python driver, the workers."""
+        """The Python driver, the JVM, the workers; with spark-submit, the JVM first."""
         root = psutil.Process(self.process.pid)
         return [root, *root.children(recursive=True)]
 
@@ -60,7 +61,8 @@ class Job:
 
     def kill_jvm_only(self) -> list[psutil.Process]:
         """SIGKILL to the JVM; returns what it leaves behind."""
-        jvm, *others = self.tree()
+        (jvm,) = (process for process in self.tree() if _SPARK in command_of(process))
+        others = [process for process in self.tree() if process != jvm]
         jvm.kill()
         self.process.wait(30)
         return others
@@ -113,10 +115,12 @@ def start_job(
     conf: Mapping[str, str] | None = None,
     master: str = "local[2]",
     direct: bool = False,
+    spark_submit: bool = False,
 ) -> Job:
-    """Submit a connector.
+    """Submit a connector, as the product does.
 
-    :param direct: without spark-submit, as hosted connectors are started.
+    :param direct: without Spark, as hosted connectors are started.
+    :param spark_submit: by spark-submit, as on clusters.
     :param failpoint: where the job stops and waits to be killed (``action="touch"``: only reports that it was reached).
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -134,6 +138,8 @@ def start_job(
     command = submit_command(_spark(), path, master=master, conf=settings, name="test", package=package)
     if direct:
         command, environment = direct_command(["--run", str(path)], {}), direct_environment(environment)
+    elif not spark_submit and starts_spark_itself(master, None, _spark()):
+        command, environment = by_python(command, environment, settings)
     with output.open("w") as out:
         process = subprocess.Popen(
             command, stdout=out, stderr=subprocess.STDOUT, env=environment,

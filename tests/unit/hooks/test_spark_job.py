@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
 from pathlib import Path
@@ -14,7 +15,7 @@ from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.common.compat.sdk import AirflowException
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.connect.run import SPARK_OPTIONS, RunReport, event_line
 from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.submit.spark import job_path
 from tests.support.spark.fake_spark import FakeSpark, printing
@@ -58,6 +59,20 @@ def test_a_java_connector_on_this_machine_is_started_without_spark_submit(
     command = hook._build_spark_submit_command(str(job_path()))
     assert (str(spark.folder / "spark-submit") not in command) is direct
     assert command[-3:] == [str(job_path()), "--run", "/no/file"]
+
+
+@pytest.mark.parametrize("env_vars", [None, {"FOO": "bar"}], ids=["without", "with"])
+def test_a_job_that_starts_spark_itself_has_the_options_in_its_environment(
+    monkeypatch: pytest.MonkeyPatch, env_vars: dict[str, str] | None
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps({"conn_type": "spark", "host": "local[2]"}))
+    hook = _hook(driver_memory="3g", conf={"spark.a": "b"}, env_vars=env_vars)
+    command = hook._build_spark_submit_command(str(job_path()))
+    assert command[-4:] == [sys.executable, str(job_path()), "--run", "/no/file"]
+    options = json.loads(hook._env[SPARK_OPTIONS])
+    assert options[:2] == ["--master", "local[2]"]
+    assert {"spark.a=b", "3g"} < set(options)
+    assert not [word for word in options if word.endswith(("spark-submit", ".py"))]
 
 
 class TestEvents:

@@ -1,14 +1,24 @@
-"""Jobs of hosted connectors are started without spark-submit where Spark has nothing to do."""
+"""Jobs on this machine are started by their Python."""
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
+from airflow_kconnect.connect.run import SPARK_OPTIONS
+from airflow_kconnect.machine.java import Java
 from airflow_kconnect.machine.spark_home import python_path, spark_home
-from airflow_kconnect.submit.direct import direct_command, direct_environment, needs_no_spark
-from airflow_kconnect.submit.spark import job_path
+from airflow_kconnect.submit.direct import (
+    by_python,
+    direct_command,
+    direct_environment,
+    needs_no_spark,
+    starts_spark_itself,
+)
+from airflow_kconnect.submit.spark import SparkSubmit, job_path
 
 JAVA = {"name": "orders", "connector.class": "io.debezium.connector.postgresql.PostgresConnector"}
 OURS = {"name": "lines", "connector.class": "FileStreamSource"}
@@ -62,3 +72,33 @@ def test_the_environment_finds_sparks_python_files_before_others() -> None:
     found = direct_environment({"PYTHONPATH": "/mine", "A": "b"})
     assert (found["SPARK_HOME"], found["A"]) == (str(home), "b")
     assert found["PYTHONPATH"].split(":") == [*python_path(home), "/mine"]
+
+
+OWN = SparkSubmit(Path("/spark/bin/spark-submit"), Java(Path("/java"), 17), Path("/spark"))
+ANOTHER = SparkSubmit(Path("/opt/bin/spark-submit"), Java(Path("/java"), 17), None)
+
+
+@pytest.mark.parametrize(
+    ("master", "deploy_mode", "spark", "expected"),
+    [
+        ("local[*]", None, OWN, True),
+        ("local", "client", OWN, True),
+        ("local[2]", "cluster", OWN, False),
+        ("local-cluster[2,1,1024]", None, OWN, False),
+        ("yarn", None, OWN, False),
+        ("local[*]", None, ANOTHER, False),
+    ],
+)
+def test_a_job_starts_pysparks_own_spark_on_this_machine(
+    master: str, deploy_mode: str | None, spark: SparkSubmit, expected: bool
+) -> None:
+    assert starts_spark_itself(master, deploy_mode, spark) is expected
+
+
+def test_a_job_that_starts_spark_has_the_options_and_the_python_of_spark_submit() -> None:
+    conf = {"spark.pyspark.python": "/a/python"}
+    command = ["/spark/bin/spark-submit", "--master", "local", "--conf", "a=b", str(job_path()), "--run", "/spec"]
+    direct, environment = by_python(command, {"A": "b"}, conf)
+    assert direct == ["/a/python", str(job_path()), "--run", "/spec"]
+    assert json.loads(environment[SPARK_OPTIONS]) == ["--master", "local", "--conf", "a=b"]
+    assert (environment["A"], environment["PYSPARK_PYTHON"], environment["PYTHONHASHSEED"]) == ("b", "/a/python", "0")

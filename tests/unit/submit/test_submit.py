@@ -46,6 +46,14 @@ class TestSparkConf:
         with pytest.raises(ConfigError, match=r"`spark.speculation`: must not be true"):
             spark_conf({"spark.speculation": value}, master="local[*]")
 
+    @pytest.mark.parametrize(("own", "collectors"), [("-Xss4m", 1), ("-Xss4m -XX:+UseG1GC", 0)])
+    def test_a_users_garbage_collector_is_the_only_one(
+        self, spark: SparkSubmit, monkeypatch: pytest.MonkeyPatch, own: str, collectors: int
+    ) -> None:
+        monkeypatch.setattr(os, "cpu_count", lambda: 2)
+        options = spark_conf({JAVA_OPTIONS: own}, master="local[2]", spark=spark)[JAVA_OPTIONS]
+        assert options.count("-XX:+UseSerialGC") == collectors
+
     def test_a_local_driver_stays_on_the_loopback_address(self) -> None:
         assert spark_conf({}, master="local[2]")["spark.driver.host"] == "127.0.0.1"
         assert "spark.driver.host" not in spark_conf({}, master="spark://host:7077")

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from airflow_kconnect.connect.run import EXIT_FENCED
+from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
 from tests.support import kill_points
@@ -69,7 +69,7 @@ def test_killed_run_loses_and_doubles_nothing(
     assert produced is None or (sent > 0) is produced
 
 
-def test_killing_the_jvm_alone_ends_the_python_driver_before_it_commits(
+def test_a_killed_jvm_of_spark_submit_ends_the_python_driver_before_it_commits(
     numbered: NumberedFile,
     file_source: Callable[..., dict[str, str]],
     worker_props: dict[str, str],
@@ -79,7 +79,7 @@ def test_killing_the_jvm_alone_ends_the_python_driver_before_it_commits(
 ) -> None:
     numbered.append(_LINES)
     config = file_source()
-    job = start_job(config, worker_props, tmp_path, failpoint="before-final-commit")
+    job = start_job(config, worker_props, tmp_path, failpoint="before-final-commit", spark_submit=True)
     job.wait_for_failpoint()
     left = job.kill_jvm_only()
     assert wait_gone(left) == []
@@ -87,6 +87,26 @@ def test_killing_the_jvm_alone_ends_the_python_driver_before_it_commits(
     report = run_here(config)
     assert report.resumed_plan
     assert report.topics == [config["topic"]]
+    assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
+
+
+def test_a_killed_jvm_of_the_job_itself_is_an_error_worth_a_retry(
+    numbered: NumberedFile,
+    file_source: Callable[..., dict[str, str]],
+    worker_props: dict[str, str],
+    bootstrap: str,
+    run_here: Run,
+    tmp_path: Path,
+) -> None:
+    numbered.append(_LINES)
+    config = file_source()
+    job = start_job(config, worker_props, tmp_path, failpoint="mid-produce")
+    job.wait_for_failpoint()
+    left = job.kill_jvm_only()
+    assert wait_gone(left) == []
+    assert job.wait() == EXIT_RETRIABLE
+    assert "signal 9 (SIGKILL)" in job.event("error")["message"]
+    run_here(config)
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
 
 
