@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import queue
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.hosted.java.jvm import JavaEnded
 from airflow_kconnect.hosted.plugins.definitions import PluginJvm
 
 T = TypeVar("T")
@@ -25,6 +27,10 @@ IDLE_S = 600.0
 log = logging.getLogger("kconnect.hosted")
 
 _Question = tuple[Callable[[PluginJvm], Any], "Future[Any]"]
+
+
+class _NotAskedError(Exception):
+    """The host has ended before the question's turn came: another host can answer it."""
 
 
 class _Host:
@@ -38,7 +44,7 @@ class _Host:
         threading.Thread(target=self._run, name="kconnect-plugins", daemon=True).start()
 
     def ask(self, question: Callable[[PluginJvm], T]) -> Future[T] | None:
-        """The answer to come; None: this host has ended."""
+        """The answer to come, or `_NotAskedError`; None: this host has ended."""
         answer: Future[T] = Future()
         with self._lock:
             if self.ended:
@@ -51,7 +57,7 @@ class _Host:
         self._questions.put(None)
 
     def _run(self) -> None:
-        problem: BaseException = RetriableError("the JVM for plug-ins has ended")
+        problem: BaseException = _NotAskedError()
         try:
             with (
                 tempfile.TemporaryDirectory(prefix="kconnect-plugins-", ignore_cleanup_errors=True) as folder,
@@ -79,7 +85,7 @@ class _Host:
             try:
                 answer.set_result(question(jvm))
             except RetriableError as error:
-                # It hangs, or has ended: the next question gets another JVM.
+                # It hangs, or has ended: the questions that wait get another JVM.
                 answer.set_exception(error)
                 return
             except BaseException as error:
@@ -101,12 +107,20 @@ class WarmPlugins:
         self._of: object = None
 
     def ask(self, plugins: JavaPlugins, worker: WorkerConfig, question: Callable[[PluginJvm], T]) -> T:
-        """The answer to a question.
+        """The answer to a question. A JVM that is found dead, or dies of the question, is replaced once.
 
-        :param question: gets the JVM; runs in another thread.
-        :raises SetupError: there is no Java. :raises RetriableError: no answer in time.
+        :param question: gets the JVM; runs in another thread, and once more if its JVM has ended.
+        :raises SetupError: there is no Java. :raises JavaEnded: the second JVM has ended, too.
+        :raises RetriableError: no answer in time.
         """
         of = (os.getpid(), plugins.fingerprint(), tuple(sorted(worker.props.items())))
+        try:
+            return self._answer(of, plugins, worker, question)
+        except JavaEnded as error:
+            log.warning("another JVM is asked: %s", error)
+        return self._answer(of, plugins, worker, question)
+
+    def _answer(self, of: object, plugins: JavaPlugins, worker: WorkerConfig, question: Callable[[PluginJvm], T]) -> T:
         while True:
             with self._lock:
                 host = self._host
@@ -116,7 +130,8 @@ class WarmPlugins:
                     host = self._host = _Host(plugins, worker, self._idle_s)
                     self._of = of
             if (answer := host.ask(question)) is not None:
-                return answer.result()
+                with contextlib.suppress(_NotAskedError):
+                    return answer.result()
 
     def close(self) -> None:
         """End the JVM, if there is one."""

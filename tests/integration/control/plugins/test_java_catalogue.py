@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,17 @@ import psutil
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.hosting.installed import java_plugins
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control.configurations import InvalidConfigurationError, accepted
 from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.control.plugins import catalogue, java_catalogue
+from airflow_kconnect.hosted.plugins.definitions import PluginJvm
 from airflow_kconnect.hosted.plugins.install import install
 from airflow_kconnect.hosted.plugins.warm import WarmPlugins
 from airflow_kconnect.machine.errors import SetupError
 from tests.support.connect.java_plugins import DEBEZIUM, write_jar
+from tests.support.kafka import eventually
 
 POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 UNWRAP = "io.debezium.transforms.ByLogicalTableRouter"
@@ -142,6 +147,42 @@ def test_a_jvm_that_was_killed_is_replaced(worker: dict[str, str]) -> None:
     validated(worker, {})
     (pid,) = jvms()
     psutil.Process(pid).kill()
-    with pytest.raises(RetriableError, match="Java was ended by SIGKILL"):
-        validated(worker, {})
     assert "topic.prefix" in validated(worker, {})
+    assert pid not in jvms()
+
+
+def test_a_question_whose_jvm_dies_is_asked_once_more_and_so_is_one_that_waits_behind_it(
+    worker: dict[str, str], warm: WarmPlugins
+) -> None:
+    def ask(question: Callable[[PluginJvm], int]) -> int:
+        return warm.ask(java_plugins(known), known, question)
+
+    def keys(jvm: PluginJvm) -> int:
+        return len(jvm.keys(POSTGRES))
+
+    def killing(jvm: PluginJvm) -> int:
+        if not killed:
+            killed.update(jvms())
+            behind.append(pool.submit(ask, keys))
+            eventually(lambda: warm._host is not None and warm._host._questions.qsize(), 1)
+            for pid in killed:
+                psutil.Process(pid).kill()
+        return keys(jvm)
+
+    known, killed, behind = WorkerConfig.from_props(worker), set[int](), list[Future[int]]()
+    with ThreadPoolExecutor(1) as pool:
+        assert ask(killing) == behind[0].result() > 50
+    assert len(killed) == 1 and jvms().isdisjoint(killed)
+
+
+def test_a_question_that_ends_every_jvm_is_an_error_after_the_second(worker: dict[str, str], warm: WarmPlugins) -> None:
+    def killing(jvm: PluginJvm) -> None:
+        killed.update(jvms())
+        for pid in jvms():
+            psutil.Process(pid).kill()
+        jvm.keys(POSTGRES)
+
+    known, killed = WorkerConfig.from_props(worker), set[int]()
+    with pytest.raises(RetriableError, match="Java was ended by SIGKILL"):
+        warm.ask(java_plugins(known), known, killing)
+    assert len(killed) == 2
