@@ -265,9 +265,9 @@ def count(connector: Tortured, outcome: Outcome) -> None:
 def _victims(job: Job, whom: str) -> list[psutil.Process]:
     tree = job.tree()
     if whom == "jvm":
-        return tree[:1]
+        return job.jvms() or tree  # a run that has nothing to move yet has none
     if whom == "driver":
-        return [process for process in tree[1:] if "connector_job.py" in command_of(process)]
+        return [job.driver()]
     if whom == "worker":
         daemons = [process for process in tree[1:] if "daemon" in command_of(process)]
         return daemons[-1:]

@@ -54,6 +54,10 @@ class Job:
         """The Python driver."""
         return next(each for each in self.tree() if _is_driver(command_of(each)))
 
+    def jvms(self) -> list[psutil.Process]:
+        """Spark's JVM; nothing if it has not started."""
+        return [process for process in self.tree() if _SPARK in command_of(process)]
+
     def kill(self) -> None:
         """SIGKILL to everything at once, as when a machine fails."""
         kill_all(self.tree())
@@ -61,7 +65,7 @@ class Job:
 
     def kill_jvm_only(self) -> list[psutil.Process]:
         """SIGKILL to the JVM; returns what it leaves behind."""
-        (jvm,) = (process for process in self.tree() if _SPARK in command_of(process))
+        (jvm,) = self.jvms()
         others = [process for process in self.tree() if process != jvm]
         jvm.kill()
         self.process.wait(30)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.connect.run import EXIT_RETRIABLE
-from tests.support.spark.jobs import command_of, start_job, wait_gone
+from tests.support.spark.jobs import start_job, wait_gone
 
 pytestmark = pytest.mark.spark_submit
 
@@ -47,7 +47,7 @@ def test_the_jvm_is_gone_when_the_job_is(config: dict[str, str], worker_props: d
     job = start_job(config, worker_props, tmp_path / "job", failpoint="before-report")
     job.wait_for_failpoint()
     everyone = job.tree()
-    (jvm,) = (process for process in everyone if "org.apache.spark.deploy.SparkSubmit" in command_of(process))
+    (jvm,) = job.jvms()
     job.reached.unlink()
     assert job.wait() == 0, job.text()
     assert not jvm.is_running()
