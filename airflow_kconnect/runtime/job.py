@@ -215,7 +215,7 @@ def _run(
         source = SourceRun(settings, connector, lazy)
         statuses.running()
         report = source.run()
-        statuses.used(report.topics)
+        statuses.used(report.topics, settings.offset_topic)
         return report
     assert isinstance(connector, SinkConnector)
     sink = SinkRun(settings, connector, lazy, dead_letters=spec.replay_dead_letters)
@@ -268,5 +268,5 @@ def _run_hosted(
     run = LiveRun if spec.replay is None else ReplayRun
     hosted = run(spec, config, worker, run_id, lazy)
     report = hosted.run(statuses.running)
-    statuses.used(hosted.topics_used)
+    statuses.used(hosted.topics_used, worker.offset_topic_of(config.props) if config.kind == "source" else None)
     return report

@@ -109,7 +109,7 @@ class WarmPlugins:
     def ask(self, plugins: JavaPlugins, worker: WorkerConfig, question: Callable[[PluginJvm], T]) -> T:
         """The answer to a question. A JVM that is found dead, or dies of the question, is replaced once.
 
-        :param question: gets the JVM; runs in another thread, and once more if its JVM has ended.
+        :param question: gets the JVM; runs in another thread, and again if its JVM has ended.
         :raises SetupError: there is no Java. :raises JavaEnded: the second JVM has ended, too.
         :raises RetriableError: no answer in time.
         """

@@ -20,6 +20,7 @@ from airflow_kconnect.runtime.hosted.workers.crew import Crew
 from airflow_kconnect.runtime.hosted.workers.fleet import wanted
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.stores.config_topic.store import ConfigStore
+from airflow_kconnect.stores.offset_topic.lost import LostOffsets
 from airflow_kconnect.stores.topics import ensure_config_topic, ensure_offset_topic, ensure_status_topic
 
 
@@ -39,7 +40,12 @@ class LiveRun(HostedRun):
         return SinkProgress(self._admin, self._clients, self._worker, self._class_name, self._config.props)
 
     def _prepare(self) -> None:
+        lost = LostOffsets(self._name, self._worker, self._admin, self._offset_topic)
+        if self._kind == "source":
+            lost.check_exists()
         ensure_offset_topic(self._admin, self._worker, self._offset_topic)
+        if self._kind == "source":
+            lost.check_view(self._view())
 
     def _adapted(self, plain: dict[str, str]) -> dict[str, str]:
         return plain

@@ -50,7 +50,7 @@ from airflow_kconnect.runtime.hosted.workers.remote import HostTask
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.phases import HOSTED_PHASES, PhaseTimer
 from airflow_kconnect.runtime.process.session import LazySession
-from airflow_kconnect.stores.offset_topic.view import read_view
+from airflow_kconnect.stores.offset_topic.view import OffsetView, read_view
 
 log = logging.getLogger("kconnect.hosted")
 
@@ -315,9 +315,10 @@ class HostedRun(ABC):
         if self._sink is not None:
             positions = self._sink.positions().items()
             return [{"topic": p.topic, "partition": p.partition, "offset": offset} for p, offset in positions]
+        return [{"partition": partition, "offset": offset} for partition, offset in self._view().committed()]
+
+    def _view(self) -> OffsetView:
+        """What the offset topic has of this source now."""
         topic, partitions = self._offset_topic, self._admin.partitions(self._offset_topic)
-        if partitions == 0:
-            return []
         consumer = self._clients.consumer(f"connect-{self._name}-offsets")
-        view = read_view(CompactedLog(self._admin, consumer, topic, self._clients.patience_s), self._name, partitions)
-        return [{"partition": partition, "offset": offset} for partition, offset in view.committed()]
+        return read_view(CompactedLog(self._admin, consumer, topic, self._clients.patience_s), self._name, partitions)

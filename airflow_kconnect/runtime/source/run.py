@@ -33,6 +33,7 @@ from airflow_kconnect.runtime.source.writer import WriterSettings
 from airflow_kconnect.runtime.spark_jobs import collect_reports, observed
 from airflow_kconnect.stores.fencing import SourceFence
 from airflow_kconnect.stores.offset_topic.follower import PlanPointer
+from airflow_kconnect.stores.offset_topic.lost import LostOffsets
 from airflow_kconnect.stores.offset_topic.records import (
     Claim,
     PlanRecord,
@@ -66,6 +67,8 @@ class SourceRun:
         self._admin = KafkaAdmin(settings.clients.admin())
         self._consumer_config = settings.clients.consumer(f"connect-{settings.name}-offsets")
         self._log = CompactedLog(self._admin, self._consumer_config, settings.offset_topic, settings.clients.patience_s)
+        # A replay has another name, under which no statuses are written: it never counts as having run before.
+        self._lost = LostOffsets(settings.offsets_name, settings.worker, self._admin, settings.offset_topic)
         self._phases = PhaseTimer(SOURCE_PHASES, settings.name)
         self._key = converter_of(settings, "key")
         self._value = converter_of(settings, "value")
@@ -88,6 +91,7 @@ class SourceRun:
         """
         self._phases.enter("connecting")
         self._admin.check_reachable()
+        self._lost.check_exists()
         partitions = ensure_offset_topic(self._admin, self._settings.worker, self._settings.offset_topic)
         failpoint("before-fencing")
         self._phases.enter("fencing")
@@ -100,6 +104,7 @@ class SourceRun:
                 producer, self._log, partitions, view, self._settings.run_id, self._settings.tasks_max
             )
             view.check_readable()
+            self._lost.check_view(view)
             failpoint("after-reading-offsets")
             if _REPLAYED in view.facts:
                 return self._report([PlanOutcome(Work(PlanRecord("", "", 0), view, notes={"already_replayed": True}))])
@@ -146,7 +151,9 @@ class SourceRun:
         """Plan, and report the plan; fences no run."""
         with self._kind:
             self._phases.enter("planning")
-            work = self._kind.plan(read_view(self._log, self._settings.offsets_name, partitions))
+            view = read_view(self._log, self._settings.offsets_name, partitions)
+            self._lost.check_view(view)
+            work = self._kind.plan(view)
             splits = [asdict(split) for split in work.plan.splits]
             work = replace(work, notes={**work.notes, "dry_run": True, "would_read": splits})
             return self._report([PlanOutcome(work)])

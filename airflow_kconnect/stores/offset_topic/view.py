@@ -39,6 +39,10 @@ class OffsetView:
         self.plan: PlanRecord | None = None
         self.markers: dict[int, Marker] = {}
         self.facts: dict[str, dict[str, Any]] = {}
+        self.is_new = True
+        """Whether the connector has no records but claims: no run has planned or committed, nor were offsets reset."""
+        self.has_others = False
+        """Whether there are records of others."""
 
     def read(self, topic_log: CompactedLog, partitions: Iterable[int], *, committed: bool = False) -> None:
         """Read what is new in the topic.
@@ -65,7 +69,9 @@ class OffsetView:
             raise error
 
     def _add(self, record: LogRecord) -> None:
-        match self._parse_key(record):
+        key = self._parse_key(record)
+        self._note_whose(key, record)
+        match key:
             case ["kconnect", "sink", *_]:
                 return  # of consumer groups
             case ["kconnect", str(what), str(name), *rest]:
@@ -78,6 +84,15 @@ class OffsetView:
                 raise DataError(self._unreadable(record, "its key is not [connector, source partition]"))
             case _:
                 log.warning("ignoring a record whose key is not [connector, source partition]: %s", record)
+
+    def _note_whose(self, key: Any, record: LogRecord) -> None:
+        match key:
+            case ["kconnect", "claim", self._connector] if record.value is not None:
+                pass
+            case ["kconnect", "claim" | "plan" | "split" | "facts", self._connector, *_] | [self._connector, *_]:
+                self.is_new = False
+            case _:
+                self.has_others = True
 
     def _parse_key(self, record: LogRecord) -> Any:
         try:

@@ -1,4 +1,7 @@
-"""Keys and values of the status topic, byte for byte as `KafkaStatusBackingStore` of Kafka Connect 4.3 writes them."""
+"""Keys and values of the status topic, byte for byte as `KafkaStatusBackingStore` of Kafka Connect 4.3 writes them.
+
+One member is added: `TopicStatus.offset_topic_id`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ CONNECTOR = "status-connector-"
 TASK = "status-task-"
 TOPIC = "status-topic-"
 _SEPARATOR = ":connector-"
+_OFFSET_TOPIC_ID = "kconnect.offset.topic.id"
 
 
 class State(Enum):
@@ -147,12 +151,14 @@ class TopicStatus:
     """That a connector uses a topic.
 
     :param task: the task that has found it. :param discovered_ms: when, in epoch milliseconds.
+    :param offset_topic_id: of the offset topic that a source had then. A member that Connect does not have, and skips.
     """
 
     topic: str
     connector: str
     task: int
     discovered_ms: int
+    offset_topic_id: str | None = None
 
     def encode(self) -> bytes:
         """The record's value."""
@@ -162,6 +168,8 @@ class TopicStatus:
             "task": self.task,
             "discoverTimestamp": self.discovered_ms,
         }
+        if self.offset_topic_id is not None:
+            members[_OFFSET_TOPIC_ID] = self.offset_topic_id
         return canonical_json({"topic": members}).encode()
 
     @classmethod
@@ -176,4 +184,5 @@ class TopicStatus:
             member(topic, "connector", str),
             number(topic, "task"),
             number(topic, "discoverTimestamp", INT64),
+            optional_text(topic, _OFFSET_TOPIC_ID),
         )

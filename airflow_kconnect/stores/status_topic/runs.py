@@ -79,11 +79,14 @@ class RunStatuses:
         """The connector is stopped: it has no tasks."""
         self._do(self._put_stopped)
 
-    def used(self, topics: Iterable[str]) -> None:
-        """The run has written to these topics, or has read records from them."""
+    def used(self, topics: Iterable[str], offset_topic: str | None = None) -> None:
+        """The run has written to these topics, or has read records from them.
+
+        :param offset_topic: of a source; its id is noted, so that a later run can detect that it is another one.
+        """
         names = list(topics)
         if names and self._worker.get("topic.tracking.enable"):
-            self._do(lambda: self._put_topics(names))
+            self._do(lambda: self._put_topics(names, offset_topic))
 
     def failed(self, error: BaseException | str) -> None:
         """The run has failed.
@@ -148,10 +151,12 @@ class RunStatuses:
             if self._is_last(key):
                 self._send(key, State.FAILED, trace)
 
-    def _put_topics(self, names: list[str]) -> None:
+    def _put_topics(self, names: list[str], offset_topic: str | None) -> None:
         now_ms = int(time.time() * 1000)
+        described = self._admin.described([offset_topic] if offset_topic else [])
+        offset_topic_id = next((topic.id for topic in described.values()), None)
         for topic in names:
-            status = TopicStatus(topic, self._name, _TASK, now_ms)
+            status = TopicStatus(topic, self._name, _TASK, now_ms, offset_topic_id)
             self._produce(TopicKey(self._name, topic).encode(), status.encode())
 
     def _send(self, key: StatusKey, state: State, trace: str | None = None) -> None:

@@ -11,12 +11,15 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConnectError, DataError
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.kafka.admin import KafkaAdmin
+from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.status_topic.records import State
 from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState
+from airflow_kconnect.stores.topics import ensure_offset_topic
 from tests.support import unique
 from tests.support.connect.records import put_tasks
 from tests.support.connect.worker import ConnectWorker
@@ -74,9 +77,11 @@ def written(worker: WorkerConfig, lines: Path, target: str) -> None:
         writer.put_connector("started", source("started", lines, target), TargetState.STARTED)
         writer.put_connector("deleted", source("deleted", lines, target))
         writer.remove_connector("deleted")
+    # Its id is added to what Connect itself writes of a topic.
+    ensure_offset_topic(KafkaAdmin(ClientConfigs(worker.props).admin()), worker, worker.offset_topic)
     run = RunStatuses(worker, "stopped", "0.1")
     run.running()
-    run.used(["t"])
+    run.used(["t"], worker.offset_topic)
     run.close()
 
 
@@ -126,7 +131,10 @@ class TestConnectReadsOurs:
     def test_it_runs_what_is_started(self, connect: ConnectWorker) -> None:
         connect.wait_running("started", timeout_s=120)
 
-    def test_it_shows_the_topics_that_we_have_recorded(self, connect: ConnectWorker) -> None:
+    def test_it_shows_the_topics_that_we_have_recorded(self, connect: ConnectWorker, worker: WorkerConfig) -> None:
+        store = StatusStore(worker)
+        store.refresh()
+        assert store.connector("stopped").topics["t"].offset_topic_id is not None
         assert connect._call("GET", "/connectors/stopped/topics") == {"stopped": {"topics": ["t"]}}
 
 

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.hosting.keys import hosted_group
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets
+from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from tests.integration.runtime.conftest import missing_and_doubled
-from tests.support.kafka import read_all, read_values
+from tests.support import unique
+from tests.support.kafka import create_topic, read_all, read_values
 
 Config = Callable[..., dict[str, str]]
 Run = Callable[..., Any]
@@ -33,6 +35,20 @@ def test_all_errors_of_the_java_class_come_at_once_and_nothing_is_created(
     assert {"topic", "batch.size", "transforms.t.type"} <= set(caught.value.errors)
     group = hosted_group(config, hosting_worker["group.id"])
     assert not [name for name in KafkaAdmin({"bootstrap.servers": bootstrap}).topics() if name.startswith(group)]
+
+
+def test_a_source_whose_offset_topic_is_gone_is_refused_before_java_starts(
+    bootstrap: str, java_source: Config, run_hosted: Run, hosting_worker: dict[str, str]
+) -> None:
+    config, topics = java_source(), {f"{store}.storage.topic": unique(store) for store in ("offset", "status")}
+    statuses = RunStatuses(WorkerConfig.from_props({**hosting_worker, **topics}), config["name"], "0.1")
+    statuses.used([config["topic"]], topics["offset.storage.topic"])
+    statuses.close()
+    with pytest.raises(DataError, match=rf"{topics['offset.storage.topic']} does not exist"):
+        run_hosted(config, **topics)
+    create_topic(bootstrap, topics["offset.storage.topic"], 1, {"cleanup.policy": "compact"})
+    with pytest.raises(DataError, match=rf"{topics['offset.storage.topic']} has no records"):
+        run_hosted(config, **topics)
 
 
 def test_a_run_that_stopped_at_a_bound_is_completed_by_the_next_without_secrets_in_any_topic(

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from airflow_kconnect.connect.connector.source import Offset, Split
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.kafka.log import LogRecord
-from airflow_kconnect.stores.offset_topic.records import Marker, PlanRecord, facts_key, marker_key, offset_key, plan_key
+from airflow_kconnect.stores.offset_topic.records import (
+    Marker,
+    PlanRecord,
+    claim_key,
+    facts_key,
+    marker_key,
+    offset_key,
+    plan_key,
+    sink_key,
+)
 from airflow_kconnect.stores.offset_topic.view import OffsetView
 
 A = {"filename": "/a"}
@@ -151,6 +160,35 @@ class TestForeignRecords:
     @pytest.mark.parametrize("key", [plan_key("other"), marker_key("other", 0), facts_key("other", "{}")])
     def test_a_connector_may_be_named_kconnect(self, key: bytes) -> None:
         view_of([record(key, b"{}")], connector="kconnect")
+
+
+class TestWhoseRecords:
+    @pytest.mark.parametrize(
+        ("key", "value", "is_new", "has_others"),
+        [
+            (claim_key("fs"), b"{}", True, False),
+            pytest.param(claim_key("fs"), None, False, False, id="a run has ended, or offsets were reset"),
+            (plan_key("fs"), PLAN.encode(), False, False),
+            (marker_key("fs", 0), MARKER.encode(), False, False),
+            (facts_key("fs", A_ID), b"{}", False, False),
+            (A_KEY, b'{"position":1}', False, False),
+            (A_KEY, None, False, False),
+            pytest.param(b'["fs",1]', b"{}", False, False, id="its own rubbish"),
+            (plan_key("fs2"), PLAN.encode(), True, True),
+            (offset_key("fs2", A), b"{}", True, True),
+            pytest.param(sink_key("fs", "t"), b"{}", True, True, id="a group of that name"),
+            pytest.param(b"rubbish", b"", True, True, id="rubbish"),
+        ],
+    )
+    def test_of_the_connector_or_of_others(
+        self, key: bytes, value: bytes | None, is_new: bool, has_others: bool
+    ) -> None:
+        view = view_of([record(key, value)])
+        assert (view.is_new, view.has_others) == (is_new, has_others)
+
+    def test_an_empty_topic_has_neither(self) -> None:
+        view = view_of([])
+        assert (view.is_new, view.has_others) == (True, False)
 
 
 class TestOwnBrokenRecords:

@@ -37,7 +37,7 @@ KEYS = (
 GENERATIONS = st.integers(-(2**31), 2**31 - 1)
 STATES = st.sampled_from([state for state in State if state is not State.DESTROYED])
 STATUSES = st.builds(Status, STATES, TEXT, GENERATIONS, st.none() | TEXT, st.none() | TEXT)
-TOPIC_STATUSES = st.builds(TopicStatus, TOPICS, NAMES, st.integers(0, 9999), st.integers(0, 2**62))
+TOPIC_STATUSES = st.builds(TopicStatus, TOPICS, NAMES, st.integers(0, 9999), st.integers(0, 2**62), st.none() | TEXT)
 
 
 def _again(entry: dict[str, Any]) -> bytes | None:
