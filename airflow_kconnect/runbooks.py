@@ -18,6 +18,7 @@ _SYMPTOMS = {
     "file-replaced": r"was truncated or replaced|it was replaced\.",
     "records-deleted": r"were deleted before they were read|created again since it|\d+ is committed, but the partition",
     "unreadable-offset": "^offset record of connector|with different partitioners|the committed offset of file",
+    "offsets-gone": "its offsets are gone: offset topic",
     "bad-record": "bad record at|: the line is (?:not valid UTF-8|longer than)|a record's value cannot be understood",
     "binlog-purged": "no longer has the binary log from",
     "empty-interval": "`data_interval`: the (?:interval|run)",
