@@ -24,7 +24,7 @@ from airflow_kconnect.submit.direct import (
     starts_spark_itself,
     with_spark,
 )
-from airflow_kconnect.submit.heartbeat import SILENCE_S, Heartbeat
+from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 from airflow_kconnect.submit.package_archive import package_for, with_archive
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit, job_path
 from airflow_kconnect.submit.submit import socket_conf, spark_conf, submit_environment
@@ -158,7 +158,8 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
 
     def submit(self, application: str = "", **kwargs: Any) -> str | None:
         """Run spark-submit in its own session, so that `on_kill` finds all its processes."""
-        self._heartbeat = Heartbeat(self._say, f"starting Spark on {self._connection['master']}", self.silence_s)
+        doing = STARTING if self.is_direct else f"starting Spark on {self._connection['master']}"
+        self._heartbeat = Heartbeat(self._say, doing, self.silence_s)
         try:
             with self._heartbeat, self._package_for(application):
                 return super().submit(application, start_new_session=True, **kwargs)

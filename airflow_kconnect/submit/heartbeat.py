@@ -10,7 +10,7 @@ from typing import Any, Self
 from airflow_kconnect.connect.run import describe_event
 
 SILENCE_S = 10.0
-STARTING = "starting Spark"
+STARTING = "starting the job"
 
 
 class Heartbeat:

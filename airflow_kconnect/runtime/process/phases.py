@@ -7,9 +7,12 @@ from collections.abc import Sequence
 
 from airflow_kconnect.runtime.process.progress import emit
 
-SOURCE_PHASES = ("connecting", "fencing", "planning", "preparing the Spark job", "moving records", "committing offsets")
+SOURCE_PHASES = (
+    *("connecting", "fencing", "planning", "starting Spark", "preparing the Spark job", "moving records"),
+    "committing offsets",
+)
 SINK_PHASES = (
-    *("connecting", "planning", "looking at samples", "preparing the Spark job", "moving records"),
+    *("connecting", "planning", "looking at samples", "starting Spark", "preparing the Spark job", "moving records"),
     "committing offsets",
 )
 HOSTED_PHASES = (
@@ -20,6 +23,7 @@ _TEXTS = {
     "fencing": "fencing older runs of {}",
     "planning": "planning what {} reads",
     "looking at samples": "looking at samples of the records of {}",
+    "starting Spark": "starting Spark for {}",
     "preparing the Spark job": "preparing the Spark job of {}",
     "moving records": "moving records of {}",
     "committing offsets": "committing offsets of {}",

@@ -13,6 +13,7 @@ from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.machine.spark_master import is_local
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.lookups import remember_lookups
+from airflow_kconnect.runtime.process.phases import PhaseTimer
 from airflow_kconnect.runtime.process.progress import emit
 
 if TYPE_CHECKING:
@@ -102,6 +103,12 @@ class LazySession:
                 {"spark.speculation": ["is true: two attempts of one split would fence each other; set it to false"]}
             )
         return spark
+
+    def start(self, phases: PhaseTimer) -> None:
+        """Start Spark, as a phase of its own, unless it has started."""
+        if self._given is None and "spark" not in self.__dict__:
+            phases.enter("starting Spark")
+            _ = self.spark
 
     @property
     def is_local(self) -> bool:

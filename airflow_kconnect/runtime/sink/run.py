@@ -138,6 +138,7 @@ class SinkRun:
         A single transaction from 2 to 4 would be equivalent, but it times out while a large file is appended to.
         """
         self._look_at_samples(splits)
+        self._session.start(self._phases)
         self._phases.enter("preparing the Spark job")
         reports = self._write(splits)  # 1
         accepted, reached = contiguous(splits, reports)

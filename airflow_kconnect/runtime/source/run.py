@@ -134,6 +134,9 @@ class SourceRun:
         if not work.resumed:
             self._write_plan(producer, work.plan, partitions)
         ensure_dead_letter_topic(self._admin, self._settings.errors.topic, self._settings.config.props)
+        if work.to_do:
+            self._session.short = self._kind.is_short(work, work.to_do)
+            self._session.start(self._phases)
         self._phases.enter("preparing the Spark job")
         failpoint("before-tasks")
         reports, read = self._move(work, claim, partitions)  # 5-7
@@ -186,7 +189,6 @@ class SourceRun:
         splits = work.to_do
         if not splits:
             return [], 0
-        self._session.short = self._kind.is_short(work, splits)
         settings, spark = self._settings, self._session.spark
         if self._deadline is None and settings.max_duration_ms is not None:
             self._deadline = time.time() + settings.max_duration_ms / 1000

@@ -48,8 +48,8 @@ class TestFailure:
     def test_it_says_what_is_done_from_the_beginning(self, failed: Any) -> None:
         events = [line["event"] for line in failed[0]]
 
-        assert "starting Spark on local[2]" in events
-        assert "[2/6] fencing older runs of latin" in events
+        assert "starting the job" in events
+        assert "[2/7] fencing older runs of latin" in events
 
     def test_there_is_no_link_to_a_spark_ui_that_is_off(self, failed: Any) -> None:
         assert failed[1]["Spark UI"] is None

@@ -94,7 +94,7 @@ class TestRun:
     def test_something_is_said_at_least_every_ten_seconds(self, spark: FakeSpark, connector: Path) -> None:
         spark.behave(f"import time; time.sleep(11)\nprint({event_line('report', report=REPORT)!r})")
 
-        assert "starting Spark, for 10 s" in _run(connector).stdout
+        assert "starting the job, for 10 s" in _run(connector).stdout
 
 
 class TestWorker:

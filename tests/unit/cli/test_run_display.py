@@ -25,7 +25,7 @@ def test_the_bar_shows_the_phase() -> None:
     console, screen = terminal()
 
     with BarDisplay(console, verbose=False) as display:
-        assert "starting Spark" in screen.getvalue()
+        assert "starting the job" in screen.getvalue()
         display.event(FENCING)
 
     assert "[2/6] fencing older runs of weather" in screen.getvalue()
@@ -38,4 +38,4 @@ def test_lines_show_the_phase_once() -> None:
         display.event(FENCING)
         display.line("a line of Spark")
 
-    assert screen.getvalue().splitlines() == ["starting Spark", "[2/6] fencing older runs of weather"]
+    assert screen.getvalue().splitlines() == ["starting the job", "[2/6] fencing older runs of weather"]

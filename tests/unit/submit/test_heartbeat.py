@@ -31,7 +31,7 @@ def test_a_phase_is_numbered_and_names_the_connector() -> None:
     with Heartbeat(lines.append) as heartbeat:
         heartbeat.event(FENCING)
 
-    assert lines == ["starting Spark", "[2/6] fencing older runs of weather"]
+    assert lines == ["starting the job", "[2/6] fencing older runs of weather"]
 
 
 def test_progress_is_said_as_a_sentence() -> None:
@@ -49,7 +49,7 @@ def test_events_without_progress_are_left_to_others() -> None:
     with Heartbeat(lines.append) as heartbeat:
         heartbeat.event({"event": "report", "report": {}})
 
-    assert lines == ["starting Spark"]
+    assert lines == ["starting the job"]
 
 
 def test_silence_in_a_phase_is_broken_with_its_name_and_its_age() -> None:
@@ -70,7 +70,7 @@ def test_lines_of_others_count() -> None:
             heartbeat.heard()
             time.sleep(0.1)
 
-    assert lines == ["starting Spark"]
+    assert lines == ["starting the job"]
 
 
 def test_after_the_end_nothing_is_said() -> None:
