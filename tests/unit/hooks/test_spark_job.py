@@ -69,6 +69,7 @@ def test_a_job_that_starts_spark_itself_has_the_options_in_its_environment(
     hook = _hook(driver_memory="3g", conf={"spark.a": "b"}, env_vars=env_vars)
     command = hook._build_spark_submit_command(str(job_path()))
     assert command[-4:] == [sys.executable, str(job_path()), "--run", "/no/file"]
+    assert hook._env is not None
     options = json.loads(hook._env[SPARK_OPTIONS])
     assert options[:2] == ["--master", "local[2]"]
     assert {"spark.a=b", "3g"} < set(options)
