@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -54,6 +55,10 @@ def end() -> None:
     """End the JVM if this process has started one; returns when it is gone."""
     if (process := _process()) is None:
         return
+    if (context := sys.modules["pyspark"].SparkContext._active_spark_context) is not None:
+        # PySpark's own threads would complain about a JVM that has gone before them.
+        with contextlib.suppress(Exception):
+            context.stop()
     process.stdin.close()
     try:
         process.wait(_ENDING_S)

@@ -50,5 +50,6 @@ def test_the_jvm_is_gone_when_the_job_is(config: dict[str, str], worker_props: d
     (jvm,) = job.jvms()
     job.reached.unlink()
     assert job.wait() == 0, job.text()
+    assert "Exception" not in job.text()
     assert not jvm.is_running()
     assert wait_gone(everyone) == []
