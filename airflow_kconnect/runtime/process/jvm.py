@@ -8,6 +8,7 @@ import os
 import shlex
 import subprocess
 import sys
+import threading
 from functools import cache
 from itertools import pairwise
 from signal import Signals
@@ -55,16 +56,23 @@ def end() -> None:
     """End the JVM if this process has started one; returns when it is gone."""
     if (process := _process()) is None:
         return
-    if (context := sys.modules["pyspark"].SparkContext._active_spark_context) is not None:
-        # PySpark's own threads would complain about a JVM that has gone before them.
-        with contextlib.suppress(Exception):
-            context.stop()
+    # PySpark's own threads would complain about a JVM that has gone before them. A JVM that hangs does not answer.
+    stopping = threading.Thread(target=_stop_context, daemon=True)
+    stopping.start()
+    stopping.join(_ENDING_S)
     process.stdin.close()
     try:
         process.wait(_ENDING_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def _stop_context() -> None:
+    context = sys.modules["pyspark"].SparkContext._active_spark_context
+    if context is not None:
+        with contextlib.suppress(Exception):  # the JVM may be gone
+            context.stop()
 
 
 def unexpected_end() -> RetriableError | None:
