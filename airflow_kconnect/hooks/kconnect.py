@@ -148,12 +148,9 @@ class KafkaConnectHook(BaseHook):
             that are not named keep their offsets; an offset of None resets one.
         :returns: `{"connector": ..., "message": ...}`.
         """
-        with _operators_errors():
+        with _operators_errors(), operations.ending_questions():
             config, worker = self._configurations(connector).resolved()
-            try:
-                message = operations.alter_offsets(config, worker, offsets)
-            finally:
-                operations.end_questions()
+            message = operations.alter_offsets(config, worker, offsets)
             return {"connector": operations.connector_name(config), "message": message}
 
     def reset_offsets(self, connector: Connector) -> dict[str, Any]:
@@ -161,12 +158,9 @@ class KafkaConnectHook(BaseHook):
 
         :returns: `{"connector": ..., "message": ...}`.
         """
-        with _operators_errors():
+        with _operators_errors(), operations.ending_questions():
             config, worker = self._configurations(connector).resolved()
-            try:
-                message = operations.reset_offsets(config, worker)
-            finally:
-                operations.end_questions()
+            message = operations.reset_offsets(config, worker)
             return {"connector": operations.connector_name(config), "message": message}
 
     def validate(self, connector: Connector) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from airflow_kconnect.hooks.clusters.yarn import ADDRESS_EXTRA
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.submit.direct import (
+    by_python,
     direct_command,
     direct_environment,
     needs_no_spark,
     starts_spark_itself,
-    with_spark,
 )
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 from airflow_kconnect.submit.package_archive import package_for, with_archive
@@ -208,13 +208,14 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
         command: list[str] = super()._build_spark_submit_command(application)
         # Here, because the provider builds an environment of its own if there are `env_vars`.
         self._env = submit_environment(self._connection["master"]) | (self._env or {})
-        if self.is_direct and application == str(job_path()):
-            options = command[len(self._get_spark_binary_path()) : command.index(application)]
+        if not self.is_direct or application != str(job_path()):
+            return command
+        unset = self._without_airflow()
+        if self._without_spark:
             self._env = direct_environment(self._env)
-            if not self._without_spark:
-                self._env = with_spark(self._env, options, self._conf)
-            command = [*self._without_airflow(), *direct_command(self._application_args or (), self._conf)]
-        return command
+            return [*unset, *direct_command(self._application_args or (), self._conf)]
+        direct, self._env = by_python(command[len(unset) :], self._env, self._conf)
+        return [*unset, *direct]
 
     def _get_spark_binary_path(self) -> list[str]:
         return [*self._without_airflow(), str(self._spark_submit.program)]

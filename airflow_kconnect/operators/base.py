@@ -242,7 +242,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             raise self._failure_of(hook, error) from None
         if hook.report is None and not cluster:
             self._show_lost_job()
-            raise ConnectorRunError("The job ended without an error, but the job wrote no report; see the log")
+            raise ConnectorRunError("The job ended without an error, but it wrote no report; see the log")
         return hook.report
 
     def _failure_of(self, hook: ConnectorSparkSubmitHook, error: AirflowException) -> AirflowException:

@@ -65,7 +65,7 @@ def direct_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return result
 
 
-def with_spark(environment: Mapping[str, str], options: Sequence[str], conf: Mapping[str, Any]) -> dict[str, str]:
+def _with_spark(environment: Mapping[str, str], options: Sequence[str], conf: Mapping[str, Any]) -> dict[str, str]:
     """The environment of a job that starts Spark itself.
 
     :param environment: see `direct_environment`. :param options: of spark-submit, all before the application.
@@ -88,4 +88,4 @@ def by_python(
     """
     application = list(command).index(str(job_path()))
     direct = direct_command(command[application + 1 :], conf)
-    return direct, with_spark(direct_environment(environment), command[1:application], conf)
+    return direct, _with_spark(direct_environment(environment), command[1:application], conf)

@@ -5,7 +5,8 @@ Configurations are passed with their variables resolved, unless a function says 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -120,7 +121,7 @@ def _sink_of_group(name: str, worker: Mapping[str, Any]) -> dict[str, str]:
 def alter_offsets(config: Mapping[str, Any], worker: Mapping[str, Any], request: Any) -> str:
     """Alter committed offsets; returns Connect's message. See `offset_changes.api.alter`.
 
-    The class of a hosted connector is asked, if Java is on this machine: `end_questions` ends the JVM.
+    The class of a hosted connector is asked, if Java is on this machine: `ending_questions` ends the JVM.
     """
     from airflow_kconnect.hosted.plugins.offsets import asking_java
     from airflow_kconnect.stores.offset_changes import api as connector_offsets
@@ -140,11 +141,15 @@ def reset_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> str:
     return connector_offsets.reset(validated, known, asking_java(validated, known))
 
 
-def end_questions() -> None:
+@contextmanager
+def ending_questions() -> Iterator[None]:
     """End the JVM that classes were asked in, if there is one: a task may run for hours after its question."""
     from airflow_kconnect.hosted.plugins.warm import WARM
 
-    WARM.close()
+    try:
+        yield
+    finally:
+        WARM.close()
 
 
 def settle_offsets(config: Mapping[str, Any], worker: Mapping[str, Any]) -> None:

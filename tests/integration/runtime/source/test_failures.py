@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -15,7 +16,7 @@ from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
 from tests.support import kill_points
 from tests.support.kafka import read_all, read_values
-from tests.support.spark.jobs import command_of, kill_all, start_job, wait_gone
+from tests.support.spark.jobs import Job, command_of, kill_all, start_job, wait_gone
 
 pytestmark = pytest.mark.spark_submit
 
@@ -79,10 +80,7 @@ def test_a_killed_jvm_of_spark_submit_ends_the_python_driver_before_it_commits(
 ) -> None:
     numbered.append(_LINES)
     config = file_source()
-    job = start_job(config, worker_props, tmp_path, failpoint="before-final-commit", spark_submit=True)
-    job.wait_for_failpoint()
-    left = job.kill_jvm_only()
-    assert wait_gone(left) == []
+    job = _with_a_killed_jvm(config, worker_props, tmp_path, failpoint="before-final-commit", spark_submit=True)
     job.close()
     report = run_here(config)
     assert report.resumed_plan
@@ -100,10 +98,7 @@ def test_a_killed_jvm_of_the_job_itself_is_an_error_worth_a_retry(
 ) -> None:
     numbered.append(_LINES)
     config = file_source()
-    job = start_job(config, worker_props, tmp_path, failpoint="mid-produce")
-    job.wait_for_failpoint()
-    left = job.kill_jvm_only()
-    assert wait_gone(left) == []
+    job = _with_a_killed_jvm(config, worker_props, tmp_path, failpoint="mid-produce")
     assert job.wait() == EXIT_RETRIABLE
     assert "signal 9 (SIGKILL)" in job.event("error")["message"]
     run_here(config)
@@ -149,3 +144,12 @@ def test_killed_python_worker_is_retried_by_spark_without_doubling(
 def _is_worker(process: psutil.Process) -> bool:
     parent = process.parent()
     return parent is not None and "worker_daemon" in command_of(parent)
+
+
+def _with_a_killed_jvm(config: dict[str, str], worker: dict[str, str], folder: Path, **start: Any) -> Job:
+    """A job whose JVM was killed where it stopped; nothing of it is left."""
+    job = start_job(config, worker, folder, **start)
+    job.wait_for_failpoint()
+    left = job.kill_jvm_only()
+    assert wait_gone(left) == []
+    return job
