@@ -65,6 +65,7 @@ class PluginRegistry:
 
     def __init__(self, entry_points: Mapping[str, Iterable[PluginEntryPoint]]) -> None:
         self._groups: dict[str, dict[str, dict[str, PluginEntryPoint]]] = {}
+        self._others_loaded = False
         for group, entry_points_of_group in entry_points.items():
             names = self._groups.setdefault(group, {})
             for entry_point in entry_points_of_group:
@@ -131,6 +132,11 @@ class PluginRegistry:
         """Whether a plugin of this group has this name or alias, or several have."""
         return bool(self._candidates(group, name))
 
+    @property
+    def only_own_loaded(self) -> bool:
+        """Whether all classes that have been requested so far are part of this package."""
+        return not self._others_loaded
+
     def names(self, group: str) -> list[str]:
         """Full names of all plugins of a group, sorted."""
         return sorted(self._groups.get(group, {}))
@@ -174,6 +180,7 @@ class PluginRegistry:
             text = f"{full_name} is installed more than once: {modules}; uninstall all but one."
             raise ConfigError({key: [text]})
         entry_point = next(iter(targets.values()))
+        self._others_loaded |= not entry_point.value.startswith(_OWN)
         try:
             loaded = entry_point.load()
         except Exception as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.error_cells import PADDING
@@ -14,8 +14,10 @@ from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA, SplitRep
 from airflow_kconnect.runtime.source.writer import WriterSettings, split_writer
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    Batches = Iterator[pa.RecordBatch]
 
 # Objects of one Spark version that another one cannot read.
 _OTHER_VERSION = re.compile(r"InvalidClassException|local class incompatible|NoSuchMethodError|NoClassDefFoundError")
@@ -65,8 +67,16 @@ def collect_reports(spark: SparkSession, rows: DataFrame, settings: WriterSettin
 
     :raises RetriableError: a task died (a lost executor, a killed worker) more often than Spark retries.
     """
-    reported = rows.mapInArrow(split_writer(settings), REPORT_SCHEMA)
+    reported = with_reports(rows, split_writer(settings))
     return [SplitReport(**json.loads(row.report)) for row in run_job(spark, reported)]
+
+
+def with_reports(rows: DataFrame, write: Callable[[Batches], Batches]) -> DataFrame:
+    """The reports of the splits, each of which is written by a task."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    # Not a text: Spark's parser of SQL, which would read it, takes 0.3 s to load.
+    return rows.mapInArrow(write, from_arrow_schema(REPORT_SCHEMA))
 
 
 def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:

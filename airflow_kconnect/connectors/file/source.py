@@ -48,7 +48,6 @@ log = logging.getLogger(__name__)
 
 _SPLITS_MAX = 32
 _WARNINGS_MAX = 20
-_COLUMNS = "progress long, value string, error string"
 
 
 class FileStreamSourceConnector(NativeSourceConnector):
@@ -203,6 +202,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
         return replaced
 
     def read(self, spark: SparkSession, splits: Sequence[tuple[int, Split, ResumePoint]]) -> RecordFrame:
+        from pyspark.sql.types import LongType, StringType, StructType
+
+        columns = StructType().add("progress", LongType()).add("value", StringType()).add("error", StringType())
         limit = self.config_values["max.line.bytes"]
         ranges = [(self._at(split.source_partition["filename"]), int(at), int(split.end)) for _, split, at in splits]
 
@@ -214,7 +216,7 @@ class FileStreamSourceConnector(NativeSourceConnector):
                     location, at, end = ranges[row]
                     yield from read_split(location, at, end, limit)
 
-        rows = spark.range(0, len(ranges), 1, len(ranges)).mapInArrow(read_range, _COLUMNS)
+        rows = spark.range(0, len(ranges), 1, len(ranges)).mapInArrow(read_range, columns)
         return RecordFrame(
             rows,
             value=single(Shape(STRING_SCHEMA), "value"),

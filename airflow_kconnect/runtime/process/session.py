@@ -9,9 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.machine.spark_master import is_local
 from airflow_kconnect.runtime.process import jvm
+from airflow_kconnect.runtime.process.late_imports import HIDE_PANDAS, hide_pandas, import_little_of_pyspark
 from airflow_kconnect.runtime.process.lookups import remember_lookups
 from airflow_kconnect.runtime.process.phases import PhaseTimer
 from airflow_kconnect.runtime.process.progress import emit
@@ -83,18 +85,7 @@ class LazySession:
         :raises ConfigError: its settings would duplicate data.
         :raises RetriableError: the master is unreachable, or does not accept the application.
         """
-        from pyspark.sql import SparkSession
-
-        # On a local master the workers use this Python, whichever `python3` comes first on the PATH.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        if self._given is None and jvm.starts_spark():
-            jvm.prepare(short=self.short)
-        builder = SparkSession.builder.appName(self._app_name)
-        for key, value in START_CONF.items():
-            builder = builder.config(key, value)
-        spark = self._given or _started(builder)
-        if self._given is None and (url := spark.sparkContext.uiWebUrl):
-            emit("spark_ui", url=url)
+        spark = self._given or self._new()
         remember_lookups(spark)
         for key, value in (SESSION_CONF | _SPEED_CONF).items():
             spark.conf.set(key, value)
@@ -102,6 +93,25 @@ class LazySession:
             raise ConfigError(
                 {"spark.speculation": ["is true: two attempts of one split would fence each other; set it to false"]}
             )
+        return spark
+
+    def _new(self) -> SparkSession:
+        from pyspark.sql import SparkSession
+
+        import_little_of_pyspark()
+        # On a local master the workers use this Python, whichever `python3` comes first on the PATH.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        if jvm.starts_spark():
+            jvm.prepare(short=self.short)
+        builder = SparkSession.builder.appName(self._app_name)
+        for key, value in START_CONF.items():
+            builder = builder.config(key, value)
+        if registry().only_own_loaded:  # others may use pandas, here and in workers
+            hide_pandas()
+            builder = builder.config(f"spark.executorEnv.{HIDE_PANDAS}", "true")
+        spark = _started(builder)
+        if url := spark.sparkContext.uiWebUrl:
+            emit("spark_ui", url=url)
         return spark
 
     def start(self, phases: PhaseTimer) -> None:

@@ -26,8 +26,7 @@ from airflow_kconnect.runtime.sink.reader import (
 )
 from airflow_kconnect.runtime.sink.without_jvm import plain_sink
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
-from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA
-from airflow_kconnect.runtime.spark_jobs import observed, use_batches_of
+from airflow_kconnect.runtime.spark_jobs import observed, use_batches_of, with_reports
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 from airflow_kconnect.transforms.debezium.extract_new_record_state import has_change_events
@@ -149,7 +148,7 @@ class SinkJobs:
         self._tell_first_shapes(spark, reader)
         rows = self._kind.rows(frame)
         writing = self._writing(splits, self._kind.writers(frame, len(splits)), progress)
-        return rows.mapInArrow(sink_writer(writing), REPORT_SCHEMA), delivered
+        return with_reports(rows, sink_writer(writing)), delivered
 
     def _tell_first_shapes(self, spark: SparkSession, reader: ReaderSettings) -> None:
         """Look at the beginnings of partitions for a connector that wants to know what they begin with."""

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.connector.sink import BatchRenderer, ParsedPart, S
 from airflow_kconnect.connect.error_cells import NEEDS_SPARK
 from airflow_kconnect.runtime.sink.reader import ReaderSettings, many_messages, read_split
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer, uncounted
-from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA
+from airflow_kconnect.runtime.spark_jobs import with_reports
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,7 +25,7 @@ def plain_sink(
 ) -> DataFrame:
     """The reports of the splits, as in `sink_writer`; Spark partition n moves split n."""
     count = len(reader.splits)
-    return spark.range(0, count, 1, count).mapInArrow(_mover(reader, renderer, writer), REPORT_SCHEMA)
+    return with_reports(spark.range(0, count, 1, count), _mover(reader, renderer, writer))
 
 
 def _mover(

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
+
 from airflow_kconnect.connect.connector.source import ResumePoint
 
-REPORT_SCHEMA = "split int, report string"
+REPORT_SCHEMA = pa.schema([pa.field("split", pa.int32()), pa.field("report", pa.string())])
 """Schema of the one row that a split returns; also used by sink splits."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
@@ -165,3 +166,15 @@ def test_nothing_is_imported_before_it_is_asked_for() -> None:
 
 def test_registry_is_read_once() -> None:
     assert registry() is registry()
+
+
+def test_classes_of_others_are_noticed_when_they_are_loaded(plugins: PluginRegistry) -> None:
+    assert plugins.only_own_loaded
+    plugins.converter("Json", key="key.converter")
+    assert not plugins.only_own_loaded
+
+
+def test_classes_of_this_package_are_own() -> None:
+    installed = PluginRegistry({CONVERTERS: entry_points(group=CONVERTERS)})
+    installed.converter("org.apache.kafka.connect.json.JsonConverter")
+    assert installed.only_own_loaded

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, IntegerType, MapType, StringType
 
-from airflow_kconnect.runtime.process.lookups import remember_lookups
+from airflow_kconnect.runtime.process.lookups import _JAVA_TYPES, remember_lookups
 
 
 def test_a_function_is_looked_up_once(spark: SparkSession) -> None:
@@ -23,3 +25,21 @@ def test_remembered_functions_are_those_of_spark(spark: SparkSession) -> None:
 
     assert row is not None
     assert tuple(row) == ("A", 7)
+
+
+@pytest.mark.parametrize("name", sorted(_JAVA_TYPES))
+@pytest.mark.parametrize("method", ["cast", "try_cast"])
+def test_a_cast_to_a_named_type_is_that_of_spark(spark: SparkSession, name: str, method: str) -> None:
+    remember_lookups(spark)
+
+    casted = spark.range(0).select(getattr(F.lit(None), method)(name).alias("a"))
+
+    assert casted.schema["a"].dataType == DataType.fromDDL(name)
+
+
+def test_other_names_of_types_are_read_by_spark(spark: SparkSession) -> None:
+    remember_lookups(spark)
+
+    assert spark.range(0).select(F.lit(None).cast("map<string,int>").alias("a")).schema["a"].dataType == MapType(
+        StringType(), IntegerType()
+    )

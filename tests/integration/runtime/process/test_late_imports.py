@@ -1,0 +1,61 @@
+"""Whether jobs load pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.spark.jobs import start_job
+
+pytestmark = pytest.mark.spark_submit
+
+_TRANSFORM = "org.acme.Same"
+_ENTRY_POINTS = f"[airflow_kconnect.transforms]\n{_TRANSFORM} = acme_transform:Same\n"
+_MODULE = "from airflow_kconnect.transforms.smt.filter import Filter as Same\n"
+
+
+@pytest.fixture
+def config(file_source: Callable[..., dict[str, str]]) -> dict[str, str]:
+    found = file_source()
+    Path(found["file"]).write_text("one\n")
+    return found
+
+
+@pytest.fixture
+def transform_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The keys of a transformation that another package has installed."""
+    folder = tmp_path / "site"
+    (folder / "acme_transform-1.0.dist-info").mkdir(parents=True)
+    (folder / "acme_transform-1.0.dist-info" / "entry_points.txt").write_text(_ENTRY_POINTS)
+    (folder / "acme_transform-1.0.dist-info" / "METADATA").write_text("Name: acme-transform\nVersion: 1.0\n")
+    (folder / "acme_transform.py").write_text(_MODULE)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    predicate = {
+        "predicates": "never",
+        "predicates.never.type": "org.apache.kafka.connect.transforms.predicates.RecordIsTombstone",
+    }
+    return {**predicate, "transforms": "same", "transforms.same.type": _TRANSFORM, "transforms.same.predicate": "never"}
+
+
+def _with_pandas(config: dict[str, str], worker_props: dict[str, str], folder: Path) -> set[bool]:
+    """Whether Python processes of a job have loaded pandas while its worker writes."""
+    job = start_job(config, worker_props, folder, failpoint="after-last-produce")
+    job.wait_for_failpoint()
+    maps = [Path(f"/proc/{each.pid}/maps").read_text() for each in job.tree() if "python" in each.name()]
+    job.reached.unlink()
+    assert job.wait() == 0, job.text()
+    return {"/pandas/" in text for text in maps}
+
+
+def test_a_job_without_classes_of_others_loads_no_pandas(
+    config: dict[str, str], worker_props: dict[str, str], tmp_path: Path
+) -> None:
+    assert _with_pandas(config, worker_props, tmp_path / "job") == {False}
+
+
+def test_a_worker_that_may_run_code_of_others_has_pandas(
+    config: dict[str, str], transform_of_others: dict[str, str], worker_props: dict[str, str], tmp_path: Path
+) -> None:
+    assert True in _with_pandas({**config, **transform_of_others}, worker_props, tmp_path / "job")
