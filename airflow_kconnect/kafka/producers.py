@@ -30,6 +30,9 @@ _TRANSACTION_TIMEOUT_MS = 60_000  # the clients' default
 # `send_offsets_to_transaction` never returns (librdkafka issues 5456 and 5511).
 _GRACE_S = 15.0
 _CALL_S = 30.0
+_TRANSACTIONS = "__transaction_state"
+_AT_ONCE_S = 0.1
+_BETWEEN_CONNECTIONS_S = 0.06  # librdkafka's own pause is 50 ms
 
 
 class TransactionTimedOut(RetriableError):
@@ -166,10 +169,7 @@ class TransactionalProducer(CommittingProducer):
         self._stuck = False
         try:
             # If called before there is a connection, librdkafka looks for the coordinator again only after 500 ms.
-            with suppress(KafkaException):  # the next call reports what is wrong
-                # confluent-kafka below 2.16 has no cluster_id; fetching the metadata of all topics costs a little more.
-                connect = getattr(self._producer, "cluster_id", self._producer.list_topics)
-                connect(timeout=min(init_timeout_s, 5.0))
+            _connect(self._producer, min(init_timeout_s, 5.0))
             self._retried(lambda: self._producer.init_transactions(init_timeout_s), init_timeout_s, attempts=3)
         except BaseException:
             self.close()
@@ -300,6 +300,21 @@ def new_producer(config: Mapping[str, Any], doing: str) -> CommittingProducer:
     if "transactional.id" in config:
         return TransactionalProducer(config, doing)
     return FlushingProducer(config, doing)
+
+
+def _connect(producer: Producer, timeout_s: float) -> None:
+    """Wait until the client knows the cluster, at most for the timeout: the next call reports what is wrong.
+
+    With less than that, librdkafka waits half a second before it looks for the coordinator a second time.
+    """
+    with suppress(AttributeError, KafkaException):  # confluent-kafka below 2.16 has no cluster_id
+        producer.cluster_id(timeout=_AT_ONCE_S)
+        return
+    # Its threads have missed each other, most often while several clients start. It connects once a second, or for a
+    # request.
+    with suppress(KafkaException):
+        producer.list_topics(_TRANSACTIONS, timeout=timeout_s)
+    time.sleep(_BETWEEN_CONNECTIONS_S)
 
 
 def fence(config: Mapping[str, Any], doing: str) -> None:

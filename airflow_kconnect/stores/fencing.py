@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -13,6 +14,8 @@ from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import CommittingProducer, fence, new_producer
 from airflow_kconnect.stores import transactional_ids
 from airflow_kconnect.stores.offset_topic.records import Claim, claim_key
+
+_FENCED_AT_ONCE = 8
 
 
 class View(Protocol):
@@ -93,8 +96,13 @@ class SourceFence:
     def _fence_tasks(self, count: int) -> bool:
         """Fence the first tasks; returns whether there were any that had not been fenced yet."""
         new = range(self._taken, count) if self._exactly_once else range(0)
-        for task in new:
-            config = self._clients.producer(transactional_ids.task_id(self._group_id, self._name, task))
-            fence(config, f"fencing task {task} of connector {self._name}")
+        if new:
+            # Almost all of it is waiting for the broker.
+            with ThreadPoolExecutor(min(len(new), _FENCED_AT_ONCE)) as threads:
+                list(threads.map(self._fence_task, new))
         self._taken = max(self._taken, count)
         return bool(new)
+
+    def _fence_task(self, task: int) -> None:
+        config = self._clients.producer(transactional_ids.task_id(self._group_id, self._name, task))
+        fence(config, f"fencing task {task} of connector {self._name}")
