@@ -16,7 +16,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.process.progress import ProgressMonitor
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
-from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA
+from airflow_kconnect.runtime.spark_jobs import with_reports
 from tests.support.databases.jdbc_sink import Sink
 from tests.support.databases.postgres import PostgresServer
 
@@ -49,7 +49,7 @@ def _run(spark: SparkSession, sink: Sink, broken_at: int) -> None:
         settings = SinkWriterSettings(
             (split,), (connector.writer(),), monitor.address, ErrorHandling("sink"), {}, {}, replayed_topics=None
         )
-        rows.mapInArrow(sink_writer(settings), REPORT_SCHEMA).collect()
+        with_reports(rows, sink_writer(settings)).collect()
 
 
 @pytest.fixture
