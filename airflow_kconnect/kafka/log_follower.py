@@ -113,7 +113,6 @@ class LogFollower(Generic[S]):
             self._closed = True
             thread = self._thread if self._owner == os.getpid() else None
             self._stopping.set()
-            self._poke()
         if thread is not None:
             thread.join(self._patience_s)
 
@@ -217,7 +216,8 @@ class LogFollower(Generic[S]):
                     self._complete(building)
                 if self._suspect is not None:
                     self._ask_again(consumer)
-                if self._poked:
+                # An unavailable broker would hold up the end.
+                if self._poked and not self._stopping.is_set():
                     self._poked = False
                     if admin.partitions(self._topic) != partitions:
                         return

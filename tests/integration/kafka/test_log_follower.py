@@ -253,6 +253,16 @@ class TestBrokerAway:
         follower.read_to_end(60.0)
         assert follower.look(values) == {b"a": b"2"}
 
+    def test_following_ends_without_waiting_for_the_broker(self, own: EmbeddedBroker, follow: Follow) -> None:
+        patience_s = 60.0
+        follower = follow(compacted(own.bootstrap), ClientConfigs({"bootstrap.servers": own.bootstrap}), patience_s)
+        follower.read_to_end()
+        own.stop()
+        assert eventually(lambda: follower.health.reading, wanted=False) is False
+        began = time.monotonic()
+        follower.close()
+        assert time.monotonic() - began < patience_s / 2
+
     def test_never_having_read_is_an_error_with_the_cause(self, follow: Follow) -> None:
         follower = follow("t", ClientConfigs({"bootstrap.servers": "localhost:1"}), 1.0)
         with pytest.raises(RetriableError, match="try again later"):
