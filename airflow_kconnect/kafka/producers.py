@@ -168,7 +168,6 @@ class TransactionalProducer(CommittingProducer):
         self._began_s: float | None = None
         self._stuck = False
         try:
-            # If called before there is a connection, librdkafka looks for the coordinator again only after 500 ms.
             _connect(self._producer, min(init_timeout_s, 5.0))
             self._retried(lambda: self._producer.init_transactions(init_timeout_s), init_timeout_s, attempts=3)
         except BaseException:
@@ -305,7 +304,7 @@ def new_producer(config: Mapping[str, Any], doing: str) -> CommittingProducer:
 def _connect(producer: Producer, timeout_s: float) -> None:
     """Wait until the client knows the cluster, at most for the timeout: the next call reports what is wrong.
 
-    With less than that, librdkafka waits half a second before it looks for the coordinator a second time.
+    Without a connection, librdkafka would look for the coordinator once, and again only after half a second.
     """
     with suppress(AttributeError, KafkaException):  # confluent-kafka below 2.16 has no cluster_id
         producer.cluster_id(timeout=_AT_ONCE_S)

@@ -1,7 +1,7 @@
 """Imports that PySpark and pyarrow make in every process, although few jobs use what is imported.
 
-pandas and PySpark's helpers for tests take a CPU second of the driver and of the parent of the Python workers: a sixth
-of a run with little to move. See docs/decisions/0040.
+pandas takes 0.4 CPU seconds of the driver and 0.25 of the parent of the Python workers: a tenth of a run with little to
+move. See docs/decisions/0040.
 """
 
 from __future__ import annotations
