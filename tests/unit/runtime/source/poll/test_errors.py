@@ -20,9 +20,9 @@ from tests.support.connectors.scripted_task import PARTITION, MakeSettings, NoCo
 @pytest.fixture
 def spark_task(monkeypatch: pytest.MonkeyPatch) -> TaskContext:
     """This process pretends to be the first attempt of Spark partition 0."""
+    monkeypatch.setattr(TaskContext, "_taskContext", None)  # what the next line changes is undone
     context = TaskContext._getOrCreate()
     context._partitionId, context._attemptNumber = 0, 0
-    monkeypatch.setattr(TaskContext, "_taskContext", context)
     return context
 
 
