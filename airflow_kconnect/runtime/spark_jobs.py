@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.error_cells import PADDING
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.runtime.process import jvm
-from airflow_kconnect.runtime.source.split_report import REPORT_SCHEMA, SplitReport
+from airflow_kconnect.runtime.source.split_report import SplitReport, with_reports
 from airflow_kconnect.runtime.source.writer import WriterSettings, split_writer
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    Batches = Iterator[pa.RecordBatch]
 
 # Objects of one Spark version that another one cannot read.
 _OTHER_VERSION = re.compile(r"InvalidClassException|local class incompatible|NoSuchMethodError|NoClassDefFoundError")
@@ -69,14 +67,6 @@ def collect_reports(spark: SparkSession, rows: DataFrame, settings: WriterSettin
     """
     reported = with_reports(rows, split_writer(settings))
     return [SplitReport(**json.loads(row.report)) for row in run_job(spark, reported)]
-
-
-def with_reports(rows: DataFrame, write: Callable[[Batches], Batches]) -> DataFrame:
-    """The reports of the splits, each of which is written by a task."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    # Not a text: Spark's parser of SQL, which would read it, takes 0.3 s to load.
-    return rows.mapInArrow(write, from_arrow_schema(REPORT_SCHEMA))
 
 
 def run_job(spark: SparkSession, reported: DataFrame) -> Sequence[Any]:

@@ -1,7 +1,7 @@
 """Imports that PySpark and pyarrow make in every process, although few jobs use what is imported.
 
-pandas takes 0.4 CPU seconds of the driver and 0.25 of the parent of the Python workers: a tenth of a run with little to
-move. See docs/decisions/0040.
+pandas takes 0.3 CPU seconds of the driver and 0.2 of the parent of the Python workers, in a run of seven: see
+docs/decisions/0040.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import sys
 from importlib.abc import MetaPathFinder
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -55,9 +54,7 @@ def import_little_of_pyspark() -> None:
     original = functions.require_minimum_pandas_version
 
     def require_pandas() -> None:
-        try:
-            version(_PANDAS)
-        except PackageNotFoundError:
+        if find_spec(_PANDAS) is None:
             original()  # says what is missing
 
     functions.require_minimum_pandas_version = require_pandas

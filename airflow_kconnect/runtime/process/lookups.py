@@ -7,7 +7,6 @@ to load.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -67,12 +66,13 @@ def _cast_to_remembered_types() -> None:
 
 def _casting(method: str, original: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """PySpark's method of columns, which gives Java a type instead of its name."""
+    from pyspark import SparkContext
 
     def cast(column: Any, data_type: Any) -> Any:
         java_type = _JAVA_TYPES.get(data_type) if isinstance(data_type, str) else None
         if java_type is None:
             return original(column, data_type)
-        jvm = sys.modules["pyspark"].SparkContext._jvm
-        return type(column)(getattr(column._jc, method)(getattr(getattr(jvm, _TYPES), java_type)))
+        types = getattr(SparkContext._jvm, _TYPES)
+        return type(column)(getattr(column._jc, method)(getattr(types, java_type)))
 
     return cast

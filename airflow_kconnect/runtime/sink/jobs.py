@@ -26,7 +26,8 @@ from airflow_kconnect.runtime.sink.reader import (
 )
 from airflow_kconnect.runtime.sink.without_jvm import plain_sink
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
-from airflow_kconnect.runtime.spark_jobs import observed, use_batches_of, with_reports
+from airflow_kconnect.runtime.source.split_report import with_reports
+from airflow_kconnect.runtime.spark_jobs import observed, use_batches_of
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain
 from airflow_kconnect.transforms.debezium.extract_new_record_state import has_change_events

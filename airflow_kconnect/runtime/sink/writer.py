@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -29,6 +28,7 @@ from airflow_kconnect.runtime.process.whole_input import whole
 from airflow_kconnect.runtime.sink.bad_records import DeadLetters, RefusedRecords
 from airflow_kconnect.runtime.sink.poll import TaskWriter
 from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
+from airflow_kconnect.runtime.source.split_report import report_row
 
 _SAMPLES_MAX = 50
 _SAMPLES_BYTES = 2_000_000
@@ -124,8 +124,7 @@ def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBat
         except OSError as error:
             where = f"writing {split.topic_partition}" + (f": {error.filename}" if error.filename else "")
             report.error, report.result = pack_error(system_error(where, error)), None
-        arrays = [pa.array([index], pa.int32()), pa.array([json.dumps(vars(report))])]
-        yield pa.RecordBatch.from_arrays(arrays, ["split", "report"])
+        yield report_row(index, vars(report))
 
     return write
 

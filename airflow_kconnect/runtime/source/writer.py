@@ -6,7 +6,6 @@ would retry such a task, to no avail.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ from airflow_kconnect.runtime.process.whole_input import whole
 from airflow_kconnect.runtime.settings import TopicCreation
 from airflow_kconnect.runtime.source.commit_clock import CommitClock
 from airflow_kconnect.runtime.source.producing import produce_full, produce_plain
-from airflow_kconnect.runtime.source.split_report import SplitReport
+from airflow_kconnect.runtime.source.split_report import SplitReport, report_row
 from airflow_kconnect.runtime.source.topics import TopicMaker
 from airflow_kconnect.runtime.source.tracking import MarkerTracking, OffsetTracking, Tracking
 from airflow_kconnect.stores.offset_topic.follower import PlanFollower, PlanPointer
@@ -109,8 +108,7 @@ def split_writer(settings: WriterSettings) -> Callable[[Iterator[pa.RecordBatch]
             _write_split(settings, report, whole(batches))
         except ConnectError as error:
             report.error = pack_error(error)
-        text = json.dumps(vars(report))
-        yield pa.RecordBatch.from_arrays([pa.array([split], pa.int32()), pa.array([text])], ["split", "report"])
+        yield report_row(split, vars(report))
 
     return write
 

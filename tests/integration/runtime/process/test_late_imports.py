@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 
-from tests.support.spark.jobs import start_job
+from tests.support.spark.jobs import command_of, start_job
 
 pytestmark = pytest.mark.spark_submit
 
@@ -39,23 +40,31 @@ def transform_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict
     return {**predicate, "transforms": "same", "transforms.same.type": _TRANSFORM, "transforms.same.predicate": "never"}
 
 
-def _with_pandas(config: dict[str, str], worker_props: dict[str, str], folder: Path) -> set[bool]:
-    """Whether Python processes of a job have loaded pandas while its worker writes."""
+def _with_pandas(config: dict[str, str], worker_props: dict[str, str], folder: Path) -> dict[str, set[bool]]:
+    """Whether the Python processes of a job have loaded pandas while it writes: the driver and the workers."""
     job = start_job(config, worker_props, folder, failpoint="after-last-produce")
     job.wait_for_failpoint()
-    maps = [Path(f"/proc/{each.pid}/maps").read_text() for each in job.tree() if "python" in each.name()]
+    found: dict[str, set[bool]] = {"driver": {_has_loaded_pandas(job.driver())}, "workers": set()}
+    for process in job.tree():
+        if "worker_daemon pyspark.worker" in command_of(process):
+            found["workers"].add(_has_loaded_pandas(process))
     job.reached.unlink()
     assert job.wait() == 0, job.text()
-    return {"/pandas/" in text for text in maps}
+    return found
+
+
+def _has_loaded_pandas(process: psutil.Process) -> bool:
+    return "/pandas/" in Path(f"/proc/{process.pid}/maps").read_text()
 
 
 def test_a_job_without_classes_of_others_loads_no_pandas(
     config: dict[str, str], worker_props: dict[str, str], tmp_path: Path
 ) -> None:
-    assert _with_pandas(config, worker_props, tmp_path / "job") == {False}
+    assert _with_pandas(config, worker_props, tmp_path / "job") == {"driver": {False}, "workers": {False}}
 
 
 def test_a_worker_that_may_run_code_of_others_has_pandas(
     config: dict[str, str], transform_of_others: dict[str, str], worker_props: dict[str, str], tmp_path: Path
 ) -> None:
-    assert True in _with_pandas({**config, **transform_of_others}, worker_props, tmp_path / "job")
+    loaded = _with_pandas({**config, **transform_of_others}, worker_props, tmp_path / "job")
+    assert loaded["workers"] == {True}
