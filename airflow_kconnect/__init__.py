@@ -6,7 +6,6 @@ Importing this package imports neither Airflow nor Spark; the operators are load
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ if TYPE_CHECKING:
     from airflow_kconnect.sensors.states import ConnectorStateSensor
     from airflow_kconnect.submit.registered import RegisteredConnector
     from airflow_kconnect.triggers.lag import ConnectorLagTrigger
+
+    __version__: str
 
 __all__ = [
     "AlterOffsetsOperator",
@@ -107,17 +108,23 @@ _MODULES = {
     "topic_asset": "operators.reports.assets",
 }
 
-try:
-    __version__ = version("airflow-kconnect")
-except PackageNotFoundError:
-    # A folder on the Python path, for example a zip that was sent to Spark executors.
-    __version__ = "0+unknown"
-
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    if name == "__version__":
+        return globals().setdefault(name, _version())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("airflow-kconnect")
+    except PackageNotFoundError:
+        # A folder on the Python path, for example a zip that was sent to Spark executors.
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

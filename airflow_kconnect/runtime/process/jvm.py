@@ -9,13 +9,16 @@ import shlex
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from signal import Signals
 from typing import Any
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.run import SPARK_OPTIONS
+from airflow_kconnect.runtime.process.early_workers import start_early
 
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions="
 # Java's optimising compiler costs two CPU seconds, which few records do not bring back.
@@ -50,6 +53,20 @@ def prepare(*, short: bool) -> None:
     if short:
         options = _with_one_compiler(options)
     os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*options, "pyspark-shell"])
+
+
+def start_workers(environment: Mapping[str, str]) -> None:
+    """Start the parent of the Python workers, which then does not start only when Spark needs it.
+
+    :param environment: that workers get beside that of this process.
+    """
+    conf = settings()
+    if (folder := conf.get("spark.python.unix.domain.socket.dir")) is None:
+        return
+    prefix = "spark.executorEnv."
+    theirs = {key.removeprefix(prefix): value for key, value in conf.items() if key.startswith(prefix)}
+    threads = {"OMP_NUM_THREADS": conf.get("spark.task.cpus", "1")}  # as Spark sets it
+    start_early(Path(folder), {**threads, **theirs, **environment})
 
 
 def end() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.machine.spark_master import is_local
 from airflow_kconnect.runtime.process import jvm
+from airflow_kconnect.runtime.process.extensions import session_without_mllib
 from airflow_kconnect.runtime.process.late_imports import HIDE_PANDAS, hide_pandas, import_little_of_pyspark
 from airflow_kconnect.runtime.process.lookups import remember_lookups
 from airflow_kconnect.runtime.process.phases import PhaseTimer
@@ -40,15 +42,17 @@ _GATEWAY_PORT = "PYSPARK_GATEWAY_PORT"
 _NO_JVM = "JAVA_GATEWAY_EXITED"
 
 
-def _started(builder: SparkSession.Builder) -> SparkSession:
+def _started(options: Mapping[str, str], *, with_mllib: bool) -> SparkSession:
     from py4j.protocol import Py4JError
-    from pyspark import SparkConf, __version__
+    from pyspark import SparkConf, SparkContext, __version__
     from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
 
     from airflow_kconnect.runtime.spark_jobs import cause_of
 
     try:
-        return builder.getOrCreate()
+        context = SparkContext.getOrCreate(SparkConf().setAll(list(options.items())))
+        return SparkSession(context, None if with_mllib else session_without_mllib(context), dict(options))
     except PySparkRuntimeError as error:
         if error.getCondition() != _NO_JVM:
             raise
@@ -96,20 +100,19 @@ class LazySession:
         return spark
 
     def _new(self) -> SparkSession:
-        from pyspark.sql import SparkSession
-
-        import_little_of_pyspark()
         # On a local master the workers use this Python, whichever `python3` comes first on the PATH.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        only_own = registry().only_own_loaded  # others may use pandas, here and in workers, and MLlib
+        of_workers = {HIDE_PANDAS: "true"} if only_own else {}
         if jvm.starts_spark():
+            jvm.start_workers(of_workers)
             jvm.prepare(short=self.short)
-        builder = SparkSession.builder.appName(self._app_name)
-        for key, value in START_CONF.items():
-            builder = builder.config(key, value)
-        if registry().only_own_loaded:  # others may use pandas, here and in workers
+        import_little_of_pyspark()
+        if only_own:
             hide_pandas()
-            builder = builder.config(f"spark.executorEnv.{HIDE_PANDAS}", "true")
-        spark = _started(builder)
+        executors = {f"spark.executorEnv.{key}": value for key, value in of_workers.items()}
+        options = {"spark.app.name": self._app_name, **START_CONF, **executors}
+        spark = _started(options, with_mllib=not only_own)
         if url := spark.sparkContext.uiWebUrl:
             emit("spark_ui", url=url)
         return spark
