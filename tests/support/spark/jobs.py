@@ -58,6 +58,10 @@ class Job:
         """Spark's JVM; nothing if it has not started."""
         return [process for process in self.tree() if _SPARK in command_of(process)]
 
+    def workers(self) -> list[psutil.Process]:
+        """The Python workers, without their parent."""
+        return [each for each in self.tree() if _is_daemon(each) and _is_daemon(each.parent())]
+
     def kill(self) -> None:
         """SIGKILL to everything at once, as when a machine fails."""
         kill_all(self.tree())
@@ -184,6 +188,10 @@ def kill_all(processes: list[psutil.Process]) -> None:
 def wait_gone(processes: list[psutil.Process], timeout_s: float = 10.0) -> list[psutil.Process]:
     """Wait until processes are gone; returns those that are not."""
     return list(psutil.wait_procs(processes, timeout=timeout_s)[1])
+
+
+def _is_daemon(process: psutil.Process | None) -> bool:
+    return process is not None and "worker_daemon pyspark.worker" in command_of(process)
 
 
 def _is_driver(command: str) -> bool:

@@ -23,7 +23,8 @@ def _on_class_path(spark: SparkSession, folder: Path) -> Iterator[None]:
     jvm: Any = spark._jvm
     thread = jvm.Thread.currentThread()
     before = thread.getContextClassLoader()
-    urls = spark.sparkContext._gateway.new_array(jvm.java.net.URL, 1)
+    gateway: Any = spark.sparkContext._gateway
+    urls = gateway.new_array(jvm.java.net.URL, 1)
     urls[0] = jvm.java.io.File(f"{folder}/").toURI().toURL()
     thread.setContextClassLoader(jvm.java.net.URLClassLoader(urls, before))
     try:

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.spark.jobs import command_of, start_job
+from tests.support.spark.jobs import start_job
 
 pytestmark = pytest.mark.spark_submit
 
@@ -44,10 +44,8 @@ def _with_pandas(config: dict[str, str], worker_props: dict[str, str], folder: P
     """Whether the Python processes of a job have loaded pandas while it writes: the driver and the workers."""
     job = start_job(config, worker_props, folder, failpoint="after-last-produce")
     job.wait_for_failpoint()
-    found: dict[str, set[bool]] = {"driver": {_has_loaded_pandas(job.driver())}, "workers": set()}
-    for process in job.tree():
-        if "worker_daemon pyspark.worker" in command_of(process):
-            found["workers"].add(_has_loaded_pandas(process))
+    workers = {_has_loaded_pandas(process) for process in job.workers()}
+    found = {"driver": {_has_loaded_pandas(job.driver())}, "workers": workers}
     job.reached.unlink()
     assert job.wait() == 0, job.text()
     return found

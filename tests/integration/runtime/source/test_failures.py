@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from airflow_kconnect.connect.run import EXIT_FENCED, EXIT_RETRIABLE
@@ -16,7 +15,7 @@ from airflow_kconnect.kafka.admin import KafkaAdmin
 from tests.integration.runtime.conftest import NumberedFile, Run, missing_and_doubled
 from tests.support import kill_points
 from tests.support.kafka import read_all, read_values
-from tests.support.spark.jobs import Job, command_of, kill_all, start_job, wait_gone
+from tests.support.spark.jobs import Job, kill_all, start_job, wait_gone
 
 pytestmark = pytest.mark.spark_submit
 
@@ -136,14 +135,9 @@ def test_killed_python_worker_is_retried_by_spark_without_doubling(
     job = start_job(config, worker_props, tmp_path, failpoint="mid-produce", master="local[2,4]")
     job.wait_for_failpoint()
     time.sleep(1)
-    kill_all([p for p in job.tree() if "worker_daemon" in command_of(p) and _is_worker(p)])
+    kill_all(job.workers())
     assert job.wait() == 0, job.text()
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
-
-
-def _is_worker(process: psutil.Process) -> bool:
-    parent = process.parent()
-    return parent is not None and "worker_daemon" in command_of(parent)
 
 
 def _with_a_killed_jvm(config: dict[str, str], worker: dict[str, str], folder: Path, **start: Any) -> Job:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import pytest
@@ -20,16 +21,25 @@ from airflow_kconnect.runtime.process.handing_over import PARENT, WORKERS
 from tests.support.spark.jobs import wait_gone
 
 _COMMAND = [sys.executable, "-m", "airflow_kconnect.runtime.process.worker_daemon"]
+# pytest changes it during a test.
+_SAME = {"PYTEST_CURRENT_TEST": "", "OMP_NUM_THREADS": "1"}
 _OF_SPARK = {"PYTHON_WORKER_FACTORY_SECRET": "s", "PYTHONUNBUFFERED": "YES", "SPARK_REUSE_WORKER": "1"}
 
 
 @pytest.fixture
-def early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[psutil.Process]:
+def folder() -> Iterator[Path]:
+    """With a path that is short enough for sockets."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def early(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[psutil.Process]:
     """The parent, as a job starts it."""
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv(PARENT, "")
     before = set(psutil.Process().children())
-    start_early(tmp_path, {"OMP_NUM_THREADS": "1"})
+    start_early(folder, _SAME)
     (process,) = set(psutil.Process().children()) - before
     _wait_for(Path(os.environ[PARENT]))
     yield process
@@ -42,7 +52,7 @@ class _Started:
     """What Spark starts, with the variables that Spark sets."""
 
     def __init__(self, environment: Mapping[str, str] = {}, worker: str = WORKERS) -> None:
-        everything = {**os.environ, **_OF_SPARK, "OMP_NUM_THREADS": "1", **environment}
+        everything = {**os.environ, **_OF_SPARK, **_SAME, **environment}
         self.process = subprocess.Popen(
             [*_COMMAND, worker], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=everything
         )
@@ -88,11 +98,11 @@ def test_both_end_when_spark_ends(early: psutil.Process) -> None:
     assert wait_gone([early]) == []
 
 
-def test_the_early_parent_has_the_environment_that_spark_gives(early: psutil.Process, tmp_path: Path) -> None:
-    started = _Started({"PYTHON_UNIX_DOMAIN_ENABLED": "true", "PYTHON_WORKER_FACTORY_SOCK_DIR": str(tmp_path)})
+def test_the_early_parent_has_the_environment_that_spark_gives(early: psutil.Process, folder: Path) -> None:
+    started = _Started({"PYTHON_UNIX_DOMAIN_ENABLED": "true", "PYTHON_WORKER_FACTORY_SOCK_DIR": str(folder)})
     assert started.process.stdout is not None
     (length,) = struct.unpack("!i", started.process.stdout.read(4))
-    assert Path(started.process.stdout.read(length).decode()).parent == tmp_path
+    assert Path(started.process.stdout.read(length).decode()).parent == folder
     started.end()
 
 
@@ -126,13 +136,13 @@ def test_spark_has_a_parent_of_its_own_if_the_early_one_dies_while_it_is_asked(e
     started.end()
 
 
-def test_the_early_parent_ends_with_its_job(tmp_path: Path) -> None:
+def test_the_early_parent_ends_with_its_job(folder: Path) -> None:
     job = (
         "import sys\nfrom pathlib import Path\nfrom airflow_kconnect.runtime.process.early_workers import start_early\n"
         "start_early(Path(sys.argv[1]), {})\nprint(flush=True)\nsys.stdin.read()"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", job, str(tmp_path)],
+        [sys.executable, "-c", job, str(folder)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},
