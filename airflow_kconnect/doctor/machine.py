@@ -14,6 +14,7 @@ from airflow_kconnect.doctor.findings import Checks, Finding, ok, problem, warni
 from airflow_kconnect.doctor.subject import Subject
 from airflow_kconnect.machine.cache import cache_folder
 from airflow_kconnect.machine.java import find_java
+from airflow_kconnect.submit.class_archive import class_archive
 from airflow_kconnect.submit.spark import SUPPORTED, find_spark_submit, jars_version
 
 _PACKAGE = "airflow-kconnect"
@@ -73,6 +74,13 @@ def _spark(_: Subject) -> Iterator[Finding]:
         yield warning(f"the version of {spark.program} cannot be seen", f"Jobs need Spark {' or '.join(SUPPORTED)}.")
     else:
         yield ok(f"Spark {spark_version}, {spark.program}")
+    if spark.pyspark is not None:
+        archive = class_archive(spark.java, spark.pyspark)
+        yield ok(
+            f"Java's archive of Spark's classes is {archive}"
+            if archive
+            else "`kconnect spark archive` would let runs on a local master start some seconds sooner"
+        )
 
 
 def _folder(folder: Path, variable: str) -> Iterator[Finding]:

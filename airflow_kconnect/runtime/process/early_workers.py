@@ -1,6 +1,6 @@
 """The parent of Python workers, started together with Spark's JVM, which would start it only for the first task.
 
-It imports what workers need while the JVM starts, and then goes on in place of the process that Spark starts (see
+It imports what workers need while the JVM starts, and then takes the place of the process that Spark starts (see
 `handing_over`).
 """
 
@@ -28,7 +28,7 @@ def start_early(folder: Path, environment: Mapping[str, str]) -> None:
     """Start the parent, in the driver. If that fails, Spark starts one later and reports what is wrong.
 
     :param folder: for the socket; must keep other users out.
-    :param environment: that workers get beside that of the driver.
+    :param environment: that workers get in addition to that of the driver.
     """
     path = str(folder / f"parent-{os.getpid()}.sock")
     own = {**os.environ, **environment}
@@ -55,7 +55,7 @@ class EarlyParent:
         self._listener.listen(1)
 
     def take_over(self) -> socket.socket:
-        """Wait for the process that Spark starts, and go on in its place; the end of the job ends this process.
+        """Wait for the process that Spark starts, and take its place; the end of the job ends this process.
 
         :return: to be kept open: the other process lives until it is closed.
         """

@@ -58,7 +58,7 @@ def prepare(*, short: bool) -> None:
 def start_workers(environment: Mapping[str, str]) -> None:
     """Start the parent of the Python workers, which then does not start only when Spark needs it.
 
-    :param environment: that workers get beside that of this process.
+    :param environment: that workers get in addition to that of this process.
     """
     conf = settings()
     if (folder := conf.get("spark.python.unix.domain.socket.dir")) is None:

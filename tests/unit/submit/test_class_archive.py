@@ -1,8 +1,7 @@
-"""The class-data archive: used when it is there, and never a reason to fail."""
+"""The class-data archive: used when it is there, never needed."""
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from pathlib import Path
@@ -11,8 +10,7 @@ import pytest
 
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import Java
-from airflow_kconnect.submit import class_archive
-from airflow_kconnect.submit.class_archive import class_archive_options, main, make_class_archive
+from airflow_kconnect.submit.class_archive import class_archive_options, make_class_archive
 from airflow_kconnect.submit.spark import SparkSubmit
 
 # Stands for spark-submit: writes the archive that its Java options ask for.
@@ -49,7 +47,6 @@ class TestClassArchive:
 
         archive = make_class_archive(spark)
 
-        assert archive is not None
         assert archive.read_text() == "classes"
         assert f"-XX:SharedArchiveFile={archive}" in _options(spark)
 
@@ -68,50 +65,26 @@ class TestClassArchive:
 
         assert _options(spark) == []
 
-    @pytest.mark.parametrize("program", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\nexit 0\n", None])
-    def test_that_cannot_be_created_is_not_an_error_and_leaves_nothing(
-        self, spark: SparkSubmit, tmp_path: Path, program: str | None
+    @pytest.mark.parametrize(
+        ("program", "why"),
+        [
+            ("#!/bin/sh\necho one >&2\necho two >&2\nexit 7\n", "exit code 7 of spark-submit: two"),
+            ("#!/bin/sh\nexit 0\n", "exit code 0 of spark-submit: spark-submit said nothing"),
+            ("#!/bin/sh\nexec sleep 60\n", "within 1 s"),
+            (None, "spark-submit cannot be started: No such file"),
+        ],
+    )
+    def test_that_cannot_be_created_is_an_error_and_leaves_nothing(
+        self, spark: SparkSubmit, tmp_path: Path, program: str | None, why: str
     ) -> None:
         if program:
             _program(spark, program)
 
-        assert make_class_archive(spark) is None
+        with pytest.raises(SetupError, match=why):
+            make_class_archive(spark, timeout_s=1)
         assert _options(spark) == []
         assert not list((tmp_path / "my cache").rglob("*.jsa*"))
 
     def test_is_not_made_for_a_distribution(self, spark: SparkSubmit) -> None:
-        assert make_class_archive(SparkSubmit(spark.program, spark.java, None)) is None
-
-
-class TestMain:
-    @pytest.fixture(autouse=True)
-    def found(self, spark: SparkSubmit, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-        caplog.set_level(logging.INFO)
-        monkeypatch.setattr(class_archive, "find_spark_submit", lambda: spark)
-
-    def test_says_what_it_does_and_that_it_can_be_skipped(
-        self, spark: SparkSubmit, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        _program(spark, _WRITES.format(python=sys.executable))
-
-        assert main() == 0
-        assert "about 30 s and 160 MB" in caplog.messages[0]
-        assert "Ctrl-C skips it" in caplog.messages[1]
-        assert caplog.messages[2].endswith(".jsa")
-
-    def test_a_failure_is_one_line(self, spark: SparkSubmit, caplog: pytest.LogCaptureFixture) -> None:
-        _program(spark, "#!/bin/sh\necho one >&2\necho two >&2\nexit 7\n")
-
-        assert main() == 1
-        assert caplog.messages[2:] == ["No class-data archive: exit code 7: two"]
-
-    def test_without_java_it_is_a_line_too(
-        self, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def fail() -> SparkSubmit:
-            raise SetupError("No Java was found")
-
-        monkeypatch.setattr(class_archive, "find_spark_submit", fail)
-
-        assert main() == 1
-        assert caplog.messages[2:] == ["No class-data archive: No Java was found"]
+        with pytest.raises(SetupError, match="not that of a PySpark package"):
+            make_class_archive(SparkSubmit(spark.program, spark.java, None))
