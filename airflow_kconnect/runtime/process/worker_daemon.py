@@ -64,7 +64,7 @@ def _imported() -> Callable[[], None]:
 
 
 def _without_complaint(worker: Callable[[socket, bool], int]) -> Any:
-    """A JVM that has all it needs ends without waiting for its workers, which then cannot flush what is not read any more."""
+    """Spark ends without waiting for its workers once it has all it needs; that they cannot flush then is no error."""
 
     def run(connection: socket, authenticated: bool) -> int:
         try:
