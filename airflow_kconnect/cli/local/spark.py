@@ -9,17 +9,10 @@ import typer
 from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.machine.spark_home import spark_home
 from airflow_kconnect.machine.spark_install import install_spark
-from airflow_kconnect.submit.class_archive import make_class_archive
+from airflow_kconnect.submit.class_archive import class_archive, make_class_archive
 from airflow_kconnect.submit.spark import find_spark_submit
 
-_HELP = "Install Spark outside of this Python environment; let it start sooner."
-
-app = typer.Typer(no_args_is_help=True, help=_HELP)
-
-
-@app.callback(help=_HELP)
-def spark() -> None:
-    """Nothing is common to its commands."""
+app = typer.Typer(no_args_is_help=True, help="Install Spark outside of this Python environment; let it start sooner.")
 
 
 @app.command()
@@ -54,5 +47,8 @@ def archive() -> None:
     """
     with errors_in_one_line():
         found = find_spark_submit()
+        if found.pyspark is not None and (known := class_archive(found.java, found.pyspark)) is not None:
+            typer.echo(f"Spark's classes are already in {known}.")
+            return
         typer.echo("Preparing Spark's classes for Java, so that runs start sooner: about 30 s, 160 MB in the cache.")
         typer.echo(f"They are in {make_class_archive(found)}.")
