@@ -39,7 +39,8 @@ demo: .venv/.demo-ready  ## file -> Kafka -> files and table -> Kafka -> Parquet
 
 MARKS := not exhaustive and not newcomer
 # Three processes for two cores: each has its own broker and Spark session, and often waits for them.
-PYTEST := $(BIN)/python -m pytest --numprocesses 3 --dist loadscope --no-loadscope-reorder --durations 40
+PROCESSES := 3
+PYTEST := $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadscope --no-loadscope-reorder --durations 40
 
 test: setup  ## the tests; MARKS chooses others
 	$(PYTEST) -m '$(MARKS)'
@@ -62,8 +63,9 @@ lowest: .venv-lowest/.ready  ## unit tests and a pipeline on the lowest versions
 	$(LOWEST)/pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[dev,jdbc,spark]'
 	@touch $@
 
+NEWCOMER := newcomer
 newcomer: setup  ## what README and quickstart say, typed on a machine without anything of this project
-	$(PYTEST) -m newcomer tests/newcomer
+	$(PYTEST) -m '$(NEWCOMER)' tests/newcomer
 
 torture: setup  ## random schedules of kills, zombies, concurrent runs and broker faults; TORTURE="--help" shows options
 	$(BIN)/python -m tests.torture $(TORTURE)

@@ -64,7 +64,7 @@ def _imported() -> Callable[[], None]:
 
 
 def _without_complaint(worker: Callable[[socket, bool], int]) -> Any:
-    """Spark ends without waiting for its workers once it has all it needs; they cannot flush then, which does no harm."""
+    """Spark ends without waiting for its workers once it has all it needs: that they cannot flush then does no harm."""
 
     def run(connection: socket, authenticated: bool) -> int:
         try:
