@@ -25,6 +25,7 @@ setup: .venv/.ready  ## make .venv with everything that is needed here
 	@cd .venv/lib/python3*/site-packages && "$(CURDIR)/$(BIN)/python" -m zipfile -e pyspark/python/lib/pyspark.zip .
 	@$(BIN)/python -m tests.support.spark.compiled_pyspark
 	@touch .venv/.demo-ready $@
+	@# `.ready` is there by now: after Ctrl-C here, the same command goes past this.
 	@$(BIN)/kconnect spark archive || true
 
 # What the demo needs, without the tools for working on this project; pip shows what it downloads.

@@ -38,7 +38,7 @@ from airflow_kconnect.submit.submit import submit, submit_command, submit_enviro
 INTERRUPTED = 130
 _NO_REPORT = "SparkError"
 _STARTING = "starting Spark"
-_ARCHIVE = "Spark starts in half the time after `kconnect spark archive`, needed once on this machine (30 s, 160 MB)."
+_ARCHIVE = "Spark starts in half the time after `kconnect spark archive`, needed once on this machine (30 s, 190 MB)."
 
 
 def run(
@@ -224,8 +224,7 @@ def _submitted(spec: RunSpec, options: RunOptions, conf: Mapping[str, str], cons
 
 
 def _hint(spark: SparkSubmit) -> str | None:
-    archived = spark.pyspark is None or class_archive(spark.java, spark.pyspark) is not None
-    return None if archived else _ARCHIVE
+    return None if spark.pyspark is None or class_archive(spark) else _ARCHIVE
 
 
 def _judged(outcome: RunOutcome, program: str) -> RunOutcome:

@@ -75,7 +75,7 @@ def _spark(_: Subject) -> Iterator[Finding]:
     else:
         yield ok(f"Spark {spark_version}, {spark.program}")
     if spark.pyspark is not None:
-        archive = class_archive(spark.java, spark.pyspark)
+        archive = class_archive(spark)
         yield ok(
             f"Java's archive of Spark's classes is {archive}"
             if archive

@@ -23,15 +23,17 @@ _JOB = "class_archive_job.py"
 _SILENT = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 
 
-def class_archive(java: Java, pyspark: Path) -> Path | None:
-    """The archive for this Java and this PySpark; None if it has not been created."""
-    archive = _archive(java, pyspark)
+def class_archive(spark: SparkSubmit) -> Path | None:
+    """The archive for this Java and this PySpark; None if it has not been created, or for another Spark."""
+    if spark.pyspark is None:
+        return None
+    archive = _archive(spark.java, spark.pyspark)
     return archive if archive.is_file() else None
 
 
-def class_archive_options(java: Java, pyspark: Path) -> list[str]:
-    """Java options that use the archive for this Java and this PySpark; none if it has not been created."""
-    archive = class_archive(java, pyspark)
+def class_archive_options(spark: SparkSubmit) -> list[str]:
+    """Java options that use the archive, if it has been created."""
+    archive = class_archive(spark)
     return [] if archive is None else [*_SILENT, f"-XX:SharedArchiveFile={archive}"]
 
 

@@ -121,7 +121,7 @@ def _python_of_driver(master: str) -> dict[str, str]:
 
 def _quick_start(spark: SparkSubmit, own: str) -> list[str]:
     assert spark.pyspark is not None
-    options = class_archive_options(spark.java, spark.pyspark)
+    options = class_archive_options(spark)
     if spark.java.version <= _LAST_JAVA_WITH_THEM:
         options += _LATER_COMPILER
     # No JVM starts with two collectors.

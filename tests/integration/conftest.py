@@ -47,6 +47,4 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 def _class_archive() -> str:
     """Options that make the session start as quickly as a job, if `make setup` has made the archive."""
-    spark = find_spark_submit()
-    options = [] if spark.pyspark is None else class_archive_options(spark.java, spark.pyspark)
-    return " ".join(map(java_option, options))
+    return " ".join(map(java_option, class_archive_options(find_spark_submit())))

@@ -19,7 +19,9 @@ from pathlib import Path
 
 from airflow_kconnect.runtime.process.handing_over import DONE, PARENT, STREAMS, WORKERS
 
-_MODULE = "airflow_kconnect.runtime.process.worker_daemon"
+DAEMON = "airflow_kconnect.runtime.process.worker_daemon"
+"""The module that is the parent of Python workers."""
+
 # What Spark and its scripts set for their own processes; imports do not depend on it.
 _OF_SPARK = re.compile(r"_?(PY)?SPARK_.*|PYTHON(_.*|PATH|UNBUFFERED)|PWD|OLDPWD|SHLVL|_")
 
@@ -35,7 +37,7 @@ def start_early(folder: Path, environment: Mapping[str, str]) -> None:
     os.environ[PARENT] = path
     with contextlib.suppress(OSError):
         # Its input ends with this process, and with that the parent ends.
-        command = [own["PYSPARK_PYTHON"], "-m", _MODULE, WORKERS, path]
+        command = [own["PYSPARK_PYTHON"], "-m", DAEMON, WORKERS, path]
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=own)
 
 

@@ -14,6 +14,7 @@ from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.converters.types import SESSION_CONF
 from airflow_kconnect.machine.spark_master import is_local
 from airflow_kconnect.runtime.process import jvm
+from airflow_kconnect.runtime.process.early_workers import DAEMON
 from airflow_kconnect.runtime.process.extensions import session_without_mllib
 from airflow_kconnect.runtime.process.late_imports import HIDE_PANDAS, hide_pandas, import_little_of_pyspark
 from airflow_kconnect.runtime.process.lookups import remember_lookups
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 START_CONF = {
-    "spark.python.daemon.module": "airflow_kconnect.runtime.process.worker_daemon",
+    "spark.python.daemon.module": DAEMON,
     # Recording the Python line of each expression takes a third of the planning time.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }

@@ -23,7 +23,7 @@ def main() -> None:
     """Import what workers need, and fork them on Spark's request."""
     if handed_over():
         return
-    if len(sys.argv) > len(["", "pyspark.worker"]):
+    if sys.argv[2:]:
         _early(sys.argv.pop())
     else:
         _imported()()

@@ -18,10 +18,10 @@ from airflow_kconnect import __version__
 from airflow_kconnect.cli import app
 from airflow_kconnect.cli.run import _hint
 from airflow_kconnect.connect.run import RunReport, event_line
-from airflow_kconnect.machine.java import Java
-from airflow_kconnect.submit.class_archive import _archive
+from airflow_kconnect.submit.class_archive import make_class_archive
 from airflow_kconnect.submit.spark import SparkSubmit
 from tests.support.spark.fake_spark import FakeSpark, printing
+from tests.support.spark.pyspark_package import WRITES_ARCHIVE, pyspark_package, write_program
 
 REPORT = RunReport(
     connector="lines",
@@ -307,18 +307,14 @@ class TestHint:
     @pytest.fixture
     def pyspark(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkSubmit:
         monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path / "cache"))
-        (tmp_path / "jars").mkdir()
-        (tmp_path / "java").touch()
-        return SparkSubmit(tmp_path / "spark-submit", Java(tmp_path / "java", 17), tmp_path)
+        return pyspark_package(tmp_path)
 
     def test_names_the_command_that_lets_spark_start_sooner(self, pyspark: SparkSubmit) -> None:
         assert "`kconnect spark archive`" in str(_hint(pyspark))
 
     def test_is_not_given_once_it_has_been_typed(self, pyspark: SparkSubmit) -> None:
-        assert pyspark.pyspark is not None
-        archive = _archive(pyspark.java, pyspark.pyspark)
-        archive.parent.mkdir(parents=True)
-        archive.touch()
+        write_program(pyspark, WRITES_ARCHIVE)
+        make_class_archive(pyspark)
         assert _hint(pyspark) is None
 
     def test_is_not_given_for_a_distribution(self, pyspark: SparkSubmit) -> None:

@@ -10,12 +10,21 @@ import pytest
 from airflow_kconnect.doctor import machine
 from airflow_kconnect.doctor.findings import Checks, Finding, Status
 from airflow_kconnect.doctor.subject import Subject
+from airflow_kconnect.submit.class_archive import make_class_archive
+from airflow_kconnect.submit.spark import SparkSubmit
+from tests.support.spark.pyspark_package import WRITES_ARCHIVE, pyspark_package, write_program
 
 
 def _finding(name: str) -> Finding:
     checks = Checks()
     machine.register(checks)
     return next(finding for finding in checks.run(Subject(lambda: None)) if finding.name == name)
+
+
+def _texts(name: str) -> list[str]:
+    checks = Checks()
+    machine.register(checks)
+    return [finding.text for finding in checks.run(Subject(lambda: None)) if finding.name == name]
 
 
 def test_this_machine_has_no_problem() -> None:
@@ -82,3 +91,20 @@ def test_a_cache_folder_without_rights_is_a_problem(monkeypatch: pytest.MonkeyPa
 def test_little_room_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "_LEAST_FREE_BYTES", 10**18)
     assert _finding("Temporary folder").status is Status.WARNING
+
+
+class TestClassArchive:
+    @pytest.fixture
+    def spark(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkSubmit:
+        monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path / "cache"))
+        found = pyspark_package(tmp_path)
+        write_program(found, WRITES_ARCHIVE)
+        monkeypatch.setattr(machine, "find_spark_submit", lambda: found)
+        return found
+
+    def test_the_command_that_creates_it_is_named(self, spark: SparkSubmit) -> None:
+        assert any("`kconnect spark archive`" in text for text in _texts("Spark"))
+
+    def test_is_named_once_it_is_there(self, spark: SparkSubmit) -> None:
+        archive = make_class_archive(spark)
+        assert f"Java's archive of Spark's classes is {archive}" in _texts("Spark")

@@ -3,67 +3,48 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from airflow_kconnect.machine.errors import SetupError
-from airflow_kconnect.machine.java import Java
 from airflow_kconnect.submit.class_archive import class_archive_options, make_class_archive
 from airflow_kconnect.submit.spark import SparkSubmit
-
-# Stands for spark-submit: writes the archive that its Java options ask for.
-_WRITES = """#!{python}
-import pathlib, re, sys
-pathlib.Path(re.search(r'"-XX:ArchiveClassesAtExit=([^"]+)"', " ".join(sys.argv))[1]).write_text("classes")
-"""
+from tests.support.spark.pyspark_package import WRITES_ARCHIVE, pyspark_package, write_program
 
 
 @pytest.fixture
 def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SparkSubmit:
     monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path / "my cache"))
-    (tmp_path / "jars").mkdir()
-    (tmp_path / "java").touch()
-    return SparkSubmit(tmp_path / "spark-submit", Java(tmp_path / "java", 17), tmp_path)
-
-
-def _program(spark: SparkSubmit, text: str) -> None:
-    spark.program.write_text(text)
-    spark.program.chmod(0o755)
-
-
-def _options(spark: SparkSubmit) -> list[str]:
-    assert spark.pyspark is not None
-    return class_archive_options(spark.java, spark.pyspark)
+    return pyspark_package(tmp_path)
 
 
 class TestClassArchive:
     def test_without_one_there_are_no_options(self, spark: SparkSubmit) -> None:
-        assert _options(spark) == []
+        assert class_archive_options(spark) == []
 
     def test_is_used_once_it_is_made(self, spark: SparkSubmit) -> None:
-        _program(spark, _WRITES.format(python=sys.executable))
+        write_program(spark, WRITES_ARCHIVE)
 
         archive = make_class_archive(spark)
 
         assert archive.read_text() == "classes"
-        assert f"-XX:SharedArchiveFile={archive}" in _options(spark)
+        assert f"-XX:SharedArchiveFile={archive}" in class_archive_options(spark)
 
     def test_is_made_once(self, spark: SparkSubmit) -> None:
-        _program(spark, _WRITES.format(python=sys.executable))
+        write_program(spark, WRITES_ARCHIVE)
         archive = make_class_archive(spark)
         spark.program.unlink()
 
         assert make_class_archive(spark) == archive
 
     def test_of_another_java_is_not_used(self, spark: SparkSubmit, tmp_path: Path) -> None:
-        _program(spark, _WRITES.format(python=sys.executable))
+        write_program(spark, WRITES_ARCHIVE)
         make_class_archive(spark)
 
         os.utime(tmp_path / "java", (1, 1))
 
-        assert _options(spark) == []
+        assert class_archive_options(spark) == []
 
     @pytest.mark.parametrize(
         ("program", "why"),
@@ -78,11 +59,11 @@ class TestClassArchive:
         self, spark: SparkSubmit, tmp_path: Path, program: str | None, why: str
     ) -> None:
         if program:
-            _program(spark, program)
+            write_program(spark, program)
 
         with pytest.raises(SetupError, match=why):
             make_class_archive(spark, timeout_s=1)
-        assert _options(spark) == []
+        assert class_archive_options(spark) == []
         assert not list((tmp_path / "my cache").rglob("*.jsa*"))
 
     def test_is_not_made_for_a_distribution(self, spark: SparkSubmit) -> None:

@@ -80,9 +80,7 @@ class TestSparkConf:
     def test_java_options_with_a_blank_are_one_option(
         self, spark: SparkSubmit, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(
-            module, "class_archive_options", lambda java, pyspark: ["-XX:SharedArchiveFile=/my cache/a"]
-        )
+        monkeypatch.setattr(module, "class_archive_options", lambda spark: ["-XX:SharedArchiveFile=/my cache/a"])
 
         conf = spark_conf({}, master="local[2]", spark=spark)
 
