@@ -20,7 +20,7 @@ from airflow_kconnect.rest.errors import RestError
 THREADS = 40
 WAITING = 200
 
-_limiter: RunVar[CapacityLimiter] = RunVar("kconnect_rest_threads")
+_requests: RunVar[_Requests] = RunVar("kconnect_rest_requests")
 
 
 class ThreadRoute(APIRoute):
@@ -30,21 +30,39 @@ class ThreadRoute(APIRoute):
         super().__init__(path, endpoint if inspect.iscoroutinefunction(endpoint) else _in_thread(endpoint), **more)
 
 
+class _Requests:
+    """The requests of one event loop that have a thread or wait for one.
+
+    They are counted as they are accepted: the limiter's own count lags, since a request joins its queue only after the
+    loop has had a turn, and all requests of that turn would be let in.
+    """
+
+    def __init__(self) -> None:
+        self._threads = CapacityLimiter(THREADS)
+        self._accepted = 0
+
+    async def run(self, endpoint: Callable[[], Any]) -> Any:
+        if self._accepted >= THREADS + WAITING:
+            raise RestError(503, f"{THREADS} requests are being answered, and {WAITING} wait: try again later")
+        self._accepted += 1
+        try:
+            return await to_thread.run_sync(endpoint, limiter=self._threads)
+        finally:
+            self._accepted -= 1
+
+
 def _in_thread(endpoint: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(endpoint)
     async def call(**values: Any) -> Any:
-        limiter = _of_this_loop()
-        if limiter.statistics().tasks_waiting >= WAITING:
-            raise RestError(503, f"{THREADS} requests are being answered, and {WAITING} wait: try again later")
-        return await to_thread.run_sync(functools.partial(endpoint, **values), limiter=limiter)
+        return await _of_this_loop().run(functools.partial(endpoint, **values))
 
     return call
 
 
-def _of_this_loop() -> CapacityLimiter:
+def _of_this_loop() -> _Requests:
     try:
-        return _limiter.get()
+        return _requests.get()
     except LookupError:
-        limiter = CapacityLimiter(THREADS)
-        _limiter.set(limiter)
-        return limiter
+        requests = _Requests()
+        _requests.set(requests)
+        return requests

@@ -68,6 +68,14 @@ def port(plane: Any) -> Iterator[int]:
         thread.join(30)
 
 
+@pytest.fixture
+def client(port: int) -> Iterator[httpx.Client]:
+    """A client of that server for any number of threads: one connection for each."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+    with httpx.Client(base_url=f"http://{LOOPBACK}:{port}", limits=limits, timeout=60) as client:
+        yield client
+
+
 def _first_line(port: int, request: bytes) -> bytes:
     with socket.create_connection((LOOPBACK, port), timeout=30) as connection:
         connection.sendall(request)
@@ -92,29 +100,28 @@ def test_longer_headers_are_refused_clearly(port: int) -> None:
     assert httpx.get(f"http://{LOOPBACK}:{port}/health", timeout=30).status_code == 200
 
 
-def test_health_is_answered_while_all_threads_are_busy(port: int, plane: _SlowPlane) -> None:
-    url = f"http://{LOOPBACK}:{port}"
+def test_health_is_answered_while_all_threads_are_busy(client: httpx.Client, plane: _SlowPlane) -> None:
     with ThreadPoolExecutor(BUSY) as callers:
-        answers = [callers.submit(httpx.get, f"{url}/connectors/slow/config", timeout=60) for _ in range(BUSY)]
+        answers = [callers.submit(client.get, "/connectors/slow/config") for _ in range(BUSY)]
         for _ in range(30):
             assert plane.waiting.acquire(timeout=30)
         began = time.monotonic()
-        assert httpx.get(f"{url}/health", timeout=30).json()["status"] == "healthy"
+        assert client.get("/health").json()["status"] == "healthy"
         took_s = time.monotonic() - began
         plane.let_go.set()
         assert {answer.result().status_code for answer in answers} == {200}
     assert took_s < 5
 
 
-def test_who_cannot_wait_for_a_thread_is_told_when_to_come_back(port: int, plane: _SlowPlane) -> None:
-    url, many = f"http://{LOOPBACK}:{port}", THREADS + WAITING + 20
+def test_who_cannot_wait_for_a_thread_is_told_when_to_come_back(client: httpx.Client, plane: _SlowPlane) -> None:
+    many = THREADS + WAITING + 20
     with ThreadPoolExecutor(many) as callers:
-        answers = [callers.submit(httpx.get, f"{url}/connectors/slow/config", timeout=60) for _ in range(many)]
+        answers = [callers.submit(client.get, "/connectors/slow/config") for _ in range(many)]
         refused = [answer.result() for answer in islice(as_completed(answers), 20)]
         assert {(answer.status_code, answer.headers["retry-after"]) for answer in refused} == {(503, "5")}
         assert f"{THREADS} requests are being answered" in refused[0].json()["message"]
-        assert httpx.get(f"{url}/health", timeout=30).status_code == 200
-        assert httpx.get(f"{url}/ui/", timeout=30).status_code == 200
-        assert httpx.get(f"{url}/own", timeout=30).json() == "answered"
+        assert client.get("/health").status_code == 200
+        assert client.get("/ui/").status_code == 200
+        assert client.get("/own").json() == "answered"
         plane.let_go.set()
         assert sorted(answer.result().status_code for answer in answers) == [200] * (many - 20) + [503] * 20
