@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
+from hypothesis import settings
 
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
@@ -30,6 +31,11 @@ use_whole_pyspark()
 
 # Sessions and jobs of tests are small: Java's optimising compiler would cost more than it brings.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+# How long an example takes says nothing on a busy machine. All else is Hypothesis' own choice: in CI the same examples
+# in each run, elsewhere new ones.
+settings.register_profile("kconnect", settings(), deadline=None)
+settings.load_profile("kconnect")
 
 
 @pytest.fixture(scope="session")

@@ -127,9 +127,7 @@ EXTREMES: dict[PrimitiveConverter, list[Any]] = dict(
         strict=True,
     )
 )
-few_jobs = settings(
-    max_examples=2, phases=[Phase.generate], deadline=None, database=None, suppress_health_check=list(HealthCheck)
-)
+few_jobs = settings(max_examples=2, phases=[Phase.generate], database=None, suppress_health_check=list(HealthCheck))
 
 
 def json_converter(**config: str) -> JsonConverter:

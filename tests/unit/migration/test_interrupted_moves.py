@@ -44,7 +44,7 @@ def world_in(folder: str | Path, *, one_topic: bool = False) -> World:
     return world
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.lists(commands, max_size=8), st.booleans(), st.sampled_from(["here", "back"]))
 def test_whatever_fails_every_record_is_written_once(
     typed: list[tuple[str, int, bool]], one_topic: bool, last: str

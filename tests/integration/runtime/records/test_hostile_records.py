@@ -26,7 +26,6 @@ JSON = "org.apache.kafka.connect.json.JsonConverter"
 GOOD = enveloped({"type": "int32"}, 1)
 _FEW = settings(
     max_examples=2,
-    deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),

@@ -152,7 +152,7 @@ class TestCut:
         plan = source.write(self.DATA).plan(split_bytes="2000")
         assert {str(split.detail) for split in plan.splits} == {str(fingerprint(str(source.path), len(self.DATA)))}
 
-    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(
         st.lists(st.text("ab\r\n", max_size=6), max_size=30).map(lambda parts: "\n".join(parts).encode()),
         st.integers(1, 20),

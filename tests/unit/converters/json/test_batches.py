@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.data import DECIMAL, ConnectSchema, SchemaType, struct
@@ -67,7 +67,6 @@ PAYLOADS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(PAYLOADS, min_size=1, max_size=5))
 def test_payloads_are_read_as_json_has_them(payloads: list[dict[str, Any]]) -> None:
     expected = []
@@ -139,7 +138,6 @@ def strings(*payloads: str) -> list[Any]:
     return answers
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(st.characters(codec="utf-8")), min_size=1, max_size=5), st.booleans())
 def test_strings_are_read_as_json_has_them(texts: list[str], ascii_only: bool) -> None:
     assert strings(*(json.dumps(text, ensure_ascii=ascii_only) for text in texts)) == texts

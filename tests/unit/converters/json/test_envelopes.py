@@ -100,7 +100,7 @@ class TestKnownEnvelopes:
         assert problem in text
         assert len(text.encode()) <= 300
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=300)
     @given(st.lists(messages, max_size=5))
     def test_whatever_is_learnt_can_be_named_in_a_plan(self, batch: list[bytes]) -> None:
         known = KnownEnvelopes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.data import Shape
@@ -65,7 +65,6 @@ def decoded(payloads: list[bytes]) -> tuple[pa.Array, pa.Array | None]:
     return FORMAT.decoder(SCHEMA, FIRST).decode(pa.array(payloads, pa.binary()))
 
 
-@settings(deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=4))
 def test_data_are_read_as_they_were_written(rows: list[dict[str, Any]]) -> None:
     data = pa.array(rows, arrow_type(SHAPE.schema))
@@ -77,7 +76,6 @@ def test_data_are_read_as_they_were_written(rows: list[dict[str, Any]]) -> None:
     assert in_order == data.to_pylist()
 
 
-@settings(deadline=None)
 @given(st.lists(ROW, min_size=1, max_size=3))
 def test_our_messages_are_those_of_google(rows: list[dict[str, Any]]) -> None:
     data = pa.array(rows, arrow_type(SHAPE.schema))
@@ -87,7 +85,6 @@ def test_our_messages_are_those_of_google(rows: list[dict[str, Any]]) -> None:
         assert FIRST + message.FromString(payload[1:]).SerializeToString(deterministic=True) == payload
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=30), min_size=1, max_size=4))
 def test_any_bytes_are_read_or_have_an_error(payloads: list[bytes]) -> None:
     data, errors = decoded([FIRST + payload for payload in payloads])
@@ -96,7 +93,6 @@ def test_any_bytes_are_read_or_have_an_error(payloads: list[bytes]) -> None:
     assert [problem is None for problem in problems] == data.is_valid().to_pylist()
 
 
-@settings(deadline=None)
 @given(ROW, st.data())
 def test_damaged_messages_are_read_or_have_an_error(row: dict[str, Any], damage: st.DataObject) -> None:
     data = pa.array([row], arrow_type(SHAPE.schema))

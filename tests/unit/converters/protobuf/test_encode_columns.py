@@ -87,7 +87,7 @@ def _encoder() -> ProtobufEncoder:
     return encoder
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(parts(), min_size=1, max_size=4))
 def test_any_data(rows: list[dict[str, Any]]) -> None:
     encoder = _encoder()

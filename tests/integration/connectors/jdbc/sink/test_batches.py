@@ -118,7 +118,7 @@ def lines(batch: pa.RecordBatch) -> list[str]:
     return texts
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, suppress_health_check=list(HealthCheck))
 @given(payloads=st.lists(_rows, min_size=60, max_size=150))
 def test_both_make_the_same_lines(spark: SparkSession, payloads: list[dict[str, Any]]) -> None:
     ways = Ways(spark, payloads)

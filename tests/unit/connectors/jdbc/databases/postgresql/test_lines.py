@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connectors.jdbc.databases.postgresql.lines import Lines
@@ -55,7 +55,6 @@ def since_year(value: datetime) -> str:
     return f"{value:%m-%d %H:%M:%S}" + f".{value.microsecond:06}".rstrip("0").rstrip(".")
 
 
-@settings(deadline=None)
 @given(st.lists(st.none() | _texts | _escapes, min_size=1))
 def test_texts(values: list[str | None]) -> None:
     assert texts(pa.array(values, pa.string())) == values
@@ -100,7 +99,6 @@ def _bits(value: float | None) -> Any:
     return value if value is None or math.isnan(value) else (value, math.copysign(1, value))
 
 
-@settings(deadline=None)
 @given(st.lists(st.none() | st.datetimes(timezones=st.just(UTC)), min_size=1))
 def test_timestamps_of_four_digit_years(values: list[datetime | None]) -> None:
     expected = [value and moment_text(value.year, since_year(value), "+00") for value in values]
