@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.error_cells import PADDING
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.runtime.process import jvm
-from airflow_kconnect.runtime.source.split_report import SplitReport, with_reports
+from airflow_kconnect.runtime.report_rows import with_reports
+from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.writer import WriterSettings, split_writer
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from airflow_kconnect.runtime.conversion.encoding import converter_of
 from airflow_kconnect.runtime.conversion.schema_ids import part_of
 from airflow_kconnect.runtime.dead_letters import as_before, original_in_kafka
 from airflow_kconnect.runtime.process.progress import ProgressAddress
+from airflow_kconnect.runtime.report_rows import with_reports
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.kinds import ALL_PARTS, SinkKind
 from airflow_kconnect.runtime.sink.reader import (
@@ -26,7 +27,6 @@ from airflow_kconnect.runtime.sink.reader import (
 )
 from airflow_kconnect.runtime.sink.without_jvm import plain_sink
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
-from airflow_kconnect.runtime.source.split_report import with_reports
 from airflow_kconnect.runtime.spark_jobs import observed, use_batches_of
 from airflow_kconnect.transforms.base import Scope
 from airflow_kconnect.transforms.chain import Chain

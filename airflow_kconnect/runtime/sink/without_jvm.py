@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.connector.sink import BatchRenderer, ParsedPart, SinkSplit
 from airflow_kconnect.connect.error_cells import NEEDS_SPARK
+from airflow_kconnect.runtime.report_rows import with_reports
 from airflow_kconnect.runtime.sink.reader import ReaderSettings, many_messages, read_split
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer, uncounted
-from airflow_kconnect.runtime.source.split_report import with_reports
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -25,10 +25,10 @@ from airflow_kconnect.runtime.conversion.schema_ids import unknown_sample
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
 from airflow_kconnect.runtime.process.whole_input import whole
+from airflow_kconnect.runtime.report_rows import report_row
 from airflow_kconnect.runtime.sink.bad_records import DeadLetters, RefusedRecords
 from airflow_kconnect.runtime.sink.poll import TaskWriter
 from airflow_kconnect.runtime.sink.task_reporter import TaskErrorReporter
-from airflow_kconnect.runtime.source.split_report import report_row
 
 _SAMPLES_MAX = 50
 _SAMPLES_BYTES = 2_000_000

@@ -33,10 +33,11 @@ from airflow_kconnect.runtime.conversion.batch_encoding import BatchEncoding, en
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
 from airflow_kconnect.runtime.process.whole_input import whole
+from airflow_kconnect.runtime.report_rows import report_row
 from airflow_kconnect.runtime.settings import TopicCreation
 from airflow_kconnect.runtime.source.commit_clock import CommitClock
 from airflow_kconnect.runtime.source.producing import produce_full, produce_plain
-from airflow_kconnect.runtime.source.split_report import SplitReport, report_row
+from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.runtime.source.topics import TopicMaker
 from airflow_kconnect.runtime.source.tracking import MarkerTracking, OffsetTracking, Tracking
 from airflow_kconnect.stores.offset_topic.follower import PlanFollower, PlanPointer

@@ -15,8 +15,8 @@ from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.runtime.bad_records import ErrorHandling
 from airflow_kconnect.runtime.process.progress import ProgressMonitor
+from airflow_kconnect.runtime.report_rows import with_reports
 from airflow_kconnect.runtime.sink.writer import SinkWriterSettings, sink_writer
-from airflow_kconnect.runtime.source.split_report import with_reports
 from tests.support.databases.jdbc_sink import Sink
 from tests.support.databases.postgres import PostgresServer
 
