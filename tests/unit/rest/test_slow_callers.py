@@ -106,7 +106,7 @@ def test_health_is_answered_while_all_threads_are_busy(client: httpx.Client, pla
         for _ in range(30):
             assert plane.waiting.acquire(timeout=30)
         began = time.monotonic()
-        assert client.get("/health").json()["status"] == "healthy"
+        assert client.get("/health", timeout=30).json()["status"] == "healthy"
         took_s = time.monotonic() - began
         plane.let_go.set()
         assert {answer.result().status_code for answer in answers} == {200}
@@ -120,8 +120,8 @@ def test_who_cannot_wait_for_a_thread_is_told_when_to_come_back(client: httpx.Cl
         refused = [answer.result() for answer in islice(as_completed(answers), 20)]
         assert {(answer.status_code, answer.headers["retry-after"]) for answer in refused} == {(503, "5")}
         assert f"{THREADS} requests are being answered" in refused[0].json()["message"]
-        assert client.get("/health").status_code == 200
-        assert client.get("/ui/").status_code == 200
-        assert client.get("/own").json() == "answered"
+        assert client.get("/health", timeout=30).status_code == 200
+        assert client.get("/ui/", timeout=30).status_code == 200
+        assert client.get("/own", timeout=30).json() == "answered"
         plane.let_go.set()
         assert sorted(answer.result().status_code for answer in answers) == [200] * (many - 20) + [503] * 20

@@ -12,27 +12,32 @@ from airflow_kconnect.rest.threads import THREADS, WAITING, ThreadRoute
 _MANY = THREADS + WAITING + 20
 
 
-async def _called_at_once(endpoint: Callable[[], Awaitable[str]], let_go: threading.Event) -> list[str | BaseException]:
-    calls = [asyncio.ensure_future(endpoint()) for _ in range(_MANY)]
-    await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
-    let_go.set()
-    return await asyncio.gather(*calls, return_exceptions=True)
+class _SlowEndpoint:
+    """An endpoint that answers once it is let go."""
+
+    def __init__(self) -> None:
+        self._let_go = threading.Event()
+        route = ThreadRoute("/slow", lambda: "answered" if self._let_go.wait(60) else "late")
+        self.called: Callable[[], Awaitable[str]] = route.endpoint
+
+    async def called_by_many_at_once(self) -> list[str | BaseException]:
+        """All of them are waiting when the first is refused; then the endpoint is let go."""
+        calls = [asyncio.ensure_future(self.called()) for _ in range(_MANY)]
+        await asyncio.wait(calls, return_when=asyncio.FIRST_COMPLETED)
+        self._let_go.set()
+        return await asyncio.gather(*calls, return_exceptions=True)
 
 
 def test_requests_of_one_turn_are_refused_beyond_the_bound() -> None:
-    let_go = threading.Event()
-    route = ThreadRoute("/slow", lambda: "answered" if let_go.wait(60) else "late")
-    answers = asyncio.run(_called_at_once(route.endpoint, let_go))
+    answers = asyncio.run(_SlowEndpoint().called_by_many_at_once())
     assert sum(isinstance(answer, RestError) for answer in answers) == 20
     assert answers.count("answered") == THREADS + WAITING
 
 
 def test_requests_are_accepted_again_after_others_were_answered() -> None:
-    let_go = threading.Event()
-    route = ThreadRoute("/slow", lambda: "answered" if let_go.wait(60) else "late")
+    async def many_and_then_one() -> str:
+        endpoint = _SlowEndpoint()
+        await endpoint.called_by_many_at_once()
+        return await endpoint.called()
 
-    async def twice() -> str:
-        await _called_at_once(route.endpoint, let_go)
-        return str(await route.endpoint())
-
-    assert asyncio.run(twice()) == "answered"
+    assert asyncio.run(many_and_then_one()) == "answered"

@@ -30,7 +30,7 @@ def crowded(page: ConnectorsPage, topics: WorkerTopics, bootstrap: str) -> Conne
     return page
 
 
-def test_it_is_usable_within_seconds(crowded: ConnectorsPage, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_is_usable_within_two_seconds(crowded: ConnectorsPage, capsys: pytest.CaptureFixture[str]) -> None:
     begin = time.monotonic()
     crowded.open()
     crowded.until(lambda: len(crowded.names()) == COUNT, "not all are shown")
@@ -41,8 +41,8 @@ def test_it_is_usable_within_seconds(crowded: ConnectorsPage, capsys: pytest.Cap
     filtered_s = time.monotonic() - begin
     with capsys.disabled():
         print(f"\n{COUNT} connectors: shown after {shown_s:.2f} s, filtered after {filtered_s:.2f} s")
-    assert shown_s < 20  # 2 s on a machine that does nothing else
-    assert filtered_s < 10
+    assert shown_s < 6  # 2 s on a machine that does nothing else
+    assert filtered_s < 3
 
 
 def test_lags_of_all_sinks_arrive(crowded: ConnectorsPage) -> None:

@@ -100,7 +100,7 @@ def test_any_bytes(syntax: str, payloads: list[bytes]) -> None:
     _same(syntax, payloads)
 
 
-def test_numbers_that_are_none_and_negative_zeros() -> None:
+def test_nan_and_negative_zero_are_read_the_same() -> None:
     nan, zero = b"\x5d\x00\x20\x80\x7f", b"\x5d\x00\x00\x00\x80"  # field 11, a float of 32 bits
     _same("proto3", [FIRST + nan, FIRST + zero])
 
