@@ -66,7 +66,8 @@ def _compiled(java: Java, class_path: Sequence[Path], folder: Path, source: str)
         def compile_it() -> dict[str, bytes]:
             compiler: Any = jvm.view.org.codehaus.janino.SimpleCompiler()
             compiler.cook(source)
-            return {str(name): bytes(code) for name, code in compiler.getBytecodes().items()}
+            entries = jvm.items(compiler.getBytecodes().entrySet())
+            return {str(entry.getKey()): bytes(entry.getValue()) for entry in entries}
 
         try:
             return jvm.call("compiling the class that keeps replays to their interval", compile_it)

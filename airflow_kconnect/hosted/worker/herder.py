@@ -7,6 +7,7 @@ machine can reach connectors or their secrets. Nothing listens, unless the worke
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from airflow_kconnect.hosted.worker.internal_rest import InternalRest
 _REST_URL = "http://127.0.0.1:0/"  # of no server; other workers would forward requests to it
 _ASK_S = 90
 _PAUSE_S = 5
+_POLL_S = 0.1
 
 log = logging.getLogger("kconnect.hosted")
 
@@ -93,10 +95,12 @@ class ConnectHerder:
         Works before `start`. The connector's own check may well ask its database.
         """
 
+        items = self._jvm.items
+
         def ask() -> dict[str, list[str]]:
             infos = self._ask(lambda done: self._herder.validateConnectorConfig(self._jvm.text_map(props), done, False))
-            values = (info.configValue() for info in infos.configs())
-            found = ((value.name(), [str(text) for text in value.errors()]) for value in values)
+            values = (info.configValue() for info in items(infos.configs()))
+            found = ((value.name(), [str(text) for text in items(value.errors())]) for value in values)
             return {str(name): errors for name, errors in found if errors}
 
         errors: dict[str, list[str]] = self._call("validating the configuration", ask)
@@ -122,14 +126,23 @@ class ConnectHerder:
         """How the connector and its tasks are doing."""
         return self._jvm.call("asking for statuses", lambda: self._statuses(name))
 
-    def topics(self, name: str) -> list[str]:
-        """The topics that the connector has used on workers of this group."""
+    def topics(self, name: str, *, timeout_s: float) -> list[str]:
+        """The topics that the connector has used on workers of this group.
+
+        :param timeout_s: how long to wait for the first: the worker writes them to its status topic, and knows them
+            when it has read them from there.
+        """
 
         def ask() -> list[str]:
-            return sorted(str(topic) for topic in self._herder.connectorActiveTopics(name).topics())
+            topics = self._herder.connectorActiveTopics(name).topics()
+            return sorted(str(topic) for topic in self._jvm.items(topics))
 
-        topics: list[str] = self._call("asking for topics", ask)
-        return topics
+        deadline = time.monotonic() + timeout_s
+        while True:
+            topics: list[str] = self._call("asking for topics", ask)
+            if topics or time.monotonic() > deadline:
+                return topics
+            time.sleep(_POLL_S)
 
     def pause(self, name: str) -> None:
         """Have the connector and its tasks on this worker deliver nothing new; returns when that was asked for.
@@ -251,7 +264,7 @@ class ConnectHerder:
             if "NotFoundException" in str(error.java_exception.getClass().getName()):
                 return Statuses(None)
             raise RetriableError(f"asking for statuses: {cause_of(error)}") from None
-        tasks = [self._state(f"task {task.id()}", task) for task in info.tasks()]
+        tasks = [self._state(f"task {task.id()}", task) for task in self._jvm.items(info.tasks())]
         return Statuses(self._state("connector", info.connector()), tuple(tasks))
 
     def _state(self, name: str, of: Any) -> TaskState:

@@ -34,7 +34,7 @@ class MBeans:
         if self._server is None:
             self._server = view.java.lang.management.ManagementFactory.getPlatformMBeanServer()
         names = self._server.queryNames(view.javax.management.ObjectName(pattern), None)
-        return {str(name.toString()): self._attributes(name, wanted) for name in names}
+        return {str(name.toString()): self._attributes(name, wanted) for name in self._jvm.items(names)}
 
     def _attributes(self, name: Any, wanted: Sequence[str]) -> dict[str, Any]:
         """An MBean that has just been removed has none."""
@@ -45,7 +45,8 @@ class MBeans:
                 return {attribute: self._server.getAttribute(name, attribute) for attribute in wanted}
             infos = self._server.getMBeanInfo(name).getAttributes()
             names = self._jvm.array(self._jvm.view.java.lang.String, *(info.getName() for info in infos))
-            return {item.getName(): item.getValue() for item in self._server.getAttributes(name, names).asList()}
+            found = self._server.getAttributes(name, names).asList()
+            return {item.getName(): item.getValue() for item in self._jvm.items(found)}
         except Py4JJavaError:
             return {}
 

@@ -59,6 +59,7 @@ _HANGS = (
     " moves again what was not committed"
 )
 _EXACTLY_ONCE = "exactly.once.support"
+_TOPICS_S = 10.0
 
 
 class HostedRun(ABC):
@@ -261,8 +262,9 @@ class HostedRun(ABC):
         self._outcome.counts, self._outcome.tasks = watching.counts, watching.tasks
         self._outcome.warnings.extend(watching.warnings)
         check()
-        if self._kind == "source" and self._outcome.counts.written:
-            self.topics_used = herder.topics(self._name)
+        tracked = bool(self._worker.get("topic.tracking.enable"))
+        if self._kind == "source" and self._outcome.counts.written and tracked:
+            self.topics_used = herder.topics(self._name, timeout_s=_TOPICS_S)
 
     def _stop(self, crew: Crew) -> bool:
         """Whether everything has stopped in time. A plug-in that does not is ended with its JVM; what it did not commit
