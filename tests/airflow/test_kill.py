@@ -180,9 +180,9 @@ class TestWorkerIsKilled:
         _next_run_is_exact(load, bootstrap)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
-    """A standalone Spark cluster for this test run."""
+    """A standalone Spark cluster."""
     started = SparkCluster(tmp_path_factory.mktemp("spark-cluster"))
     try:
         started.start()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-# An Airflow is shared by the tests of its folder, and what imports Airflow takes seconds to do so.
+# An Airflow is shared by the tests of its folder, as are a browser and its shop, and what imports Airflow takes seconds
+# to do so.
 _SHARED = {
     "tests/airflow/standalone": "an Airflow with all its processes",
     "tests/airflow": "tasks in Airflow",
+    "tests/integration/rest/page": "pages in a browser",
     **dict.fromkeys(
         (f"tests/unit/{name}" for name in ("hooks", "operators", "sensors", "triggers")), "units in Airflow"
     ),
@@ -19,6 +21,7 @@ _ORDER = (
     "tests/airflow/standalone",
     "tests/newcomer/test_pages",
     "tests/airflow",
+    "tests/integration/rest/page",
     "tests/newcomer",
     "tests/integration/runtime/test_migrating_page",
     "tests/integration/connectors/jdbc/test_source_connector",

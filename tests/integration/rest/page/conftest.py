@@ -33,7 +33,7 @@ def plane(control_props: dict[str, str]) -> Iterator[ControlPlane]:
     control.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
     """Chromium."""
     with chromium(tmp_path_factory.mktemp("browser")) as driver:
@@ -58,7 +58,7 @@ def page(plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome) -
     assert errors == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shop_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The page of a server with the connectors of a shop; on a broker of its own, since its topics have plain names."""
     broker = EmbeddedBroker(tmp_path_factory.mktemp("shop"))
