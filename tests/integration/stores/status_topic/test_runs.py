@@ -169,13 +169,13 @@ class TestTrouble:
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
         worker = WorkerConfig.from_props({"bootstrap.servers": "localhost:1", "status.storage.topic": "s"})
-        run = RunStatuses(worker, "c", "1.0", limit_s=1.0)
+        run = RunStatuses(worker, "c", "1.0", limit_s=3.0)
         begin = time.monotonic()
         with caplog.at_level(logging.WARNING):
             run.running()
-            assert time.monotonic() - begin < 0.5
+            assert time.monotonic() - begin < 2
             run.close()
-        assert time.monotonic() - begin < 10
+        assert time.monotonic() - begin < 15
         assert "the status of connector c was not written" in caplog.text
 
     def test_a_topic_that_is_not_compacted_is_a_warning(
