@@ -33,6 +33,11 @@ class PostgresDatabase(Database):
 
     port: int = 0
 
+    @property
+    def airflow_url(self) -> str:
+        """For Airflow's `sql_alchemy_conn`."""
+        return f"postgresql+psycopg://{self.user}:{self.password}@{LOOPBACK}:{self.port}/{self.name}"
+
     def connect(self) -> Any:
         import psycopg
 
