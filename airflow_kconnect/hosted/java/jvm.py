@@ -152,8 +152,7 @@ class HostJvm:
         """What is in a Java collection. py4j's own iteration takes any error for the end: part of a collection, or
         nothing of it, would pass for the whole.
         """
-        array = collection.toArray()
-        return [array[index] for index in range(len(array))]
+        return list(collection.toArray())
 
     def text_map(self, texts: Mapping[str, str]) -> Any:
         """A `java.util.HashMap` of texts."""

@@ -30,10 +30,14 @@ def class_path(java: Java, progress: Callable[[str], None] | None = None, *, sev
     :raises RetriableError: a download failed.
     """
     wanted = SEVERAL_WORKERS if several else CONNECT
-    return [_bridge(), *sorted(ivy.resolve(wanted, java=java, progress=progress).glob("*.jar"))]
+    return [bridge(), *sorted(ivy.resolve(wanted, java=java, progress=progress).glob("*.jar"))]
 
 
-def _bridge() -> Path:
+def bridge() -> Path:
+    """The jar through which a JVM is controlled; it is among Spark's.
+
+    :raises SetupError: it was not found.
+    """
     home = spark_home()
     jars = sorted((home / "jars").glob("py4j-*.jar")) if home is not None else []
     if not jars:

@@ -45,8 +45,8 @@ class MBeans:
                 return {attribute: self._server.getAttribute(name, attribute) for attribute in wanted}
             infos = self._server.getMBeanInfo(name).getAttributes()
             names = self._jvm.array(self._jvm.view.java.lang.String, *(info.getName() for info in infos))
-            found = self._server.getAttributes(name, names).asList()
-            return {item.getName(): item.getValue() for item in self._jvm.items(found)}
+            attributes = self._server.getAttributes(name, names).asList()
+            return {item.getName(): item.getValue() for item in self._jvm.items(attributes)}
         except Py4JJavaError:
             return {}
 

@@ -10,15 +10,13 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.hosted.java.jvm import HostJvm, JavaEnded
+from airflow_kconnect.hosted.java.libraries import bridge
 from airflow_kconnect.machine.java import find_java
-from airflow_kconnect.machine.spark_home import spark_home
 
 
 @pytest.fixture
 def jvm(tmp_path: Path) -> Iterator[HostJvm]:
-    home = spark_home()
-    assert home is not None
-    with HostJvm(find_java(), sorted((home / "jars").glob("py4j-*.jar")), tmp_path, memory="64m") as jvm:
+    with HostJvm(find_java(), [bridge()], tmp_path, memory="64m") as jvm:
         yield jvm
 
 
