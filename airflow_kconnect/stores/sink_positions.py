@@ -2,7 +2,8 @@
 
 The group is what other tools see and may alter: where it has an offset, that one wins. But Kafka expires a group's
 offsets some time after they were committed, and drops those of a deleted topic at once. The offset topic still has them
-then, with the id of the topic they belonged to. See decision 0010.
+then, with the id of the topic they belonged to. See decision 0010. A target that stores offsets with its data is right
+about what it has: see decision 0046.
 """
 
 from __future__ import annotations
@@ -54,11 +55,13 @@ class Position:
     :param offset: of the next record to read.
     :param topic_id: of the topic that the offset belongs to; None: not known.
     :param lost: the consumer group no longer has it.
+    :param lost_by_target: the offset that was committed; the target has only what is before `offset`.
     """
 
     offset: int
     topic_id: str | None
     lost: bool = False
+    lost_by_target: int | None = None
 
 
 class SinkRecords:
@@ -114,17 +117,26 @@ class SinkPositions:
     """Reads and writes the positions of one consumer group.
 
     :param kept: also in the offset topic; not for the positions of a replay.
+    :param stored_in: where the target stores offsets with its data; None: it does not.
     """
 
     def __init__(
-        self, clients: ClientConfigs, worker: WorkerConfig, admin: GroupAdmin, group: str, *, kept: bool = True
+        self,
+        clients: ClientConfigs,
+        worker: WorkerConfig,
+        admin: GroupAdmin,
+        group: str,
+        *,
+        kept: bool = True,
+        stored_in: str | None = None,
     ) -> None:
         self._clients, self._worker, self._admin, self._group = clients, worker, admin, group
-        self._kept = kept
+        self._kept, self._stored_in = kept, stored_in
         self._offset_topic = worker.offset_topic
         self._cluster = ""
         self._topics: dict[str, Topic] = {}
         self._written: dict[str, TopicRead] = {}
+        self._stored_elsewhere: dict[str, str | None] = {}
 
     def ensure_topic(self) -> None:
         """Make sure that the offset topic exists. :raises ConfigError: it is not compacted, or cannot be created."""
@@ -145,7 +157,8 @@ class SinkPositions:
 
         A partition that was added to a topic since the last run begins at 0.
 
-        :param in_target: the offsets that the target stores with its data. Where they are further ahead, they win.
+        :param in_target: the offsets that the target stores with its data. Where they are further ahead, they win; and
+            where they are lower although it had stored what was committed.
         :raises DataError: a record of the offset topic cannot be read.
         """
         in_target = in_target or {}
@@ -158,7 +171,8 @@ class SinkPositions:
             for p in topic_partitions
             if p in positions and positions[p].topic_id is None and in_target.get(p, -1) > positions[p].offset
         }
-        records = self._records().read() if self._kept and missing | unsure else {}
+        wanted = self._kept and (missing or unsure or self._ahead(positions, in_target))
+        records = self._records().read() if wanted else {}
         for topic_partition in missing | unsure:
             position = _of_record(topic_partition, records.get(topic_partition.topic))
             if position is not None:
@@ -166,10 +180,40 @@ class SinkPositions:
                 positions[topic_partition] = (
                     position if lost else replace(positions[topic_partition], topic_id=position.topic_id)
                 )
+        return self._with_target(positions, in_target, records)
+
+    def _with_target(
+        self, positions: dict[TopicPartition, Position], in_target: Offsets, records: Mapping[str, TopicRead]
+    ) -> dict[TopicPartition, Position]:
+        """The target is ahead of the group if a run was killed between both commits; it is right where it has stored
+        all that was committed. A table that was set since then has not.
+        """
+        stored = {topic for topic, record in records.items() if record.stored_in == self._stored_in}
+        for topic_partition, position in self._ahead(positions, in_target).items():
+            if topic_partition.topic in stored or not self._kept:
+                at = in_target.get(topic_partition, 0)
+                positions[topic_partition] = replace(position, offset=at, lost_by_target=position.offset)
         for topic_partition, offset in in_target.items():
             before = positions.get(topic_partition, Position(-1, None))
             positions[topic_partition] = replace(before, offset=max(before.offset, offset))
         return positions
+
+    def _ahead(
+        self, positions: Mapping[TopicPartition, Position], in_target: Offsets
+    ) -> dict[TopicPartition, Position]:
+        """Positions that a run of ours has committed, and that the target has not reached."""
+        if self._stored_in is None:
+            return {}
+        return {
+            tp: position
+            for tp, position in positions.items()
+            if position.topic_id is not None and in_target.get(tp, 0) < position.offset
+        }
+
+    def created_again(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
+        """Topics that were recreated since these positions were committed."""
+        known = {(tp.topic, position.topic_id) for tp, position in positions.items() if position.topic_id}
+        return sorted({topic for topic, topic_id in known if topic_id != self._topics[topic].id})
 
     def all(self) -> dict[TopicPartition, int]:
         """What the group has, and what it has lost, for display. Does not wait for open transactions."""
@@ -183,11 +227,6 @@ class SinkPositions:
                 }
                 offsets = kept | offsets
         return offsets
-
-    def created_again(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
-        """Topics that were recreated since these positions were committed."""
-        known = {(tp.topic, position.topic_id) for tp, position in positions.items() if position.topic_id}
-        return sorted({topic for topic, topic_id in known if topic_id != self._topics[topic].id})
 
     def send(self, producer: TransactionalProducer, positions: Offsets) -> None:
         """Add positions to the producer's open transaction.
@@ -226,7 +265,10 @@ class SinkPositions:
         if not self._kept or self._admin.group_state(self._group).simple:
             self.commit(producer, positions)
             return None
+        own = {tp.topic for tp in positions}
         positions = {**self._admin.committed_offsets(self._group), **positions}
+        if not own.issuperset(tp.topic for tp in positions):
+            self._stored_elsewhere = {t: r.stored_in for t, r in self._records().read().items() if t not in own}
         existing = set(self.look_up({tp.topic for tp in positions}))
         positions = {tp: offset for tp, offset in positions.items() if tp in existing}
         self.commit(producer, positions)
@@ -244,6 +286,7 @@ class SinkPositions:
     def alter(self, producer: TransactionalProducer, wanted: Offsets) -> None:
         """Replace some positions in one transaction; the other partitions keep theirs."""
         positions = self.read()
+        self._stored_elsewhere = {topic: record.stored_in for topic, record in self._records().read().items()}
         gone = self.created_again(positions)
         kept = {tp: position.offset for tp, position in positions.items() if tp.topic not in gone}
         self.commit(producer, {**kept, **wanted})
@@ -267,15 +310,9 @@ class SinkPositions:
 
     def _in_group(self) -> dict[TopicPartition, Position]:
         committed = self._admin.committed(self._group, self._partitions())
-        positions = {
+        return {
             tp: Position(offset, marked_topic(metadata, self._cluster)) for tp, (offset, metadata) in committed.items()
         }
-        # Both are written together: where the group's offsets carry our mark, the offset topic has them too.
-        foreign = {tp.topic for tp, position in positions.items() if position.topic_id is None}
-        gone = self.created_again(positions)
-        records = self._as_records({tp: position.offset for tp, position in positions.items()})
-        self._written = {topic: record for topic, record in records.items() if topic not in {*foreign, *gone}}
-        return positions
 
     def _mark(self, topic: str) -> str:
         topic_id = self._topics[topic].id
@@ -286,7 +323,10 @@ class SinkPositions:
         for topic_partition, offset in positions.items():
             topic = self._topics[topic_partition.topic]
             by_topic.setdefault(topic_partition.topic, [None] * topic.partitions)[topic_partition.partition] = offset
-        return {name: TopicRead(self._topics[name].id, tuple(offsets)) for name, offsets in by_topic.items()}
+        return {
+            name: TopicRead(self._topics[name].id, tuple(offsets), self._stored_elsewhere.get(name, self._stored_in))
+            for name, offsets in by_topic.items()
+        }
 
     def _records(self, *, committed: bool = False) -> SinkRecords:
         """:param committed: see `CompactedLog.read`."""

@@ -162,14 +162,20 @@ class NativeSinkConnector(SinkConnector):
     ``topic`` is one too: the frame then carries the column ``read_from``, the topic before any transformation.
     """
 
+    offsets_stored_in: str | None = None
+    """Where the target stores offsets with its data, such as the name of a table; None: it does not.
+
+    If the target lacks what earlier runs have stored there, a run writes it again.
+    """
+
     unwraps_change_events: bool = False
     """Whether Debezium's envelopes reach `render` as plain rows, and their deletes as tombstones."""
 
     def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         """Offsets that the target stores with its data, for a sink that writes both in one transaction.
 
-        Where the target is ahead of the consumer group, a run resumes from the target's offset. Must change nothing: a
-        dry run calls it while another run is in progress.
+        A run resumes from the target's offset where it is ahead of the consumer group, or has lost what the group has.
+        Must change nothing: a dry run calls it while another run is in progress.
         """
         return {}
 
@@ -179,6 +185,13 @@ class NativeSinkConnector(SinkConnector):
         Called in the driver before anything is planned, when older runs can no longer commit anything to Kafka.
         """
         return self.stored_offsets(partitions)
+
+    def store_start(self, start: Mapping[TopicPartition, int]) -> None:
+        """Called in the driver with the offset from which each partition is read, before Kafka gets them: a target that
+        stores offsets stores these where it has lower ones, or none.
+
+        :raises FencedError: a newer run has taken over.
+        """
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Called in the driver before the first round, with the first uncommitted offset of each partition: remove what

@@ -59,7 +59,9 @@ class JdbcSinkConnector(NativeSinkConnector):
         self._layouts: tuple[RowLayout, ...] = ()
         self._tables: set[str] = set()
         self._left_out: dict[str, dict[str, None]] = {}
+        self._stored: Mapping[TopicPartition, int] = {}
         self.exactly_once = self._offsets is not None
+        self.offsets_stored_in = self._offsets.shown if self._offsets else None
         self.needs = frozenset({"key"} if self._settings.pk_mode == RECORD_KEY else ())
 
     @classmethod
@@ -113,7 +115,15 @@ class JdbcSinkConnector(NativeSinkConnector):
         if self._offsets is None:
             return {}
         with self._target.session(self._run) as connection, self._target.errors("taking over the stored offsets"):
-            return self._offsets.take_over(connection, partitions, self._run)
+            self._stored = self._offsets.take_over(connection, partitions, self._run)
+            return self._stored
+
+    def store_start(self, start: Mapping[TopicPartition, int]) -> None:
+        higher = {tp: offset for tp, offset in start.items() if self._stored.get(tp, -1) < offset}
+        if self._offsets is None or not higher:
+            return
+        with self._target.session(self._run) as connection, self._target.errors("storing the first offsets"):
+            self._offsets.begin(connection, higher, self._run)
 
     @classmethod
     def alter_offsets(cls, props: Mapping[str, str], offsets: Mapping[TopicPartition, int | None]) -> bool:

@@ -41,6 +41,8 @@ class SinkKind(ABC):
     """Which parts of a record, besides its value, are used."""
     unwraps_change_events = False
     """Whether Debezium's envelopes are to arrive as plain rows."""
+    offsets_stored_in: str | None = None
+    """Where the target stores offsets with its data; None: it does not."""
     commits = False
     """Whether the driver makes visible what the writers of a round have written."""
 
@@ -51,6 +53,9 @@ class SinkKind(ABC):
     def take_over(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         """As `stored_offsets`; from now on older runs can write nothing."""
         return {}
+
+    def store_start(self, start: Mapping[TopicPartition, int]) -> None:
+        """The target stores where the run starts, if it stores offsets. :raises FencedError: a newer run owns them."""
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Remove what killed runs left behind from these offsets on."""
@@ -104,12 +109,16 @@ class NativeKind(SinkKind):
         self._connector = connector
         self.exactly_once, self.ordered, self.needs = connector.exactly_once, connector.ordered, connector.needs
         self.unwraps_change_events = connector.unwraps_change_events
+        self.offsets_stored_in = connector.offsets_stored_in
 
     def stored_offsets(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         return self._connector.stored_offsets(partitions)
 
     def take_over(self, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         return self._connector.take_over(partitions)
+
+    def store_start(self, start: Mapping[TopicPartition, int]) -> None:
+        self._connector.store_start(start)
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         self._connector.prepare(start)

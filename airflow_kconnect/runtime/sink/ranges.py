@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import chosen_topics, dead_letter_group, named_topics, sink_group
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.admin_answers import Bounds
@@ -16,6 +17,9 @@ from airflow_kconnect.runtime.sink.interval import ranges_left
 from airflow_kconnect.runtime.sink.kinds import SinkKind
 from airflow_kconnect.runtime.sink.plan import CURE, OffsetRange, start_offset
 from airflow_kconnect.stores.sink_positions import Position, SinkPositions
+
+# A warning names at most this many topic-partitions.
+_SHOWN = 20
 
 
 def group_of(settings: RunSettings, *, dead_letters: bool) -> str:
@@ -66,7 +70,7 @@ class SinkRanges:
         topic_partitions = self._positions.look_up(self._topics(self._admin.topics()))
         positions = self._positions.read(self._in_target(topic_partitions))
         bounds = self._admin.bounds(topic_partitions)
-        self.warnings += self._lost(positions)
+        self.warnings += [*self._lost(positions), *self._lost_by_target(positions)]
         if self._dead_letters and not positions:
             self.warnings += self._replayed_before(topic_partitions)
         again = self._positions.created_again(positions)
@@ -83,7 +87,12 @@ class SinkRanges:
         reset = self._settings.config.props.get("consumer.override.auto.offset.reset")
         if self._dead_letters and reset != "earliest":
             reset = None  # they are there to be replayed, all of them
-        start, warning = start_offset(topic_partition, position.offset if position else None, bounds, reset)
+        try:
+            start, warning = start_offset(topic_partition, position.offset if position else None, bounds, reset)
+        except DataError as error:
+            if position is None or position.lost_by_target is None:
+                raise
+            raise DataError(f"{self._lost_by_target({topic_partition: position})[0]}. {error}") from error
         self.warnings += [warning] if warning else []
         return OffsetRange(topic_partition, start, max(start, bounds.end))
 
@@ -114,6 +123,19 @@ class SinkRanges:
             " deleted. Resuming from what the offset topic knows. To read from the beginning, reset the connector's"
             " offsets (`kconnect offsets reset`)"
         ]
+
+    def _lost_by_target(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
+        """A warning about offsets that the target has lost, and the rows with them."""
+        lost = {str(tp): [p.offset, p.lost_by_target] for tp, p in positions.items() if p.lost_by_target is not None}
+        if not lost:
+            return []
+        shown = ", ".join(f"{name} {at} of {committed}" for name, (at, committed) in sorted(lost.items())[:_SHOWN])
+        text = (
+            f"the target has lost what was written to it, according to {self._kind.offsets_stored_in}, by a failover or"
+            f" because it was restored or emptied: {shown}{', ...' if len(lost) > _SHOWN else ''}. Writing again from"
+            " there; to resume at other offsets, alter them (`kconnect offsets alter`)"
+        )
+        return [RunWarning(Kind.TARGET, text)]
 
     def _replayed_before(self, topic_partitions: list[TopicPartition]) -> list[str]:
         """Warnings about replays under the name that their group had, which may be that of another sink."""

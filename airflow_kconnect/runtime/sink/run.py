@@ -48,10 +48,15 @@ class SinkRun:
         self._settings, self._connector, self._session = settings, connector, session
         self._admin = GroupAdmin(settings.clients.admin())
         self._group = group_of(settings, dead_letters=dead_letters)
-        self._positions = SinkPositions(
-            settings.clients, settings.worker, self._admin, self._group, kept=settings.replay is None
-        )
         self._kind = kind_of(settings, connector)
+        self._positions = SinkPositions(
+            settings.clients,
+            settings.worker,
+            self._admin,
+            self._group,
+            kept=settings.replay is None,
+            stored_in=self._kind.offsets_stored_in,
+        )
         self._ranges = SinkRanges(
             settings, self._kind, self._admin, self._positions, self._group, dead_letters=dead_letters
         )
@@ -72,7 +77,8 @@ class SinkRun:
 
         1 acquire the driver's transactional id: an older run of this connector can no longer commit anything
         2 only then read the sink's positions, and the read_committed ends
-        3 commit these positions for all partitions: a run that was fenced since step 1 ends here
+        3 store these positions in a target that keeps offsets, then commit them for all partitions: a run that was
+          fenced since step 1 ends here
         4 have the connector remove what killed runs left behind
         5 rounds: read, decode, write; see `_round`
         """
@@ -93,7 +99,8 @@ class SinkRun:
             failpoint("after-reading-offsets")
             self._began = {range_.topic_partition: range_.start for range_ in ranges}
             self._reached = dict(self._began)
-            if warning := self._positions.settle(producer, self._reached):  # 3
+            self._kind.store_start(self._began)  # 3
+            if warning := self._positions.settle(producer, self._reached):
                 self._warnings.append(warning)
             self._session.short = sum(range_.size for range_ in ranges) < _SHORT_RECORDS
             self._kind.prepare(dict(self._reached))  # 4

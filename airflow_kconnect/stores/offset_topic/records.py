@@ -73,14 +73,19 @@ class TopicRead:
 
     :param topic_id: of the topic that the offsets belong to; None with brokers that have no topic ids.
     :param offsets: the next offset for each partition of the topic; None where the sink has none.
+    :param stored_in: the table, or another place, in which the target has these offsets too; None: it has none.
     """
 
     topic_id: str | None
     offsets: tuple[int | None, ...]
+    stored_in: str | None = None
 
     def encode(self) -> bytes:
         """The record's value."""
-        return canonical_json({"version": 1, **asdict(self)}).encode()
+        fields = asdict(self)
+        if self.stored_in is None:
+            del fields["stored_in"]
+        return canonical_json({"version": 1, **fields}).encode()
 
     @classmethod
     def decode(cls, value: bytes) -> TopicRead:

@@ -29,6 +29,11 @@ class OffsetsTable:
         self._target, self._connector = target, name
         self._table = tuple(map(settings.naming.column, table_name(settings.offsets_table, settings.naming.mark)))
 
+    @property
+    def shown(self) -> str:
+        """The table's name."""
+        return shown(self._table)
+
     def read(self, connection: Connection, partitions: Sequence[TopicPartition]) -> Mapping[TopicPartition, int]:
         """The offsets that are stored; none if there is no table yet."""
         if self._target.existing_columns(connection, self._table) is None:
@@ -52,6 +57,21 @@ class OffsetsTable:
         connection.commit()
         return {tp: row[0] for tp, row in stored.items() if row and row[0] is not None}
 
+    def begin(self, connection: Connection, offsets: Mapping[TopicPartition, int], run: str) -> None:
+        """Raise offsets to those from which a run reads. Commits.
+
+        :raises FencedError: another run owns a partition.
+        """
+        self._target.begin(connection)
+        for topic_partition, offset in offsets.items():
+            where = " AND ".join(f"{self._target.quote(name)} = ?" for name in (*_COLUMNS[:3], "run"))
+            sql = self._sql(f"UPDATE {{table}} SET {self._target.quote('next_offset')} = ? WHERE {where}")
+            cursor = connection.cursor()
+            cursor.execute(sql, (offset, *self._key(topic_partition), run))
+            if cursor.rowcount != 1:
+                raise self._fenced(topic_partition)
+        connection.commit()
+
     def position(self, connection: Connection, split: SinkSplit, run: str) -> int | None:
         """The offset up to which a split's partition is written; None: it is not known.
 
@@ -59,7 +79,7 @@ class OffsetsTable:
         """
         row = self._row(connection, split.topic_partition)
         if row is None or row[1] != run:
-            raise self._fenced(split)
+            raise self._fenced(split.topic_partition)
         return row[0]
 
     def move(self, connection: Connection, split: SinkSplit, run: str, before: int | None, end: int) -> None:
@@ -76,7 +96,7 @@ class OffsetsTable:
         sql = self._sql(f"UPDATE {{table}} SET {next_offset} = ? WHERE {where} AND {is_before}")
         cursor.execute(sql, (end, *topic_partitions))
         if cursor.rowcount != 1:
-            raise self._fenced(split)
+            raise self._fenced(split.topic_partition)
 
     def alter(self, connection: Connection, offsets: Mapping[TopicPartition, int | None]) -> None:
         """Replace stored offsets; None removes one. Commits.
@@ -96,9 +116,9 @@ class OffsetsTable:
                 connection.cursor().execute(sql, (*self._key(topic_partition), offset))
         connection.commit()
 
-    def _fenced(self, split: SinkSplit) -> FencedError:
+    def _fenced(self, topic_partition: TopicPartition) -> FencedError:
         return FencedError(
-            f"connector {self._connector}: {split.topic_partition} belongs to another run, according to "
+            f"connector {self._connector}: {topic_partition} belongs to another run, according to "
             f"table {shown(self._table)}; this one has written nothing more"
         )
 

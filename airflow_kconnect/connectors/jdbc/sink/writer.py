@@ -55,6 +55,11 @@ class JdbcWriter(SplitWriter):
                 f"{split.topic_partition}: the target has stored offset {self._at}, but the split ends at {split.end}:"
                 " its records would be skipped. Reset the connector's offsets (`kconnect offsets reset`), or alter them"
             )
+        if self._at is not None and self._at < split.start:
+            raise RetriableError(
+                f"{split.topic_partition}: the target has stored offset {self._at}, but the split begins at"
+                f" {split.start}: it has lost what this run wrote. The next run begins where the target is"
+            )
 
     def write(self, batch: pa.RecordBatch) -> None:
         batch = self._not_written_yet(batch)

@@ -146,6 +146,17 @@ class TestLostOffsets:
         assert lines(config) == ["one", "two"]
         assert any("has lost its offsets" in text for text in warnings)
 
+    def test_nor_does_one_after_the_offset_topic_was_changed(
+        self, topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run
+    ) -> None:
+        config, elsewhere = sink(topic()), {"offset.storage.topic": unique("offsets")}
+        produce(bootstrap, config["topics"], ["one"])
+        run_here(config)
+        run_here(config, **elsewhere)
+        delete_group(bootstrap, f"connect-{config['name']}")
+        run_here(config, **elsewhere)
+        assert lines(config) == ["one"]
+
     def test_a_reset_still_reads_from_the_beginning(
         self, topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run, worker_props: dict[str, str]
     ) -> None:

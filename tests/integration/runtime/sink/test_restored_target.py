@@ -1,0 +1,141 @@
+"""A target that goes back, by a failover or because it was restored, is filled again from its own offset."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from confluent_kafka import TopicPartition as KafkaTopicPartition
+from confluent_kafka.admin import AdminClient
+
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.connect.run_warnings import Kind, kind_of
+from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.stores.offset_changes.sink import SinkOffsets
+from tests.integration.runtime.conftest import Run
+from tests.support import unique
+from tests.support.kafka import produce
+from tests.support.positions import commit
+
+MakeTopic = Callable[..., str]
+
+
+@pytest.fixture
+def config(topic: MakeTopic, tmp_path: Path) -> dict[str, str]:
+    """Rows with an id, inserted into a table of SQLite without a key."""
+    return {
+        "name": unique("sink"),
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "topics": topic(),
+        "connection.url": f"jdbc:sqlite:{tmp_path / 'target.db'}",
+        "table.name.format": "t",
+        "auto.create": "true",
+        "value.converter": "org.apache.kafka.connect.json.JsonConverter",
+    }
+
+
+def file(config: dict[str, str]) -> Path:
+    return Path(config["connection.url"].removeprefix("jdbc:sqlite:"))
+
+
+def send(bootstrap: str, config: dict[str, str], ids: range) -> None:
+    schema = {"type": "struct", "optional": False, "fields": [{"type": "int32", "optional": False, "field": "id"}]}
+    produce(bootstrap, config["topics"], [json.dumps({"schema": schema, "payload": {"id": n}}) for n in ids])
+
+
+def ids(config: dict[str, str]) -> list[int]:
+    with closing(sqlite3.connect(file(config))) as database:
+        return [n for (n,) in database.execute("SELECT id FROM t ORDER BY id")]
+
+
+def about_target(report: RunReport) -> list[str]:
+    return [warning for warning in report.warnings if kind_of(warning) is Kind.TARGET]
+
+
+def delete_records(bootstrap: str, topic: str, before: int) -> None:
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    for future in admin.delete_records([KafkaTopicPartition(topic, 0, before)]).values():
+        future.result(30)
+
+
+@pytest.fixture
+def restored(config: dict[str, str], bootstrap: str, run_here: Run, tmp_path: Path) -> dict[str, str]:
+    """A sink that has written 20 rows to a target that has 10 of them again."""
+    send(bootstrap, config, range(10))
+    run_here(config)
+    shutil.copy(file(config), tmp_path / "backup.db")
+    send(bootstrap, config, range(10, 20))
+    run_here(config)
+    shutil.copy(tmp_path / "backup.db", file(config))
+    return config
+
+
+def test_a_restored_target_gets_the_rows_that_it_lost(restored: dict[str, str], bootstrap: str, run_here: Run) -> None:
+    send(bootstrap, restored, range(20, 25))
+    (warning,) = about_target(run_here(restored))
+    assert ids(restored) == list(range(25))
+    assert f"{restored['topics']}-0 10 of 20" in warning
+    assert about_target(run_here(restored)) == []
+
+
+def test_a_dry_run_says_what_a_run_would_write_again(restored: dict[str, str], run_here: Run) -> None:
+    report = run_here(restored, dry_run=True)
+    assert (len(about_target(report)), report.notes["would_read_offsets"]) == (1, 10)
+
+
+def test_a_target_that_was_emptied_is_filled_from_the_beginning(restored: dict[str, str], run_here: Run) -> None:
+    file(restored).unlink()
+    assert len(about_target(run_here(restored))) == 1
+    assert ids(restored) == list(range(20))
+
+
+def test_a_run_fails_if_the_records_were_deleted_meanwhile(
+    restored: dict[str, str], bootstrap: str, run_here: Run
+) -> None:
+    delete_records(bootstrap, restored["topics"], 15)
+    with pytest.raises(DataError, match=r"the target has lost .* 10 of 20.* offsets 10 to 14 were deleted"):
+        run_here(restored)
+
+
+def test_a_lost_group_does_not_hide_it(restored: dict[str, str], bootstrap: str, run_here: Run) -> None:
+    group = f"connect-{restored['name']}"
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin.delete_consumer_groups([group])[group].result(30)
+    assert len(about_target(run_here(restored))) == 1
+    assert ids(restored) == list(range(20))
+
+
+def test_an_offset_that_another_tool_has_committed_still_counts(
+    restored: dict[str, str], bootstrap: str, run_here: Run
+) -> None:
+    commit(bootstrap, f"connect-{restored['name']}", {(restored["topics"], 0): 18})
+    assert about_target(run_here(restored)) == []
+    assert ids(restored) == [*range(10), 18, 19]
+
+
+def test_offsets_that_were_altered_are_not_taken_for_lost_ones(
+    restored: dict[str, str], bootstrap: str, run_here: Run, worker_props: dict[str, str]
+) -> None:
+    worker = WorkerConfig.from_props(worker_props)
+    offsets = SinkOffsets(validate_connector(restored, worker=worker), worker)
+    partition = {"kafka_topic": restored["topics"], "kafka_partition": 0}
+    offsets.alter({"offsets": [{"partition": partition, "offset": {"kafka_offset": 15}}]})
+    assert about_target(run_here(restored)) == []
+    assert ids(restored) == [*range(10), *range(15, 20)]
+
+
+def test_a_table_of_offsets_that_is_newly_set_changes_nothing(
+    config: dict[str, str], bootstrap: str, run_here: Run
+) -> None:
+    send(bootstrap, config, range(10))
+    run_here({**config, "offsets.table": ""})
+    send(bootstrap, config, range(10, 20))
+    assert about_target(run_here(config)) == []
+    assert ids(config) == list(range(20))
