@@ -13,7 +13,7 @@ def test_a_warning_is_its_text_in_json() -> None:
 
 
 def test_a_warning_keeps_its_kind_on_the_way_from_a_task() -> None:
-    assert kind_of(pickle.loads(pickle.dumps(RunWarning(Kind.LOST, "10 records")))) is Kind.LOST
+    assert kind_of(pickle.loads(pickle.dumps(RunWarning(Kind.LOST, "10 records")))) is Kind.LOST  # noqa: S301
 
 
 def test_a_plain_text_is_of_unknown_kind() -> None:
