@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.connect.run import describe_event
+from airflow_kconnect.connect.run_end import is_idle, why_incomplete
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 
 _MAX_OFFSETS = 10
@@ -109,7 +110,7 @@ def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     records = report["records"]
     counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in records.items() if count)
     yield "Connector", f"{report['connector']} ({report['kind']})"
-    yield "Records", counts or "nothing new"
+    yield "Records", counts or ("nothing new" if is_idle(report) else "none moved")
     if report.get("replay"):
         yield "Replay", report["replay"] + (_MOVED_BEFORE if report["notes"].get("already_replayed") else "")
     if report["notes"].get("dry_run"):
@@ -123,7 +124,7 @@ def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in durations.items() if name != "total")
     yield "Seconds", f"{durations.get('total', 0.0):.1f}" + (f" ({phases})" if phases else "")
     if not report["complete"]:
-        yield "More to do", "a bound (`kconnect.max.*`) ended this run; the next one continues"
+        yield "Not complete", "\n".join(why_incomplete(report.get("incomplete", ()))) or "a later run continues"
 
 
 def _would_read(notes: Mapping[str, Any]) -> str:

@@ -28,6 +28,11 @@ PADDING = "\x05"
 full.
 """
 
+END = PADDING + "end:"
+"""The beginning of the ``error`` cell of the last padding row of a task that a bound has ended: then which, see
+`run_end.Left`.
+"""
+
 DATA_EXCEPTION = "org.apache.kafka.connect.errors.DataException"
 _CLASSES = {name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, ConnectError)}
 

@@ -123,11 +123,11 @@ class RunReport:
     :param topics: source: those that received records, including from an attempt that this run resumed; sink: those
         that it reads.
     :param offsets: source: list of {partition, offset}; sink: list of {topic, partition, offset}; committed ones.
-    :param complete: False if a limit (``kconnect.max.*``) ended the run before it caught up.
+    :param complete: see `connect.run_end`. :param incomplete: why it is not complete: values of `run_end.Left`.
     :param durations_s: seconds by phase, and ``total``.
     :param replay: the interval that was moved again, ``begin/end``; None if the run resumed from the live offsets.
-    :param lag: of a sink: topic -> number of offsets left to read at the end of the run, including those that an open
-        transaction holds back (`notes` then has them as ``blocked``, by topic-partition).
+    :param lag: of a sink: by topic, at the end of the run; `notes` has what open transactions hold back of it as
+        ``blocked``, by topic-partition.
     :param lag_max: the same for the topic-partition with the largest lag; None for a source or if not known.
     """
 
@@ -142,12 +142,16 @@ class RunReport:
     splits: int = 0
     resumed_plan: bool = False
     complete: bool = True
+    incomplete: list[str] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     durations_s: dict[str, float] = field(default_factory=dict)
     replay: str | None = None
     lag: dict[str, int] = field(default_factory=dict)
     lag_max: int | None = None
+
+    def __post_init__(self) -> None:
+        self.complete = self.complete and not self.incomplete
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> RunReport:
@@ -161,7 +165,8 @@ class RunReport:
     def summary(self) -> str:
         """A one-line summary for display."""
         written, total = self.records.get("written", 0), self.durations_s.get("total", 0.0)
-        state = "" if self.complete else ", more to do"
+        why = f": {', '.join(self.incomplete)}" if self.incomplete else ""
+        state = "" if self.complete else f", not complete{why}"
         state += f", replay of {self.replay}" if self.replay else ""
         return f"{self.connector}: {written:,} records written in {total:.1f} s ({self.guarantee}{state})"
 

@@ -56,7 +56,7 @@ def observed(df: DataFrame, *, padded: bool) -> tuple[DataFrame, Callable[[], in
     from pyspark.sql import functions as F
 
     observation = Observation()
-    records = F.when(F.col("error").eqNullSafe(PADDING), None).otherwise(1) if padded else F.lit(1)
+    records = F.when(F.col("error").startswith(PADDING), None).otherwise(1) if padded else F.lit(1)
     counted = df.observe(observation, F.count(records).alias("rows"))
     return counted, lambda: int(observation.get["rows"])
 

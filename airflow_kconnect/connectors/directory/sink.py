@@ -165,14 +165,13 @@ class DirectorySinkConnector(NativeSinkConnector):
         return FolderLayout(self.config_values["directory"], "json.gz" if zipped else self._format)
 
     def check(self) -> None:
+        """The folder itself is created by `prepare`: a dry run leaves nothing behind."""
         directory = Path(self._layout.directory)
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = "a file has its name" if isinstance(error, FileExistsError) else error.strerror
-            raise ConfigError({"directory": [f"cannot create the folder {directory}: {reason}"]}) from error
-        if not os.access(directory, os.W_OK | os.X_OK):
-            raise ConfigError({"directory": [f"the user of this job may not write to {directory}"]})
+        there = next(path for path in (directory, *directory.parents) if path.exists())
+        if not there.is_dir():
+            raise ConfigError({"directory": [f"cannot create the folder {directory}: {there} is a file"]})
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise ConfigError({"directory": [f"the user of this job may not write to {there}"]})
 
     def prepare(self, start: Mapping[TopicPartition, int]) -> None:
         """Remove temporary files of killed runs, and remember what such runs had made visible.
@@ -181,6 +180,8 @@ class DirectorySinkConnector(NativeSinkConnector):
         when these offsets are written again (see `commit`), and not before: if Kafka no longer has the records, the
         only copy would be lost.
         """
+        with named_errors(self._layout.directory):
+            Path(self._layout.directory).mkdir(parents=True, exist_ok=True)
         for partition, offset in start.items():
             with named_errors(self._layout.folder(partition)):
                 for path in self._layout.temporary(partition):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run_end import distance, run_start
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
@@ -29,7 +30,7 @@ _LATEST = "consumer.override.auto.offset.reset"
 class LagsFound:
     """What the broker has answered.
 
-    :param lags: records that a run of the sink would read, counted in offsets; sinks without an answer are left out.
+    :param lags: the lag of each sink, in offsets; sinks without an answer are left out.
     :param problem: why some are left out; None if none is.
     :param at_ms: when the broker was asked.
     """
@@ -83,7 +84,7 @@ class Lags:
             places.setdefault(place.topic, []).append(place)
         lags = {
             name: sum(
-                _unread(offsets.get(place), bounds[place], latest=sinks[name].get(_LATEST) == "latest")
+                _lag(offsets.get(place), bounds[place], latest=sinks[name].get(_LATEST) == "latest")
                 for topic in topics[name]
                 for place in places.get(topic, ())
             )
@@ -130,12 +131,8 @@ def _committed(admin: PollingAdmin, groups: Mapping[str, str], late: float) -> d
     return found
 
 
-def _unread(committed: int | None, bounds: Bounds, *, latest: bool) -> int:
-    """As a run would count: from where it would begin to the read_committed end."""
-    start = committed
-    if start is None or not bounds.begin <= start <= bounds.log_end:
-        start = bounds.end if latest else bounds.begin
-    return max(bounds.end - start, 0)
+def _lag(committed: int | None, bounds: Bounds, *, latest: bool) -> int:
+    return distance(run_start(committed, *bounds, latest=latest), bounds.log_end)
 
 
 def sinks_of(configs: Iterable[tuple[str, Mapping[str, str]]]) -> dict[str, dict[str, str]]:

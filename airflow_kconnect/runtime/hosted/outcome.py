@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from airflow_kconnect.connect.run_end import Left
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.hosted.worker.metrics import Counts
 from airflow_kconnect.runtime.hosted.sink_progress import Progress
 
+_LEFT = {
+    "records": Left.MAX_RECORDS,
+    "duration": Left.MAX_DURATION,
+    "idle": Left.NOT_COMMITTED,
+    "caught up": Left.NOT_COMMITTED,
+    "dry run": Left.DRY_RUN,
+}
 _NOT_COMMITTED = "the sink has taken all records and does not commit all of them yet; the next run gives it those again"
 
 
@@ -51,14 +60,12 @@ class Outcome:
             notes["workers"] = self.places
         return notes
 
-    def is_complete(self, sink: Progress | None) -> bool:
-        """Whether everything that was there at the start is committed, as far as can be known; a warning if a sink has
-        it without having committed it.
+    def left(self, sink: Progress | None) -> list[Left]:
+        """Why not everything that was there at the start is committed, as far as can be known; a warning if a sink has
+        taken it without having committed it.
         """
-        if sink is None:
-            return self.over in ("caught up", "idle")
-        if sink.caught_up(look=True):
-            return True
+        if (sink is None and self.over in ("caught up", "idle")) or (sink is not None and sink.caught_up(look=True)):
+            return []
         if self.over == "idle":
-            self.warnings.append(_NOT_COMMITTED)
-        return False
+            self.warnings.append(RunWarning(Kind.WAITING, _NOT_COMMITTED))
+        return [_LEFT[self.over]]

@@ -292,7 +292,7 @@ class HostedRun(ABC):
             if sink is not None:
                 notes["would_read_offsets"] = sink.left()
         notes |= self._own_notes()
-        complete = outcome.is_complete(sink)
+        left = outcome.left(sink)
         return RunReport(
             connector=self._name,
             kind=self._kind,
@@ -303,7 +303,7 @@ class HostedRun(ABC):
             topics=self.topics_used,
             offsets=self._offsets(),
             splits=outcome.tasks,
-            complete=complete,
+            incomplete=[*left],
             notes=notes,
             warnings=[*self._config.warnings, *outcome.warnings, *self._source.warnings],
             durations_s=self._phases.durations(),

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run_end import lag_of
 from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runtime.hosted.goal import Goal
-from airflow_kconnect.runtime.sink.lag import lag_of
 
 
 class Progress(Protocol):

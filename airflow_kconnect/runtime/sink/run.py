@@ -14,6 +14,7 @@ from airflow_kconnect.connect.error_cells import unpack_error
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.connect.run_end import Left, lag_of
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.process.failpoints import failpoint
@@ -23,7 +24,6 @@ from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import RunSettings
 from airflow_kconnect.runtime.sink.jobs import SinkJobs
 from airflow_kconnect.runtime.sink.kinds import kind_of
-from airflow_kconnect.runtime.sink.lag import lag_of
 from airflow_kconnect.runtime.sink.plan import ROUND_RECORDS, OffsetRange, bounded, cut
 from airflow_kconnect.runtime.sink.ranges import SinkRanges, group_of
 from airflow_kconnect.runtime.sink.writer import SinkReport, samples_of, uncounted
@@ -71,6 +71,7 @@ class SinkRun:
         self._warnings: list[str] = []
         self._connector_warnings: list[str] = []
         self._notes: dict[str, Any] = {}
+        self._incomplete: list[Left] = []
 
     def run(self) -> RunReport:
         """The steps of a run.
@@ -132,6 +133,10 @@ class SinkRun:
             held_back += [r for r in _advanced(taken, done) if r.size > 0 and not self._learned]
             topic_partitions = {range_.topic_partition for range_ in held_back}
             left = [r for r in _advanced(left, done) if r.size > 0 and r.topic_partition not in topic_partitions]
+        if left:
+            self._incomplete.append(Left.MAX_RECORDS if budget == 0 else Left.MAX_DURATION)
+        if held_back:
+            self._incomplete.append(Left.NOT_COMMITTED)
         return left + held_back
 
     def _round(self, producer: TransactionalProducer, splits: list[SinkSplit]) -> dict[TopicPartition, int]:
@@ -219,6 +224,7 @@ class SinkRun:
         self._phases.enter("planning")
         ranges = self._ranges.find()
         self._notes = {"dry_run": True, "would_read_offsets": sum(range_.size for range_ in ranges)}
+        self._incomplete = [Left.DRY_RUN] if any(range_.size for range_ in ranges) else []
         return self._report(ranges, ranges)
 
     def _report(self, ranges: list[OffsetRange], left: list[OffsetRange]) -> RunReport:
@@ -238,7 +244,7 @@ class SinkRun:
                 {"topic": tp.topic, "partition": tp.partition, "offset": offset} for tp, offset in reached.items()
             ],
             splits=self._splits,
-            complete=not left,
+            incomplete=[*self._incomplete],
             notes={**self._notes, "rounds": self._rounds} if self._rounds else self._notes,
             warnings=[*settings.config.warnings, *self._ranges.warnings, *self._warnings, *self._connector_warnings],
             durations_s=self._phases.durations(),

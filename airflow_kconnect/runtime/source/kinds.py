@@ -51,8 +51,11 @@ class SourceKind(ABC):
         """Resume an unfinished plan; None if the offsets alone say where to resume."""
 
     @abstractmethod
-    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
-        """The records of the splits; Spark partition n holds ``splits[n]``."""
+    def frame(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> RecordFrame:
+        """The records of the splits; Spark partition n holds ``splits[n]``.
+
+        :param max_duration_s: for how long Python tasks may poll.
+        """
 
     def is_short(self, work: Work, splits: tuple[int, ...]) -> bool:
         """Whether the splits are known to have little to move. Asked before Spark starts."""
@@ -119,7 +122,7 @@ class NativeKind(SourceKind):
         given_up = self._connector.recheck([(k, old.splits[k]) for k in work.to_do])
         return replace(work, given_up=frozenset(given_up))
 
-    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
+    def frame(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> RecordFrame:
         to_do = [(k, work.plan.splits[k], work.resume_point(k)) for k in splits]
         return self._connector.read(self._session.spark, to_do)
 
@@ -172,7 +175,7 @@ class PollKind(SourceKind):
             raise ConfigError({"tasks.max": [text]}, self._settings.name)
         return configs
 
-    def frame(self, work: Work, splits: tuple[int, ...], deadline: float | None) -> RecordFrame:
+    def frame(self, work: Work, splits: tuple[int, ...], max_duration_s: float | None) -> RecordFrame:
         configs, max_records = self._configs(), self._settings.max_records
         count = len(configs)
         settings = PollSettings(
@@ -181,10 +184,8 @@ class PollKind(SourceKind):
             offsets=work.view.offsets,
             shapes=self._connector.shapes(),
             headers=HeaderStage.of(converter_of(self._settings, "header")),
-            max_records=tuple(
-                None if max_records is None else max_records // count + (n < max_records % count) for n in range(count)
-            ),
-            deadline_epoch_s=deadline,
+            max_records=tuple(_share(max_records, count, n) for n in range(count)),
+            max_duration_s=max_duration_s,
             plan_id=work.plan.plan_id,
             stop_timeout_s=int(self._settings.worker.get("task.shutdown.graceful.timeout.ms")) / 1000,
         )
@@ -192,3 +193,8 @@ class PollKind(SourceKind):
 
     def offsets(self, work: Work, reports: list[SplitReport]) -> list[NewOffset]:
         return [NewOffset(partition, offset) for report in reports for partition, offset in report.offsets]
+
+
+def _share(max_records: int | None, count: int, n: int) -> int | None:
+    """How many records task n may deliver: at least one, else it would never get on."""
+    return None if max_records is None else max(1, max_records // count + (n < max_records % count))

@@ -15,10 +15,11 @@ import pyarrow as pa
 from airflow_kconnect.connect.connector.source import Offset, RecordShapes
 from airflow_kconnect.connect.connector.task import SourceTask, SourceTaskContext
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
-from airflow_kconnect.connect.error_cells import PADDING, error_cell, stage_prefix
+from airflow_kconnect.connect.error_cells import END, PADDING, error_cell, stage_prefix
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
+from airflow_kconnect.connect.run_end import Left
 from airflow_kconnect.runtime.conversion.header_stage import RAW, HeaderStage
 from airflow_kconnect.runtime.source import cells
 from airflow_kconnect.runtime.source.acknowledgements import AckReader
@@ -37,6 +38,7 @@ class PollSettings:
     """What the polling ends share; pickled into the tasks.
 
     :param max_records: per task, or None.
+    :param max_duration_s: for how long each task may poll, counted from its first poll; None: no limit.
     :param stop_timeout_s: how long to wait for the final commit before `SourceTask.stop`.
     :param headers: writes the values of headers; otherwise they must be bytes.
     """
@@ -46,7 +48,7 @@ class PollSettings:
     offsets: Mapping[str, Offset]
     shapes: RecordShapes
     max_records: tuple[int | None, ...]
-    deadline_epoch_s: float | None
+    max_duration_s: float | None
     plan_id: str
     stop_timeout_s: float
     headers: HeaderStage = RAW
@@ -124,6 +126,8 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
                     yield _arrow(columns, settings.shapes, records, settings.headers, settings.task_class.__name__)
                 else:
                     yield from _padding(columns)
+            if task.bound is not None:
+                yield _batch_of_cell(columns, f"{END}{task.bound}")
         except ConnectError as error:
             yield _error_batch(columns, error)
         except Exception as error:  # the task is the user's code: any error it raises is the run's result
@@ -153,6 +157,8 @@ class _HostedTask:
         self._task = settings.task_class()
         self._uncommitted: deque[SourceRecord] = deque()
         self._acknowledged = 0
+        self.bound: Left | None = None
+        """What has ended the polling before the task had caught up."""
 
     def batches(self) -> Generator[list[SourceRecord], None, None]:
         """The polled records, in lists; an empty list: pass on now what Spark may still hold."""
@@ -168,11 +174,13 @@ class _HostedTask:
         threading.Thread(target=self._close, name="task-close", daemon=True).start()
 
     def _poll_all(self) -> Iterator[list[SourceRecord]]:
-        """At least one poll: tasks of a later wave begin after the deadline, and clocks may differ."""
+        """Poll until the task has caught up, or a bound is reached."""
         left = self._settings.max_records[self._index]
         waiting: list[SourceRecord] = []
         held, handed, last_s = False, 0, time.monotonic()
-        while left != 0:
+        limit_s = self._settings.max_duration_s
+        end_s = None if limit_s is None else last_s + limit_s
+        while True:
             polled = self._task.poll()
             if polled is None:
                 break
@@ -192,14 +200,11 @@ class _HostedTask:
                     yield []
                     held = False
                 handed, last_s = 0, now
-            if self._deadline_is_over():
+            if left == 0 or (end_s is not None and now >= end_s):
+                self.bound = Left.MAX_RECORDS if left == 0 else Left.MAX_DURATION
                 break
         if waiting:
             yield waiting
-
-    def _deadline_is_over(self) -> bool:
-        deadline = self._settings.deadline_epoch_s
-        return deadline is not None and time.time() >= deadline
 
     def _acknowledge(self) -> bool:
         """Call back for committed records; returns whether there will be no more."""
@@ -302,6 +307,10 @@ def _padding(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _error_batch(columns: pa.Schema, error: ConnectError) -> pa.RecordBatch:
-    only = {"error": [error_cell(error)]}
+    return _batch_of_cell(columns, error_cell(error))
+
+
+def _batch_of_cell(columns: pa.Schema, error: str) -> pa.RecordBatch:
+    only = {"error": [error]}
     arrays = [pa.array(only.get(field.name, [None]), field.type) for field in columns]
     return pa.RecordBatch.from_arrays(arrays, schema=columns)

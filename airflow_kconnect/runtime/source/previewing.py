@@ -6,12 +6,12 @@ job's Spark; the connector learns of no commit.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.connector.source import SourceConnector
+from airflow_kconnect.connect.error_cells import PADDING
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.run import RecordsShown
 from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -55,7 +55,7 @@ class SourcePreview:
             splits = work.to_do
             records = []
             if splits:
-                frame = self._kind.frame(work, splits, time.time() + _POLLED_FOR_S)
+                frame = self._kind.frame(work, splits, _POLLED_FOR_S)
                 records = steps_of(self._plan, self._kept(frame, self._session.spark), is_sink=False)
         return {"transformations": transformations_of(self._plan), "records": records}
 
@@ -84,7 +84,8 @@ class SourcePreview:
         for key, value in INTERPRETED.items():
             spark.conf.set(key, value)
         frame = with_error_column(frame)
-        rows = frame.df.withColumn("n", F.monotonically_increasing_id()).limit(self._shown.most)
+        records = frame.df.where(~F.coalesce(F.col("error").startswith(PADDING), F.lit(False)))
+        rows = records.withColumn("n", F.monotonically_increasing_id()).limit(self._shown.most)
         return replace(frame, df=rows.localCheckpoint(), carried=(*frame.carried, "n"))
 
 

@@ -15,6 +15,7 @@ from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.connect.run_end import Left, left_by_plan
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.partitions import partition_of
@@ -73,7 +74,8 @@ class SourceRun:
         self._key = converter_of(settings, "key")
         self._value = converter_of(settings, "value")
         self._header = converter_of(settings, "header")
-        self._deadline: float | None = None  # runs from the first split on, seconds since the epoch
+        # Of native splits, from the first on, in seconds since the epoch. Each Python task has one of its own.
+        self._deadline: float | None = None
         self._chain = Chain.from_props(settings.config.props)
         self._fence = SourceFence(
             settings.clients, settings.group_id, settings.offsets_name, exactly_once=settings.exactly_once
@@ -92,11 +94,11 @@ class SourceRun:
         self._phases.enter("connecting")
         self._admin.check_reachable()
         self._lost.check_exists()
+        if self._settings.dry_run:
+            return self._dry_run()
         partitions = ensure_offset_topic(self._admin, self._settings.worker, self._settings.offset_topic)
         failpoint("before-fencing")
         self._phases.enter("fencing")
-        if self._settings.dry_run:
-            return self._dry_run(partitions)
         with self._fence.driver("driver") as producer, self._kind:  # 2
             failpoint("before-claim")
             view = OffsetView(self._settings.offsets_name)
@@ -112,7 +114,7 @@ class SourceRun:
             outcomes = [outcome]
             while self._has_more(outcome):
                 view.read(self._log, range(partitions))
-                claim, outcome = self._carry_out(producer, claim, view, partitions)
+                claim, outcome = self._carry_out(producer, claim, view, partitions, again=True)
                 outcomes.append(outcome)
             return self._report(outcomes)
 
@@ -122,14 +124,17 @@ class SourceRun:
         return last.work.cut and in_time and all(report.done for report in last.reports)
 
     def _carry_out(
-        self, producer: CommittingProducer, claim: Claim, view: OffsetView, partitions: int
+        self, producer: CommittingProducer, claim: Claim, view: OffsetView, partitions: int, *, again: bool = False
     ) -> tuple[Claim, PlanOutcome]:
-        """Steps 4 to 8; returns the claim to continue with."""
+        """Steps 4 to 8; returns the claim to continue with.
+
+        :param again: whether it is not the run's first plan.
+        """
         self._phases.enter("planning")
         work = self._work(view)  # 4
         if work.plan.tasks == 0:
-            if view.plan is not None and not self._kind.poll:
-                claim = self._commit(producer, work, claim, [], partitions)  # it ends the plan that was dropped
+            if again or (view.plan is not None and not self._kind.poll):
+                claim = self._commit(producer, work, claim, [], partitions)  # it ends the claim, and a dropped plan
             return claim, PlanOutcome(work, offsets=[NewOffset(*committed) for committed in view.committed()])
         if not work.resumed:
             self._write_plan(producer, work.plan, partitions)
@@ -141,19 +146,23 @@ class SourceRun:
         failpoint("before-tasks")
         reports, read = self._move(work, claim, partitions)  # 5-7
         self._phases.enter("committing offsets")
-        self._reconcile(reports, read)
+        read = self._reconcile(reports, read)
         failpoint("before-final-commit")
         if work.needs_plan(reports):
             return claim, PlanOutcome(work, reports, read)
         offsets = self._kind.offsets(work, reports)
+        work = work.continued(
+            offsets, bounded=self._settings.max_records is not None or self._settings.replay is not None
+        )
         claim = self._commit(producer, work, claim, offsets, partitions)  # 8
         failpoint("after-final-commit")
         return claim, PlanOutcome(work, reports, read, offsets)
 
-    def _dry_run(self, partitions: int) -> RunReport:
-        """Plan, and report the plan; fences no run."""
+    def _dry_run(self) -> RunReport:
+        """Plan, and report the plan; fences no run and creates nothing."""
         with self._kind:
             self._phases.enter("planning")
+            partitions = self._admin.partitions(self._settings.offset_topic)  # none without the topic
             view = read_view(self._log, self._settings.offsets_name, partitions)
             self._lost.check_view(view)
             work = self._kind.plan(view)
@@ -190,9 +199,10 @@ class SourceRun:
         if not splits:
             return [], 0
         settings, spark = self._settings, self._session.spark
-        if self._deadline is None and settings.max_duration_ms is not None:
-            self._deadline = time.time() + settings.max_duration_ms / 1000
-        deadline, view = self._deadline, work.view
+        limit_ms, view = settings.max_duration_ms, work.view
+        if self._deadline is None and limit_ms is not None and not self._kind.poll:
+            self._deadline = time.time() + limit_ms / 1000
+        deadline = self._deadline
         pointer = PlanPointer(
             settings.offsets_name,
             settings.offset_topic,
@@ -209,7 +219,7 @@ class SourceRun:
             self._key.serving(host),
             self._value.serving(host),
         ):
-            frame = self._kind.frame(work, splits, deadline)
+            frame = self._kind.frame(work, splits, None if limit_ms is None else limit_ms / 1000)
             counted, count = observed(frame.df, padded=self._kind.poll)
             frame = self._transformed(frame.with_df(counted))
             later = batch_encodings(frame, self._key, self._value)
@@ -274,9 +284,10 @@ class SourceRun:
         supported = self._connector.exactly_once_support(settings.config.props) is ExactlyOnceSupport.SUPPORTED
         return "exactly_once" if settings.exactly_once and supported else "at_least_once"
 
-    def _reconcile(self, reports: list[SplitReport], read: int) -> None:
+    def _reconcile(self, reports: list[SplitReport], read: int) -> int:
         """Everything that was read must be accounted for, or the run fails before the offsets are committed.
 
+        :returns: how many records count as read; what came after the end of `kconnect.max.duration.ms` does not.
         :raises InternalError: records are missing.
         """
         accounted = sum(report.handled + report.already_done for report in reports)
@@ -286,6 +297,7 @@ class SourceRun:
                 f"connector {self._settings.name}: {read} records were read but {accounted} are accounted for;"
                 " the source offsets were not committed"
             )
+        return accounted
 
     def _commit(
         self, producer: CommittingProducer, work: Work, claim: Claim, offsets: list[NewOffset], partitions: int
@@ -354,11 +366,24 @@ class SourceRun:
             replay=str(settings.replay) if settings.replay else None,
             splits=sum(work.plan.tasks for work in works),
             resumed_plan=works[0].resumed,
-            complete=all(report.done for report in reports) and not last.notes.get("more") and not given_up,
+            incomplete=[*self._left(outcomes[-1], reports, given_up=bool(last.given_up))],
             notes=notes,
             warnings=list(settings.config.warnings),
             durations_s=self._phases.durations(),
         )
+
+    def _left(self, last: PlanOutcome, reports: list[SplitReport], *, given_up: bool) -> list[Left]:
+        """Why the run is not complete."""
+        settings, work = self._settings, last.work
+        if settings.dry_run and work.plan.tasks:
+            return [Left.DRY_RUN]
+        left = [Left(bound) for bound in sorted({report.bound for report in reports if report.bound})]
+        if not all(report.done for report in reports):
+            left.append(Left.MAX_DURATION)
+        left += left_by_plan(work.notes, max_records=settings.max_records, given_up=given_up)
+        # The rest of a replay's interval is in its plan, if no bound had cut it.
+        is_whole = settings.replay is not None and settings.max_records is None
+        return left or ([Left.RESUMED] if work.resumed and not is_whole and work.plan.splits else [])
 
 
 def with_topic_suffix(frame: RecordFrame, suffix: str) -> RecordFrame:

@@ -16,6 +16,7 @@ class SplitReport:
     :param already_done: rows that an earlier attempt had committed and that were skipped.
     :param topics: where records were written, including those of earlier attempts of the split.
     :param offsets: (source partition, offset) pairs committed by a poll task.
+    :param bound: what has ended a poll task before it had caught up: a value of `run_end.Left`.
     """
 
     split: int
@@ -27,6 +28,7 @@ class SplitReport:
     done: bool = False
     topics: list[str] = field(default_factory=list)
     offsets: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
+    bound: str | None = None
     error: dict[str, Any] | None = None
 
     @property

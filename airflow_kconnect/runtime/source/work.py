@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.connector.source import Offset, ResumePoint
@@ -62,6 +62,15 @@ class Work:
     def begun(self) -> bool:
         """Whether anything of the plan is committed."""
         return any(marker.plan_id == self.plan.plan_id for marker in self.view.markers.values())
+
+    def continued(self, offsets: list[NewOffset], *, bounded: bool) -> Work:
+        """The same; when an earlier run had planned it, with what has come since then, and perhaps more, still to plan.
+
+        :param offsets: those after it. Without any, as after a whole copy, another plan would begin from scratch.
+        :param bounded: whether the run moves no more than one plan.
+        """
+        more = self.resumed and not bounded and any(new.offset is not None for new in offsets)
+        return replace(self, cut=self.cut or more)
 
     @property
     def topics_before(self) -> set[str]:

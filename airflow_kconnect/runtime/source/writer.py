@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from confluent_kafka import KafkaError, KafkaException
 
-from airflow_kconnect.connect.error_cells import PADDING, pack_error
+from airflow_kconnect.connect.error_cells import END, PADDING, pack_error
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import error_of, translated
@@ -197,7 +197,10 @@ class ChunkedWriter:
     def _records_of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The batch without its padding, encoded."""
         if "error" in batch.schema.names and batch.column("error").null_count < batch.num_rows:
-            batch = batch.filter(pc.fill_null(pc.not_equal(batch.column("error"), PADDING), True))
+            padding = pc.fill_null(pc.starts_with(batch.column("error"), PADDING), False)
+            for text in pc.unique(batch.column("error").filter(padding)).to_pylist():
+                self._report.bound = text.removeprefix(END) if text.startswith(END) else self._report.bound
+            batch = batch.filter(pc.invert(padding))
         return encoded_batch(batch, self._settings.encodings, self._settings.constant_topic)
 
     def _refuse_errors_of_reading(self, batch: pa.RecordBatch) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run_end import distance, run_start
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, LogRecord
@@ -87,8 +88,9 @@ def _status(
 def _lag(admin: PollingAdmin, committed: Mapping[TopicPartition, int]) -> int:
     """Partitions of deleted topics have no lag."""
     sizes = admin.partitions_of({tp.topic for tp in committed})
-    ends = admin.committed_ends([tp for tp in committed if tp.partition < sizes.get(tp.topic, 0)])
-    return sum(max(end - committed[tp], 0) for tp, end in ends.items())
+    bounds = admin.bounds([tp for tp in committed if tp.partition < sizes.get(tp.topic, 0)])
+    starts = {tp: run_start(committed[tp], *bound, latest=False) for tp, bound in bounds.items()}
+    return sum(distance(starts[tp], bound.log_end) for tp, bound in bounds.items())
 
 
 def _offset_topic(

@@ -16,6 +16,7 @@ from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run_end import distance, run_start
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin_answers import Bounds
@@ -55,12 +56,12 @@ class PartitionPosition:
         """How many records a run would read; counted in offsets, as everywhere in Kafka, so transaction markers are
         included.
         """
-        return max(self.end - self.start, 0)
+        return distance(self.start, self.end)
 
     @property
     def unread(self) -> int:
         """Lag as Kafka's tools count it: includes what an open transaction holds back."""
-        return max(self.log_end - self.start, 0)
+        return distance(self.start, self.log_end)
 
 
 @dataclass(frozen=True)
@@ -217,11 +218,9 @@ class ConnectorPositions:
         return records.offsets() | committed
 
     def _partition(self, topic_partition: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
-        """Where a run would begin. What a run would reject counts as unread: so a run is started, which reports why."""
-        start, (begin, end, log_end) = committed, bounds
-        if start is None or not begin <= start <= log_end:
-            start = end if self._props.get("consumer.override.auto.offset.reset") == "latest" else begin
-        return PartitionPosition(topic_partition, committed, start, end, log_end)
+        latest = self._props.get("consumer.override.auto.offset.reset") == "latest"
+        start = run_start(committed, *bounds, latest=latest)
+        return PartitionPosition(topic_partition, committed, start, bounds.end, bounds.log_end)
 
 
 def _of_group(group: str) -> str:

@@ -57,6 +57,18 @@ def test_bound_by_records_is_shared_by_the_tasks(run_here: Run) -> None:
     assert run_here(_source(**{"kconnect.max.records": "101"})).records["written"] == 101
 
 
+def test_a_run_that_a_bound_has_ended_is_not_complete_and_each_task_gets_on(run_here: Run) -> None:
+    bounded = _source(**{"tasks.max": "4", "max.seqno": "0", "kconnect.max.records": "3"})
+    report = run_here(bounded)
+    assert (report.incomplete, len(report.offsets), report.records["written"]) == (["max_records"], 4, 4)
+    assert run_here({**bounded, "kconnect.max.records": "9"}).complete
+
+
+def test_a_bound_on_time_begins_with_the_first_poll(run_here: Run) -> None:
+    report = run_here(_source(**{"throughput": "2", "tasks.max": "1", "kconnect.max.duration.ms": "1500"}))
+    assert (report.complete, report.incomplete, report.records["written"] > 0) == (False, ["max_duration"], True)
+
+
 def test_task_hears_of_every_commit_before_it_is_stopped(run_here: Run, tmp_path: Path) -> None:
     config = _source(**{"log.file": str(tmp_path / "log"), "tasks.max": "1"})
     run_here(config)

@@ -239,7 +239,7 @@ class TestRunReport:
 
     def test_the_summary_of_a_bounded_run_says_that_there_is_more(self) -> None:
         report = RunReport(**{**self.REPORT.as_dict(), "complete": False})
-        assert report.summary().endswith("(exactly_once, more to do)")
+        assert report.summary().endswith("(exactly_once, not complete)")
 
     def test_a_report_survives_json(self) -> None:
         assert RunReport(**json.loads(json.dumps(self.REPORT.as_dict()))) == self.REPORT

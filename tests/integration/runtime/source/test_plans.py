@@ -61,7 +61,8 @@ class TestUnderADuration:
         self, begun: dict[str, str], numbered: NumberedFile, bootstrap: str, run_here: Run
     ) -> None:
         stopped = run_here({**begun, "kconnect.max.duration.ms": "1"})
-        assert (stopped.complete, stopped.offsets) == (False, [])
+        assert (stopped.incomplete, stopped.offsets) == (["max_duration"], [])
+        assert stopped.records["read"] == stopped.records["written"] + stopped.records["already_done"]
         assert run_here(begun).complete
         expected = [b"x" * 5000, *numbered.expected()]
         assert missing_and_doubled(expected, read_values(bootstrap, begun["topic"])) == (set(), [])
@@ -148,6 +149,38 @@ class TestManyFiles:
         expected = [f"line-{n}".encode() for n in range(11)]
         assert missing_and_doubled(expected, read_values(bootstrap, config["topic"])) == (set(), [])
         assert (report.complete, report.splits, report.records["written"], len(report.offsets)) == (True, 11, 11, 11)
+
+    def test_a_run_that_finishes_the_plan_of_a_killed_one_moves_what_that_did_not_hold(
+        self,
+        config: dict[str, str],
+        run_here: Run,
+        bootstrap: str,
+        monkeypatch: pytest.MonkeyPatch,
+        interrupted: Interrupted,
+    ) -> None:
+        monkeypatch.setattr(source_kinds, "SPLITS_PER_PLAN", 4)
+        with interrupted("before-final-commit"):
+            run_here(config)
+        report = run_here(config)
+        assert (report.resumed_plan, report.complete, len(report.offsets)) == (True, True, 11)
+        assert len(read_values(bootstrap, config["topic"])) == 11
+
+    def test_under_a_bound_of_records_it_only_finishes_that_plan_and_says_so(
+        self, config: dict[str, str], run_here: Run, bootstrap: str, interrupted: Interrupted
+    ) -> None:
+        bounded = {**config, "kconnect.max.records": "5"}
+        with interrupted("before-final-commit"):
+            run_here(bounded)
+        report = run_here(bounded)
+        assert (report.resumed_plan, report.incomplete) == (True, ["resumed"])
+        assert run_here(config).complete
+        assert len(read_values(bootstrap, config["topic"])) == 11
+
+    def test_a_dry_run_creates_no_topic(self, config: dict[str, str], run_here: Run, bootstrap: str) -> None:
+        offsets = unique("offsets")
+        report = run_here({**config, "offsets.storage.topic": offsets}, dry_run=True)
+        assert (len(report.notes["would_read"]), report.incomplete) == (11, ["dry_run"])
+        assert offsets not in AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=10).topics
 
     def test_a_replay_is_one_plan(
         self, config: dict[str, str], run_here: Run, bootstrap: str, monkeypatch: pytest.MonkeyPatch

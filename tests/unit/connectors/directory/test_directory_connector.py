@@ -99,8 +99,11 @@ class TestConfig:
 
 
 class TestCheck:
-    def test_makes_the_directory(self, tmp_path: Path) -> None:
-        connector(tmp_path / "a" / "b").check()
+    def test_the_directory_is_made_when_a_run_begins_to_write(self, tmp_path: Path) -> None:
+        made = connector(tmp_path / "a" / "b")
+        made.check()
+        assert not (tmp_path / "a").exists()
+        made.prepare({})
         assert (tmp_path / "a" / "b").is_dir()
 
     @pytest.mark.parametrize("below", ["", "folder"])

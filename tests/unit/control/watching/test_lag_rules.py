@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.control.watching.lags import _can_be_asked, _unread, sinks_of
+from airflow_kconnect.control.watching.lags import _can_be_asked, _lag, sinks_of
 from airflow_kconnect.kafka.admin_answers import Bounds
 
 BOUNDS = Bounds(begin=10, end=20, log_end=25)
@@ -13,18 +13,18 @@ BOUNDS = Bounds(begin=10, end=20, log_end=25)
 @pytest.mark.parametrize(
     ("committed", "latest", "lag"),
     [
-        (15, False, 5),
-        (20, False, 0),
-        (22, False, 0),  # an open transaction: not readable yet
-        (None, False, 10),
-        (None, True, 0),
-        (5, False, 10),  # the records were deleted: a run begins where there are some
-        (99, False, 10),
-        (99, True, 0),
+        (15, False, 10),
+        (20, False, 5),  # of open transactions
+        (22, False, 3),
+        (None, False, 15),
+        (None, True, 5),
+        (5, False, 15),  # the records were deleted: a run begins where there are some
+        (99, False, 15),
+        (99, True, 5),
     ],
 )
-def test_lag_is_what_a_run_would_read(committed: int | None, latest: bool, lag: int) -> None:
-    assert _unread(committed, BOUNDS, latest=latest) == lag
+def test_lag_is_counted_to_the_end_of_the_log_as_by_kafkas_tools(committed: int | None, latest: bool, lag: int) -> None:
+    assert _lag(committed, BOUNDS, latest=latest) == lag
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from airflow_kconnect.connect.connector.source import ResumePoint
-from airflow_kconnect.connect.error_cells import DROPPED, PADDING, error_cell, stage_prefix
+from airflow_kconnect.connect.error_cells import DROPPED, END, PADDING, error_cell, stage_prefix
 from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connectors.file.reading import read_split
 from airflow_kconnect.runtime.bad_records import ErrorHandling
@@ -94,6 +94,11 @@ class TestTransactions:
         batch = lines(1, 2, error=PADDING)
         writing = Writing(poll=False).write(batch, batch.slice(1))
         assert (writing.values, writing.report.handled) == ([b"line-1"], 1)
+
+    def test_the_last_padding_says_which_bound_has_ended_the_task(self) -> None:
+        end = lines(2, 3, error=f"{END}max_records").slice(1, 1)
+        writing = Writing().write(lines(1), end)
+        assert (writing.values, writing.report.bound, writing.report.handled) == ([b"line-1"], "max_records", 1)
 
     def test_a_failed_commit_is_not_repeated(self) -> None:
         producer = NoCommit()

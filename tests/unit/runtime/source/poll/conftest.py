@@ -41,7 +41,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., P
             "offsets": {ID: {"n": 41}},
             "shapes": SHAPES,
             "max_records": (None,),
-            "deadline_epoch_s": None,
+            "max_duration_s": None,
             "plan_id": "plan",
             "stop_timeout_s": 5.0,
         }

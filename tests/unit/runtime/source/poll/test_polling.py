@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.run_end import Left
+from airflow_kconnect.runtime.source.kinds import _share
 from airflow_kconnect.runtime.source.poll import _HostedTask
 from tests.support.connectors.scripted_task import MakeSettings, Scripted, numbers, records
 
@@ -41,7 +44,7 @@ class TestPolling:
 
     @pytest.mark.parametrize(
         ("max_records", "expected"),
-        [(0, []), (1, [[1]]), (2, [[1, 2]]), (3, [[1, 2, 3]]), (4, [[1, 2, 3, 4]]), (9, [[1, 2, 3, 4]])],
+        [(1, [[1]]), (2, [[1, 2]]), (3, [[1, 2, 3]]), (4, [[1, 2, 3, 4]]), (9, [[1, 2, 3, 4]])],
         ids=str,
     )
     def test_at_most_that_many_records(
@@ -55,8 +58,42 @@ class TestPolling:
         list(_HostedTask(settings(max_records=(2,)), 0).batches())
         assert calls.count("poll") == 1
 
-    def test_after_the_deadline_a_task_is_polled_once(self, scripted: Scripted, settings: MakeSettings) -> None:
-        """So that each run gets on: a task may have had to wait for a core, and its clock may be ahead."""
+    def test_after_its_time_a_task_is_not_polled_again(self, scripted: Scripted, settings: MakeSettings) -> None:
         scripted(records(1), records(2))
-        batches = _HostedTask(settings(deadline_epoch_s=time.time() - 1), 0).batches()
-        assert numbers(batches) == [[1]]
+        assert numbers(_HostedTask(settings(max_duration_s=0), 0).batches()) == [[1]]
+
+    def test_its_time_begins_with_its_first_poll(
+        self, scripted: Scripted, settings: MakeSettings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        scripted(records(1), records(2), None)
+        task = _HostedTask(settings(max_duration_s=60), 0)
+        start = time.monotonic() + 3600
+        monkeypatch.setattr(time, "monotonic", lambda: start)
+        assert numbers(task.batches()) == [[1, 2]]
+
+    @pytest.mark.parametrize(
+        ("bounds", "bound"),
+        [
+            ({}, None),
+            ({"max_records": (9,), "max_duration_s": 60}, None),
+            ({"max_records": (1,)}, Left.MAX_RECORDS),
+            ({"max_duration_s": 0}, Left.MAX_DURATION),
+        ],
+    )
+    def test_a_task_knows_which_bound_has_ended_it(
+        self, scripted: Scripted, settings: MakeSettings, bounds: dict[str, Any], bound: Left | None
+    ) -> None:
+        scripted(records(1, 2), None)
+        task = _HostedTask(settings(**bounds), 0)
+        list(task.batches())
+        assert task.bound is bound
+
+
+@pytest.mark.parametrize(
+    ("max_records", "count", "shares"),
+    [(None, 2, [None, None]), (101, 2, [51, 50]), (3, 4, [1, 1, 1, 1]), (0, 2, [1, 1])],
+)
+def test_each_task_may_deliver_at_least_one_record(
+    max_records: int | None, count: int, shares: list[int | None]
+) -> None:
+    assert [_share(max_records, count, n) for n in range(count)] == shares
