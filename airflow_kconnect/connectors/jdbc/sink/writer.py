@@ -159,14 +159,14 @@ class JdbcWriter(SplitWriter):
         return batch.filter(pc.greater_equal(offsets, self._at))
 
     def _pieces(self, batch: pa.RecordBatch) -> Iterator[_Piece]:
-        """Rows of one table and layout; those of a table come in order."""
-        import pyarrow.compute as pc
-
+        """Rows of one table and layout; those of a table come in order, whatever their topics are."""
         topics = batch.column("topic").dictionary_encode()
-        for number, topic in enumerate(topics.dictionary.to_pylist() or [None]):
-            several = len(topics.dictionary) > 1
-            rows = batch.filter(pc.equal(topics.indices, number)) if several else batch
-            table = self._table(self._split.topic if topic is None else topic)
+        of_topics = [
+            self._table(self._split.topic if t is None else t) for t in topics.dictionary.to_pylist() or [None]
+        ]
+        tables = list(dict.fromkeys(of_topics))
+        for table in tables:
+            rows = batch if len(tables) == 1 else batch.filter(_are_of(table, of_topics, topics))
             for part, first, count in _runs(rows.column("part")):
                 yield table, part, self._parts[part], rows.slice(first, count)
 
@@ -205,6 +205,13 @@ class JdbcWriter(SplitWriter):
                 else:
                     for statement in changes:
                         self._connection.cursor().execute(statement)
+
+
+def _are_of(table: Table, of_topics: list[Table], topics: pa.DictionaryArray) -> pa.Array:
+    """Which rows belong to a table."""
+    import pyarrow as pa
+
+    return pa.array([of_topic == table for of_topic in of_topics]).take(topics.indices)
 
 
 def _narrowed(rows: pa.RecordBatch, part: int, layout: RowLayout, narrower: RowLayout) -> pa.RecordBatch:
