@@ -114,6 +114,8 @@ class Converter(ABC):
     for_headers_only: ClassVar[bool] = False
     converts_headers: ClassVar[bool] = False
     """Whether it may be a `header.converter`, too: it has a `header_codec`."""
+    reads_anything: ClassVar[bool] = False
+    """Whether no bytes are an error: then it does not run where its result is not used."""
     writes_by_topic: ClassVar[bool] = False
     """Whether the bytes depend on the record's topic: such a converter writes by `encode_for` only."""
 

@@ -18,6 +18,7 @@ class ByteArrayConverter(OneShapeConverter):
     """``org.apache.kafka.connect.converters.ByteArrayConverter``."""
 
     shape = Shape(OPTIONAL_BYTES_SCHEMA)
+    reads_anything = True
 
     def check(self, shape: Shape) -> None:
         if problem := _problem(shape):

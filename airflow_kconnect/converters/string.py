@@ -17,6 +17,7 @@ class StringConverter(OneShapeConverter):
     """``org.apache.kafka.connect.storage.StringConverter``."""
 
     shape = Shape(OPTIONAL_STRING_SCHEMA)
+    reads_anything = True
 
     @classmethod
     def config(cls) -> ConfigDef:

@@ -157,7 +157,8 @@ class NativeSinkConnector(SinkConnector):
     """Whether the splits of a partition must be committed in order by one writer; else they run in parallel."""
 
     needs: frozenset[str] = frozenset({"key", "timestamp", "headers"})
-    """Which parts of a record, besides its value, `render` uses; reading each of them has a cost.
+    """Which parts of a record, besides its value, `render` uses; reading each of them has a cost. Keys and headers that
+    their converters cannot read make a bad record in any case.
 
     ``topic`` is one too: the frame then carries the column ``read_from``, the topic before any transformation.
     """

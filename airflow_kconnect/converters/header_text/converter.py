@@ -18,6 +18,7 @@ class SimpleHeaderConverter(Converter):
 
     for_headers_only = True
     converts_headers = True
+    reads_anything = True
 
     @classmethod
     def config(cls) -> ConfigDef:

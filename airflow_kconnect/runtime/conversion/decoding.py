@@ -117,11 +117,18 @@ def _size(schema: ConnectSchema | None) -> int:
 
 
 def decoded_frame(
-    rows: DataFrame, key: PartDecoder | None, value: PartDecoder, carried: tuple[str, ...] = ()
+    rows: DataFrame,
+    key: PartDecoder | None,
+    value: PartDecoder,
+    carried: tuple[str, ...] = (),
+    *,
+    keeps_key: bool = True,
 ) -> RecordFrame:
     """Rows of `sink.reader.read_splits` as a record frame; stages in Connect's order: key, then value.
 
+    :param key: None: it is not used, and cannot be wrong.
     :param carried: other columns that are passed through.
+    :param keeps_key: whether the key is used; else only its errors count.
     """
     from pyspark.sql import functions as F
 
@@ -134,7 +141,7 @@ def decoded_frame(
     return RecordFrame(
         rows,
         value=value_union,
-        key=key_union,
+        key=key_union if keeps_key else ABSENT,
         timestamp="timestamp" if "timestamp" in rows.columns else None,
         headers="headers" if "headers" in rows.columns else None,
         carried=("kafka_offset", "error", *carried),

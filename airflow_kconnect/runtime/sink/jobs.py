@@ -12,6 +12,7 @@ from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.kafka.headers import headers_of_all
 from airflow_kconnect.runtime.conversion.decoding import PartDecoder, decoded_frame, unknown_even_then
 from airflow_kconnect.runtime.conversion.encoding import converter_of
+from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.conversion.schema_ids import part_of
 from airflow_kconnect.runtime.dead_letters import as_before, original_in_kafka
 from airflow_kconnect.runtime.process.progress import ProgressAddress
@@ -71,9 +72,13 @@ class SinkJobs:
         self._settings, self._kind, self._dead_letters = settings, kind, dead_letters
         self._consumer_config = dict(consumer_config)
         self._header = converter_of(settings, "header")
+        self._checked_headers = None if self._header.reads_anything else HeaderStage.of(self._header)
         self._chain = Chain.from_props(settings.config.props)
         self._columns = self._needed_columns()
-        self._key = PartDecoder("key", converter_of(settings, "key")) if "key" in self._columns else None
+        self._keeps_key = "key" in self._columns
+        # As in Connect, a key that cannot be read makes a bad record, whether the sink uses keys or not.
+        key = converter_of(settings, "key")
+        self._key = PartDecoder("key", key) if self._keeps_key or not key.reads_anything else None
         self._value = PartDecoder("value", converter_of(settings, "value"))
         self._decoders = [(part, d) for part, d in (("key", self._key), ("value", self._value)) if d is not None]
         self._record_bytes = _UNKNOWN
@@ -130,16 +135,18 @@ class SinkJobs:
 
     def _plain_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> DataFrame | None:
         """A job without Catalyst, if the connector and everything read so far allow it."""
-        if self._needs_spark or self._dead_letters or self._chain.links:
+        if self._needs_spark or self._dead_letters or self._chain.links or self._checked_headers:
             return None
-        if not all(decoder.parsers for _, decoder in self._decoders):
+        used_key = self._key if self._keeps_key else None
+        if not all(decoder.parsers for decoder in (used_key, self._value) if decoder is not None):
             return None
-        renderer = self._kind.renderer(self._key.shapes if self._key else (), self._value.shapes)
+        renderer = self._kind.renderer(used_key.shapes if used_key else (), self._value.shapes)
         if renderer is None:
             return None
         reader = self._reader(splits, frozenset(), keeps_parsed=False)
         writers = self._kind.writers(None, len(splits))
-        return plain_sink(spark, reader, renderer, self._writing(splits, writers, progress))
+        writing = self._writing(splits, writers, progress)
+        return plain_sink(spark, reader, renderer, writing, keeps_key=self._keeps_key)
 
     def _catalyst_job(self, spark: SparkSession, splits: list[SinkSplit], progress: ProgressAddress) -> Job:
         reader = self._reader(splits, self._columns, keeps_parsed=self._settings.errors.reports or self._dead_letters)
@@ -169,7 +176,13 @@ class SinkJobs:
         headers = {part: header for _, decoder in self._decoders for part, header in decoder.id_headers.items()}
         columns = columns.union(*(decoder.columns for _, decoder in self._decoders))
         return ReaderSettings(
-            self._consumer_config, tuple(splits), columns, parsers, keeps_parsed=keeps_parsed, id_headers=headers
+            self._consumer_config,
+            tuple(splits),
+            columns,
+            parsers,
+            keeps_parsed=keeps_parsed,
+            id_headers=headers,
+            checked_headers=self._checked_headers,
         )
 
     def _writing(
@@ -198,7 +211,7 @@ class SinkJobs:
             rows = as_before(rows, self.own_topics)
         if errors.reports:
             rows = rows.withColumn("original", original_in_kafka(with_topic_partition=self._dead_letters))
-        frame = decoded_frame(rows, self._key, self._value, carried)
+        frame = decoded_frame(rows, self._key, self._value, carried, keeps_key=self._keeps_key)
         scope = Scope(is_sink=True, header_converter=self._header)
         frame = self._chain.apply(frame, scope)
         if self._kind.unwraps_change_events and has_change_events(frame):

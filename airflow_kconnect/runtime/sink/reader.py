@@ -23,7 +23,8 @@ from airflow_kconnect.connect.errors import ConnectError, RetriableError
 from airflow_kconnect.converters.base import BatchParser
 from airflow_kconnect.converters.id_header import IdHeader
 from airflow_kconnect.kafka.errors import translate, translated
-from airflow_kconnect.kafka.headers import UNREADABLE, headers_of_all
+from airflow_kconnect.kafka.headers import UNREADABLE, Headers, headers_of_all
+from airflow_kconnect.runtime.conversion.header_stage import HeaderStage
 from airflow_kconnect.runtime.conversion.schema_ids import ids_of, named_array, unknown_cells
 from airflow_kconnect.runtime.process.memory import give_memory_back
 
@@ -56,6 +57,7 @@ class ReaderSettings:
         message that has one ends its split if that column is not wanted.
     :param parsers: additional columns, named ``key_...`` or ``value_...``, made from that part's bytes, batch by batch.
     :param keeps_parsed: whether the bytes of parsed messages are kept.
+    :param checked_headers: headers that it cannot read make bad records; None: none can be wrong.
     :param largest: the first value with more bytes ends the split with `LARGE`; None: values may have any size.
     """
 
@@ -65,6 +67,7 @@ class ReaderSettings:
     parsers: Mapping[str, BatchParser] = field(default_factory=dict)
     keeps_parsed: bool = True
     id_headers: Mapping[str, IdHeader] = field(default_factory=dict)
+    checked_headers: HeaderStage | None = None
     largest: int | None = None
 
     @property
@@ -272,7 +275,8 @@ def _arrow(settings: ReaderSettings, messages: Sequence[Message]) -> pa.RecordBa
     """Columns built by mapping C functions over the messages: measured to be twice as fast as a loop."""
     arrays: dict[str, pa.Array] = {}
     wanted = set(settings.schema.names)
-    headers, unreadable = headers_of_all(messages) if settings.id_headers or "headers" in wanted else ([], set())
+    reads_headers = settings.id_headers or settings.checked_headers or "headers" in wanted
+    headers, unreadable = headers_of_all(messages) if reads_headers else ([], set())
     ids = ids_of(settings.id_headers, headers)
     for column in settings.schema:
         name = column.name
@@ -289,12 +293,27 @@ def _arrow(settings: ReaderSettings, messages: Sequence[Message]) -> pa.RecordBa
         else:
             arrays[name] = _column(column, messages)
     unplanned = [part for part in ids if f"{part}_id" not in wanted]
-    if unplanned or (unreadable and "headers" in wanted):
-        texts = [_UNREADABLE if row in unreadable and "headers" in wanted else None for row in range(len(messages))]
-        for part in unplanned:
-            texts = unknown_cells(part, ids[part], arrays[part], texts)
+    texts = _header_errors(settings, headers, unreadable)
+    for part in unplanned:
+        texts = unknown_cells(part, ids[part], arrays[part], texts or [None] * len(messages))
+    if texts is not None:
         arrays["error"] = pa.array(texts, pa.string())
     return pa.RecordBatch.from_arrays(list(arrays.values()), schema=settings.schema)
+
+
+def _header_errors(
+    settings: ReaderSettings, headers: Sequence[Headers], unreadable: set[int]
+) -> Sequence[str | None] | None:
+    """The errors of messages whose headers cannot be read; None if all can, or are not used."""
+    stage = settings.checked_headers
+    if stage is None and "headers" not in settings.columns:
+        return None
+    errors = dict.fromkeys(unreadable, _UNREADABLE)
+    for row, given in enumerate(headers if stage else ()):
+        if stage and given:
+            _, error = stage.decoded({"key": name, "value": value} for name, value in given)
+            errors |= {} if error is None else {row: error}
+    return [errors.get(row) for row in range(len(headers))] if errors else None
 
 
 def _column(field: pa.Field, messages: Sequence[Message]) -> pa.Array:

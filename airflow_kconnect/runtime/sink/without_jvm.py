@@ -21,15 +21,23 @@ _Batches = Iterator[pa.RecordBatch]
 
 
 def plain_sink(
-    spark: SparkSession, reader: ReaderSettings, renderer: BatchRenderer, writer: SinkWriterSettings
+    spark: SparkSession,
+    reader: ReaderSettings,
+    renderer: BatchRenderer,
+    writer: SinkWriterSettings,
+    *,
+    keeps_key: bool,
 ) -> DataFrame:
-    """The reports of the splits, as in `sink_writer`; Spark partition n moves split n."""
+    """The reports of the splits, as in `sink_writer`; Spark partition n moves split n.
+
+    :param keeps_key: whether the renderer gets keys that are read; else it is only made sure that they can be read.
+    """
     count = len(reader.splits)
-    return with_reports(spark.range(0, count, 1, count), _mover(reader, renderer, writer))
+    return with_reports(spark.range(0, count, 1, count), _mover(reader, renderer, writer, keeps_key))
 
 
 def _mover(
-    reader: ReaderSettings, renderer: BatchRenderer, writer: SinkWriterSettings
+    reader: ReaderSettings, renderer: BatchRenderer, writer: SinkWriterSettings, keeps_key: bool
 ) -> Callable[[_Batches], _Batches]:
     write = sink_writer(writer)
 
@@ -37,18 +45,20 @@ def _mover(
         for batch in batches:
             for split in batch.column(0).to_pylist():
                 with many_messages():
-                    yield from write(rendered_rows(reader, renderer, reader.splits[split]))
+                    yield from write(rendered_rows(reader, renderer, reader.splits[split], keeps_key=keeps_key))
 
     return move
 
 
-def rendered_rows(reader: ReaderSettings, renderer: BatchRenderer, split: SinkSplit) -> _Batches:
+def rendered_rows(
+    reader: ReaderSettings, renderer: BatchRenderer, split: SinkSplit, *, keeps_key: bool = True
+) -> _Batches:
     """The rows of a split, up to the first batch that Spark has to read."""
     for batch in read_split(reader, split):
         errors = batch.column("error")
         good = pc.index(errors.is_valid(), True).as_py() if errors.null_count < batch.num_rows else batch.num_rows
         if good:
-            rows = _rendered(reader, renderer, batch.slice(0, good))
+            rows = _rendered(reader, renderer, batch.slice(0, good), keeps_key)
             if rows is not None and rows.num_rows != good:
                 raise uncounted(str(split.topic_partition), good, rows.num_rows)
             if rows is None:
@@ -61,11 +71,19 @@ def rendered_rows(reader: ReaderSettings, renderer: BatchRenderer, split: SinkSp
             return
 
 
-def _rendered(reader: ReaderSettings, renderer: BatchRenderer, batch: pa.RecordBatch) -> pa.RecordBatch | None:
+def _rendered(
+    reader: ReaderSettings, renderer: BatchRenderer, batch: pa.RecordBatch, keeps_key: bool
+) -> pa.RecordBatch | None:
     key, value = _parsed(batch, "key"), _parsed(batch, "value")
-    if value is None or (key is None and "key" in reader.columns):
+    if value is None:
         return None
-    return renderer.render(batch.column("kafka_offset"), key, value)
+    if "key" not in reader.columns:
+        return renderer.render(batch.column("kafka_offset"), None, value)
+    if keeps_key:
+        return None if key is None else renderer.render(batch.column("kafka_offset"), key, value)
+    # The reader has kept only those that it could not parse.
+    unread = batch.num_rows - batch.column("key").null_count
+    return None if unread else renderer.render(batch.column("kafka_offset"), None, value)
 
 
 def _parsed(batch: pa.RecordBatch, part: Literal["key", "value"]) -> ParsedPart | None:
