@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java.regex import java_pattern
 
 
-def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: frozenset[str]) -> list[str]:
+def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: Container[str]) -> list[str]:
     """The topics of ``topics`` or ``topics.regex``, sorted.
 
     :param internal: the worker's own topics, which patterns never match.
@@ -18,7 +18,7 @@ def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: f
     names = set(existing)
     if pattern := props.get("topics.regex"):
         regex = java_pattern(pattern)
-        return sorted(name for name in names - internal if regex.fullmatch(name) and not name.startswith("__"))
+        return sorted(name for name in names if name not in internal and regex.fullmatch(name) and name[:2] != "__")
     topics = named_topics(props)
     missing = [name for name in topics if name not in names]
     if missing:

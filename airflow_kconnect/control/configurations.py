@@ -84,6 +84,8 @@ def _java_errors(inspection: Inspection, config: Mapping[str, Any]) -> dict[str,
     except SetupError as error:
         log.warning("The keys of %s are not checked before its first run: %s", inspection.connector_class, error)
         return {}
+    except ConfigError as error:
+        return error.errors
 
 
 def accepted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from airflow_kconnect.connect.validation import hosted_rules
 from airflow_kconnect.connect.validation.connector import Inspection, inspect_connector
 from airflow_kconnect.connect.validation.inspection import inspect_keys
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -42,6 +43,7 @@ def inspect_without_references(
     for key, value in inspection.values.items():
         undecided = key in unknown or key.startswith(prefixes)
         value.errors[:] = [] if undecided else _certain(sure.get(key, value.errors))
+    hosted_rules.check_variables(inspection)  # these are wrong whatever other variables become
     quoted = tuple(f"`{prefix}" for prefix in prefixes)
     inspection.warnings[:] = [warning for warning in inspection.warnings if not warning.startswith(quoted)]
     return inspection

@@ -20,8 +20,7 @@ _PRINCIPAL_KEYS = ("sasl.jaas.config", "sasl.mechanism", "security.protocol")
 OVERRIDE_PREFIXES = tuple(f"{client}.override." for client in CLIENTS)
 
 DEFAULT_POLICY = "Allowlist"
-DEFAULT_ALLOWLIST = (
-    # sizes, frequencies, timeouts
+HARMLESS = (
     *("auto.offset.reset", "batch.num.messages", "batch.size", "buffer.memory", "check.crcs", "compression.codec"),
     *("compression.gzip.level", "compression.level", "compression.lz4.level", "compression.type"),
     *("compression.zstd.level", "connections.max.idle.ms", "default.api.timeout.ms", "delivery.timeout.ms"),
@@ -37,17 +36,30 @@ DEFAULT_ALLOWLIST = (
     *("session.timeout.ms", "socket.connection.setup.timeout.max.ms", "socket.connection.setup.timeout.ms"),
     *("socket.keepalive.enable", "socket.nagle.disable", "socket.receive.buffer.bytes", "socket.send.buffer.bytes"),
     *("socket.timeout.ms", "sticky.partitioning.linger.ms", "topic.metadata.refresh.interval.ms"),
-    "transaction.timeout.ms",
-    # identity: a principal of the connector's own, and names for quotas and logs
-    *("client.id", "client.rack", "group.id", "group.instance.id", "sasl.jaas.config", "sasl.mechanism"),
+    *("transaction.timeout.ms", "client.id", "client.rack"),
+)  # fmt: skip
+"""Sizes, frequencies, timeouts, and names for quotas and logs."""
+
+_IDENTITY = (
+    *("group.id", "group.instance.id", "sasl.jaas.config", "sasl.mechanism"),
     *("sasl.mechanisms", "sasl.password", "sasl.username", "security.protocol", "ssl.certificate.pem"),
     *("ssl.key.password", "ssl.key.pem", "ssl.keystore.certificate.chain", "ssl.keystore.key", "ssl.keystore.type"),
-    # set by every run itself, so these have no effect
+)  # fmt: skip
+"""A principal of the connector's own, and groups."""
+
+_OF_RUNS = (
     *("acks", "client.dns.lookup", "enable.auto.commit", "enable.auto.offset.store", "enable.idempotence"),
     *("interceptor.classes", "isolation.level", "key.deserializer", "key.serializer", "partition.assignment.strategy"),
     *("partitioner", "partitioner.class", "request.required.acks", "transactional.id", "value.deserializer"),
     "value.serializer",
 )  # fmt: skip
+"""Set by every run itself, so these have no effect."""
+
+_SERIALIZERS = ("key.serializer", "value.serializer", "key.deserializer", "value.deserializer")
+# Connect leaves what is read of open transactions to connectors.
+_OF_RUNS_IN_JAVA = tuple(key for key in _OF_RUNS if key != "isolation.level")
+
+DEFAULT_ALLOWLIST = (*HARMLESS, *_IDENTITY, *_OF_RUNS)
 """Client settings that connectors may override unless the worker says otherwise."""
 
 # Files, addresses and logins that only a worker may set, a mock instead of a login, and excessive logging.
@@ -106,6 +118,28 @@ def override_errors(props: Mapping[str, str], worker: Mapping[str, str]) -> dict
             if messages := [message] if message else untranslatable.get(key):
                 errors[f"{client}.override.{key}"] = messages
     return errors
+
+
+def ignored_overrides(props: Mapping[str, str], worker: Mapping[str, str]) -> list[str]:
+    """Overrides of a hosted connector that have no effect, although Java's clients would know them.
+
+    They are those that runs set themselves. A policy that allows them by name, and not only because the default list
+    does, gives them their effect; serializers are never a connector's, since Connect itself makes bytes of records.
+
+    :param props: of the connector. :param worker: its keys as text.
+    """
+    policy = policy_name(worker.get(POLICY, DEFAULT_POLICY)) or "None"
+    by_default = policy == "Allowlist" and ALLOWLIST not in worker
+    without = _SERIALIZERS + (_OF_RUNS_IN_JAVA if by_default else ())
+    return [
+        f"{client}.override.{key}" for client in CLIENTS for key in client_overrides(props, client) if key in without
+    ]
+
+
+def without_ignored_overrides(props: Mapping[str, str], worker: Mapping[str, str]) -> dict[str, str]:
+    """The keys of a hosted connector without `ignored_overrides`."""
+    ignored = ignored_overrides(props, worker)
+    return {key: text for key, text in props.items() if key not in ignored}
 
 
 def _forbidden(policy: str, key: str, allowlist: Collection[str]) -> str | None:

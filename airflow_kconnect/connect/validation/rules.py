@@ -15,7 +15,7 @@ from airflow_kconnect.connect.connector.base import Connector
 from airflow_kconnect.connect.connector.source import ExactlyOnceSupport, PollSourceConnector, SourceConnector
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.choice import notes
-from airflow_kconnect.connect.validation import topic_rules
+from airflow_kconnect.connect.validation import hosted_rules, topic_rules
 from airflow_kconnect.connect.validation.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.override_policy import OVERRIDE_PREFIXES, override_errors
@@ -79,6 +79,7 @@ def _check_hosted(inspection: Inspection, kind: str | None) -> None:
     if inspection.kind == "sink":
         _check_group(inspection)
     topic_rules.check(inspection)
+    hosted_rules.check(inspection)
     inspection.warnings += notes(inspection.props, inspection.worker)
 
 

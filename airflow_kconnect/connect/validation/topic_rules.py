@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.internal_topics import InternalTopics
 from airflow_kconnect.connect.java.regex import java_pattern
 from airflow_kconnect.connect.validation.inspection import Inspection
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
-KAFKA_TOPICS = ("__consumer_offsets", "__transaction_state")
+KAFKA_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
 def check(inspection: Inspection) -> None:
     """Add the errors of all rules to an inspection."""
     if inspection.kind == "source":
         _check_target(inspection, "topic")
+        _check_offset_topic(inspection)
     else:
         _check_topics(inspection)
     _check_dead_letter_topic(inspection)
@@ -34,6 +38,14 @@ def check_topic_name(topic: str) -> str | None:
         allowed = "ASCII alphanumerics, '.', '_' and '-'"
         return f"Topic name is invalid: '{topic}' contains one or more characters other than {allowed}"
     return None
+
+
+def topics_of_others(worker: WorkerConfig, props: Mapping[str, str]) -> InternalTopics:
+    """Topics that records of a connector must not be written to.
+
+    :param props: of the connector: its own offset topic is one of them.
+    """
+    return worker.internal_topics.and_(*KAFKA_TOPICS, worker.offset_topic_of(props))
 
 
 def _check_topics(inspection: Inspection) -> None:
@@ -82,11 +94,24 @@ def _check_target(inspection: Inspection, key: str) -> None:
     topic = inspection.props.get(key)
     if topic is None or key not in inspection.definition.keys or (not topic and key == DEAD_LETTER_TOPIC):
         return
-    internal = {*inspection.worker.internal_topics, *KAFKA_TOPICS, inspection.value("offsets.storage.topic")}
+    internal = topics_of_others(inspection.worker, inspection.props)
     if inspection.values[key].errors:
         return
     if message := check_topic_name(topic):
         inspection.add(key, f"Invalid value {topic} for configuration {key}: {message}")
     if topic in internal:
-        text = "the topic is internal to Kafka or Connect; records in it would destroy what is stored there"
-        inspection.add(key, f"Invalid value {topic} for configuration {key}: {text}")
+        inspection.add(key, internal_topic(key, topic))
+
+
+def internal_topic(key: str, topic: str) -> str:
+    """The message for a key that has records written to an internal topic."""
+    text = "the topic is internal to Kafka or Connect; records in it would destroy what is stored there"
+    return f"Invalid value {topic} for configuration {key}: {text}"
+
+
+def _check_offset_topic(inspection: Inspection) -> None:
+    """A source's offset topic may be the worker's, and none of the others."""
+    key, worker = "offsets.storage.topic", inspection.worker
+    topic = inspection.value(key)
+    if topic and topic != worker.offset_topic and (topic in worker.internal_topics or topic in KAFKA_TOPICS):
+        inspection.add(key, internal_topic(key, topic))

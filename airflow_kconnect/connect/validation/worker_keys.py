@@ -25,6 +25,7 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.config.brokers import bootstrap_servers_problem
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.internal_topics import InternalTopics
 from airflow_kconnect.connect.validation.client_keys import worker_client_errors
 from airflow_kconnect.connect.validation.override_policy import (
     ALLOWLIST,
@@ -144,9 +145,9 @@ class WorkerConfig:
         return str(self.parsed["exactly.once.source.support"]).lower() != "disabled"
 
     @property
-    def internal_topics(self) -> frozenset[str]:
+    def internal_topics(self) -> InternalTopics:
         """Topics that no connector may read by a pattern, or write to."""
-        return frozenset(str(self.parsed[f"{store}.storage.topic"]) for store in _STORES)
+        return InternalTopics(frozenset(str(self.parsed[f"{store}.storage.topic"]) for store in _STORES), self.group_id)
 
     def offset_topic_of(self, source: Mapping[str, Any]) -> str:
         """Where a source keeps its offsets: its own ``offsets.storage.topic``, else the worker's.

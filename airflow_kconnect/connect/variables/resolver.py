@@ -26,14 +26,15 @@ from airflow_kconnect.connect.variables.providers import (
 from airflow_kconnect.connect.variables.secret_forms import secret_forms
 from airflow_kconnect.connect.variables.syntax import Variable, has_reference, variables_in
 
+OWN_PROVIDER = "kconnect"
+"""The alias under which the Connect worker of a hosted connector finds what was resolved here."""
+
 _PROVIDERS = "config.providers"
 # As Airflow's secrets masker.
 _SHORTEST_IN_LOG = 5
 _PACKAGE = "org.apache.kafka.common.config.provider."
 # A class of Java's has a package.
 _JAVA_CLASS = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)+")
-# Under this name the Connect worker of a hosted connector finds what was resolved here.
-_TAKEN = "kconnect"
 _JAVA_ONLY = (
     "is of a config provider that only Java has ({class_name}): the Connect worker of a hosted Java connector resolves "
     "it, {who} cannot; use ${{file:...}}, ${{dir:...}} or ${{env:...}}"
@@ -68,8 +69,10 @@ class ConfigResolver:
         errors: dict[str, list[str]] = {}
         props = _own_texts(worker, errors)
         java = java_providers(worker)
-        if _TAKEN in java:
-            errors[f"{_PROVIDERS}.{_TAKEN}.class"] = [f"a Java class cannot have the name {_TAKEN}, which runs use"]
+        if OWN_PROVIDER in java:
+            errors[f"{_PROVIDERS}.{OWN_PROVIDER}.class"] = [
+                f"a Java class cannot have the name {OWN_PROVIDER}, which runs use"
+            ]
         errors |= java_variables(worker, worker, "the worker configuration")
         providers: dict[str, Provider] = {**_of_tasks(props, errors, variables)}
         for name, default in _declared(props.get(_PROVIDERS)).items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, TimeoutError, as_completed
 from dataclasses import dataclass, field
 
@@ -106,7 +106,7 @@ def _can_be_asked(props: Mapping[str, str]) -> bool:
     return not any(key in props for key in _OTHER_CLUSTER) and not any(map(has_reference, read))
 
 
-def _chosen(props: Mapping[str, str], existing: Mapping[str, int], internal: frozenset[str]) -> list[str]:
+def _chosen(props: Mapping[str, str], existing: Mapping[str, int], internal: Container[str]) -> list[str]:
     if "topics.regex" not in props:
         return sorted(set(named_topics(props)) & set(existing))
     try:

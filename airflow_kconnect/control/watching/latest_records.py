@@ -36,8 +36,10 @@ class LatestRecords:
         if topic is not None and topic not in topics:
             raise RequestError({"topic": [f"{config['name']} does not read a topic {topic}"]})
         # They have the secrets of all connectors.
-        if internal := sorted(self._worker.internal_topics & set(topics)):
-            raise RequestError({"topics": [f"records of {', '.join(internal)} are not shown: it is the worker's own"]})
+        if internal := self._worker.internal_topics.among(topics):
+            raise RequestError(
+                {"topics": [f"records of {', '.join(internal)} are not shown: it is internal to Connect"]}
+            )
         chosen = [topic] if topic is not None else topics[:_MOST_TOPICS]
         consumer = clients.consumer(f"{self._worker.group_id}-previews")
         found = [record for each in chosen for record in TopicTail(admin, consumer, each, lossless).last(most)]

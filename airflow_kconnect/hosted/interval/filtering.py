@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.hosted.interval.compiling import CLASS
 from airflow_kconnect.hosted.java.jvm import HostJvm
+
+CLASS = "airflow_kconnect.OffsetFilter"
+"""The interceptor."""
 
 _INTERCEPTORS = "interceptor.classes"
 _OVERRIDE = "consumer.override."

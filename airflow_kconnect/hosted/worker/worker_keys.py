@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.hosting.keys import java_props
 from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, POLICY
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.connect.variables.resolver import java_providers
+from airflow_kconnect.connect.variables.resolver import OWN_PROVIDER, java_providers
 from airflow_kconnect.connect.variables.syntax import variables_in
 from airflow_kconnect.hosted.worker.java_clients import is_librdkafkas, java_client_keys
-
-PROVIDER = "kconnect"
-"""The alias under which the worker finds values that must not be in its config topic."""
 
 _ENVIRONMENT = "KCONNECT_HOSTED_"
 # What the run decides itself.
@@ -79,9 +77,9 @@ def worker_properties(host: WorkerConfig) -> dict[str, str]:
         "status.storage.partitions": "1",
         # Where values come from that must not be in the config topic, see `handed_over`.
         **_java_providers(host.props),
-        "config.providers": ",".join((PROVIDER, *java_providers(host.props))),
-        f"config.providers.{PROVIDER}.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
-        f"config.providers.{PROVIDER}.param.allowlist.pattern": f"^{_ENVIRONMENT}.*",
+        "config.providers": ",".join((OWN_PROVIDER, *java_providers(host.props))),
+        f"config.providers.{OWN_PROVIDER}.class": "org.apache.kafka.common.config.provider.EnvVarConfigProvider",
+        f"config.providers.{OWN_PROVIDER}.param.allowlist.pattern": f"^{_ENVIRONMENT}.*",
     }
 
 
@@ -129,11 +127,14 @@ def handed_over(
     Connect stores a connector's configuration in the config topic as it was given, and resolves it in memory; the
     configurations of tasks are stored with the references put back.
 
+    The names are random: a text that is not ours cannot refer to any of them, whatever connector or task makes of it.
+
     :param props: all variables resolved.
     :param unresolved: as the user has written it: what came from a variable is a secret, and so is what looks like one.
     :param worker: its keys, which name the providers that only Java has.
     """
     result, environment, java = dict(props), {}, java_providers(worker)
+    prefix = f"{_ENVIRONMENT}{secrets.token_hex(16)}_"
     for number, (key, text) in enumerate(sorted(props.items())):
         written = str(unresolved.get(key, text)).strip()
         if not text or not (is_secret_key(key) or written != text):
@@ -144,8 +145,8 @@ def handed_over(
             if piece in variables:
                 pieces.append(piece)
             elif piece:
-                name = f"{_ENVIRONMENT}{number}" + (f"_{part}" if variables else "")
-                pieces.append(f"${{{PROVIDER}:{name}}}")
+                name = f"{prefix}{number}" + (f"_{part}" if variables else "")
+                pieces.append(f"${{{OWN_PROVIDER}:{name}}}")
                 environment[name] = piece
         result[key] = "".join(pieces)
     return result, environment

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from airflow_kconnect.connect.sink_topics import sink_group
@@ -11,7 +10,6 @@ from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.worker_keys import sink_session
-from airflow_kconnect.machine.java import Java
 from airflow_kconnect.runtime.hosted import neighbours
 from airflow_kconnect.runtime.hosted.goal import begin_at_first
 from airflow_kconnect.runtime.hosted.run import HostedRun
@@ -52,9 +50,6 @@ class LiveRun(HostedRun):
 
     def _further_workers(self) -> int:
         return wanted(self._config, self._session)
-
-    def _own_jars(self, java: Java, jars: Sequence[Path], folder: Path) -> list[Path]:
-        return []
 
     def _herder(self, jvm: HostJvm, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
         return ConnectHerder(jvm, properties, worker_id=self._run_id, listening=listening)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -12,11 +11,9 @@ from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.interval import filtering
-from airflow_kconnect.hosted.interval.compiling import filter_jar
 from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.local_herder import LocalHerder, local_properties
-from airflow_kconnect.machine.java import Java
 from airflow_kconnect.runtime.hosted.replay import AGAIN, SinkReplay
 from airflow_kconnect.runtime.hosted.run import HostedRun
 from airflow_kconnect.runtime.hosted.sink_progress import Progress
@@ -57,9 +54,6 @@ class ReplayRun(HostedRun):
 
     def _further_workers(self) -> int:
         return 0
-
-    def _own_jars(self, java: Java, jars: Sequence[Path], folder: Path) -> list[Path]:
-        return [filter_jar(java, jars, folder, log.info)]
 
     def _herder(self, jvm: HostJvm, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
         properties |= filtering.worker_keys(properties, self._replay.group)

@@ -10,7 +10,7 @@ import logging
 import socket
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,14 +19,17 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError, Retriable
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.connect.validation.override_policy import without_ignored_overrides
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.java import libraries
 from airflow_kconnect.hosted.java.jvm import HostJvm, JavaEnded
+from airflow_kconnect.hosted.java.own_classes import own_jar
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.hosted.known.schema_history import history_defaults
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.java_clients import java_client_keys
+from airflow_kconnect.hosted.worker.topic_guard import guard_keys
 from airflow_kconnect.hosted.worker.worker_keys import (
     connector_properties,
     handed_over,
@@ -38,7 +41,7 @@ from airflow_kconnect.hosted.worker.workers import LocalWorker
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.log import CompactedLog
-from airflow_kconnect.machine.java import Java, find_java
+from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.runtime.hosted.brokers import BrokersAway, BrokerWatch
 from airflow_kconnect.runtime.hosted.outcome import Outcome
 from airflow_kconnect.runtime.hosted.sink_progress import Progress
@@ -161,10 +164,6 @@ class HostedRun(ABC):
         """How many workers there are at most besides the one here."""
 
     @abstractmethod
-    def _own_jars(self, java: Java, jars: Sequence[Path], folder: Path) -> list[Path]:
-        """What the class path needs after Connect's jars."""
-
-    @abstractmethod
     def _herder(self, jvm: HostJvm, properties: dict[str, str], listening: Listening | None) -> ConnectHerder:
         """The worker in a JVM."""
 
@@ -191,7 +190,8 @@ class HostedRun(ABC):
         """
         self._phases.enter("starting Java")
         create = bool(self._worker.get("topic.creation.enable"))
-        plain = connector_properties(self._config.props, self._kind, create_topics=create)
+        own = without_ignored_overrides(self._config.props, self._worker.props)
+        plain = connector_properties(own, self._kind, create_topics=create)
         reaching = {
             "bootstrap.servers": self._worker.props["bootstrap.servers"],
             **java_client_keys(self._worker.props),
@@ -204,13 +204,14 @@ class HostedRun(ABC):
         with ExitStack() as stack:
             fleet = stack.enter_context(Fleet(self._session, self._config, further)) if further else None
             properties = worker_properties(self._host) | sink_session(self._worker.props, self._config.props)[0]
+            properties |= guard_keys(self._name, self._config.props, self._worker, self._host)
             if fleet is not None:
                 fleet.launch(self._host_task(fleet, properties, environment, memory))
             jars = libraries.class_path(java, progress=log.info, several=further > 0)
             temporary = tempfile.TemporaryDirectory(prefix="kconnect-host-", ignore_cleanup_errors=True)
             folder = Path(stack.enter_context(temporary))
-            own = self._own_jars(java, jars, folder)
-            jvm = HostJvm(java, jars, folder, memory=memory, environment=environment, appended=own)
+            jars.append(own_jar(java, jars, folder, log.info))
+            jvm = HostJvm(java, jars, folder, memory=memory, environment=environment)
             stack.enter_context(jvm)
             properties |= plugin_properties(self._hosted, self._config.props, self._worker, jvm.folder)
             herder = self._herder(jvm, properties, None if fleet is None else fleet.listening)

@@ -259,7 +259,7 @@ class SourceRun:
             admin_config=settings.clients.admin(),
             constant_topic=frame.constant_topic,
             topic_creation=settings.topic_creation,
-            internal_topics=settings.worker.internal_topics | {settings.offset_topic},
+            internal_topics=settings.worker.internal_topics.and_(settings.offset_topic),
             chunk_ms=settings.chunk_ms,
             deadline_epoch_s=deadline,
             poll=self._kind.poll,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.runtime.settings import TopicCreation
@@ -13,7 +15,7 @@ class TopicMaker:
     :param internal: topics to which no record may be written: writing to the offset topic would block its own reader.
     """
 
-    def __init__(self, admin: KafkaAdmin, creation: TopicCreation, internal: frozenset[str]) -> None:
+    def __init__(self, admin: KafkaAdmin, creation: TopicCreation, internal: Container[str]) -> None:
         self._admin, self._creation, self._internal = admin, creation, internal
         self._known: set[str] = set()
 

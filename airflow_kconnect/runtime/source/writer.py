@@ -7,7 +7,7 @@ would retry such a task, to no avail.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +65,7 @@ class WriterSettings:
     admin_config: Mapping[str, Any]
     constant_topic: str | None
     topic_creation: TopicCreation
-    internal_topics: frozenset[str]
+    internal_topics: Container[str]
     chunk_ms: int
     deadline_epoch_s: float | None
     poll: bool

@@ -20,6 +20,7 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.control import Address, Call
 from airflow_kconnect.hosted.java import libraries
 from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.own_classes import own_jar
 from airflow_kconnect.hosted.plugins.provision import plugin_properties
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
 from airflow_kconnect.hosted.worker.workers import LocalWorker, answers
@@ -137,6 +138,7 @@ class _Host:
         folder = self._stack.enter_context(
             tempfile.TemporaryDirectory(prefix="kconnect-host-", dir=_folder(), ignore_cleanup_errors=True)
         )
+        jars.append(own_jar(java, jars, Path(folder), _progress))
         self._jvm = HostJvm(java, jars, Path(folder), memory=task.memory, environment=task.environment)
         self._stack.enter_context(self._jvm)
         if self._driver_gone:

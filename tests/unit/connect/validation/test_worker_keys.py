@@ -204,7 +204,14 @@ class TestInternalTopics:
         assert (worker().offset_topic, worker().config_topic) == ("connect-offsets", "connect-configs")
 
     def test_all(self) -> None:
-        assert worker(status_storage_topic="s").internal_topics == {"connect-offsets", "connect-configs", "s"}
+        assert worker(status_storage_topic="s").internal_topics.names == {"connect-offsets", "connect-configs", "s"}
+
+    @pytest.mark.parametrize(
+        ("topic", "internal"),
+        [("kconnect-a-configs", True), ("kconnect-a-status", True), ("kconnect-status", False), ("a-configs", False)],
+    )
+    def test_those_of_groups_that_host_connectors_are_internal(self, topic: str, internal: bool) -> None:
+        assert (topic in worker().internal_topics) is internal
 
     @pytest.mark.parametrize(("source", "expected"), [({}, "o"), ({"offsets.storage.topic": "mine"}, "mine")])
     def test_of_a_source(self, source: dict[str, str], expected: str) -> None:

@@ -112,3 +112,10 @@ def test_a_killed_consumer_of_a_sink_is_soon_forgotten_unless_told_otherwise(
 ) -> None:
     keys, seconds = sink_session(worker, props)
     assert (keys.get("consumer.session.timeout.ms"), seconds) == (set_to, remembered_s)
+
+
+def test_no_text_of_a_connector_can_name_a_secret_of_the_run() -> None:
+    """Their names are others in each run."""
+    props = {"name": "orders", "database.password": "geheim"}
+    first, second = (handed_over(props, props, WORKER)[1] for _ in range(2))
+    assert not first.keys() & second.keys()
