@@ -79,11 +79,12 @@ def run_start(committed: int | None, begin: int, end: int, log_end: int, *, late
 
     :param committed: the group's offset; None if it has none.
     :param begin: of the log. :param end: for readers of committed records. :param log_end: of the log.
-    :param latest: `auto.offset.reset`. What a run would reject counts as unread: so it is started, and reports why.
+    :param latest: `auto.offset.reset`, for a sink without an offset. What a run would reject or warn of counts as
+        unread: so it is started, and reports why.
     """
     if committed is not None and begin <= committed <= log_end:
         return committed
-    return end if latest else begin
+    return end if latest and committed is None else begin
 
 
 def distance(start: int, end: int) -> int:

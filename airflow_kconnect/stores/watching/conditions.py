@@ -110,13 +110,15 @@ class LagCondition(Condition):
     def finding(self, connector: ConnectorPositions, position: SinkPosition) -> Finding:
         """Evaluate a position. A missing topic has no records yet, but the sink has not caught up with it either.
 
-        Nor has it caught up with an open transaction that a run could not read yet.
+        Nor has it caught up with an open transaction that a run could not read yet. Where a first run has to fix at
+        which end the sink begins, any minimum is met: without it there would never be anything to read.
         """
         if not self._is_minimum:
             _refuse_missing(connector, position)
             position = position.with_open_transactions()
         seconds = position.seconds() if self._timed else None
-        return Finding(self.met(position.records(), seconds), _lag_facts(connector, position, seconds))
+        met = self.met(position.records(), seconds) or (self._is_minimum and position.awaits_run())
+        return Finding(met, _lag_facts(connector, position, seconds))
 
     def met(self, records: int, seconds: float | None) -> bool:
         """Whether a lag satisfies the bounds. :param seconds: None if no bound needs it."""

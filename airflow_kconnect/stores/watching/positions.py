@@ -40,6 +40,7 @@ class PartitionPosition:
     :param committed: the group's offset; None if it has none.
     :param start: where a run would begin. :param end: where it would stop: the read_committed end.
     :param log_end: where it really ends: an open transaction holds back the records in between.
+    :param awaits_run: the sink begins where its first run finds the end: what comes before that run is not read.
     :param first_unread_ms: timestamp of the first record that a run would read; None if there is none, or if not
         requested.
     """
@@ -49,6 +50,7 @@ class PartitionPosition:
     start: int
     end: int
     log_end: int
+    awaits_run: bool = False
     first_unread_ms: int | None = None
 
     @property
@@ -88,6 +90,10 @@ class SinkPosition:
         """Age of the oldest record that a run would read; 0 if there is none."""
         times = [p.first_unread_ms for p in self.partitions if p.records and p.first_unread_ms is not None]
         return max((self.now_ms - min(times, default=self.now_ms)) / 1000, 0.0)
+
+    def awaits_run(self) -> bool:
+        """Whether a run has to fix where the sink begins, before there can be anything to read."""
+        return any(partition.awaits_run for partition in self.partitions)
 
     def topic(self, name: str) -> SinkPosition:
         """The same for one topic alone."""
@@ -220,7 +226,8 @@ class ConnectorPositions:
     def _partition(self, topic_partition: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
         latest = self._props.get("consumer.override.auto.offset.reset") == "latest"
         start = run_start(committed, *bounds, latest=latest)
-        return PartitionPosition(topic_partition, committed, start, bounds.end, bounds.log_end)
+        awaits_run = latest and committed is None
+        return PartitionPosition(topic_partition, committed, start, bounds.end, bounds.log_end, awaits_run)
 
 
 def _of_group(group: str) -> str:

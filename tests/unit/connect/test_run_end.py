@@ -64,7 +64,15 @@ def test_a_run_is_idle_if_it_is_complete_and_had_nothing_to_do(
 
 @pytest.mark.parametrize(
     ("committed", "latest", "start"),
-    [(12, False, 12), (None, False, 10), (None, True, 18), (3, False, 10), (21, True, 18), (20, False, 20)],
+    [
+        (12, False, 12),
+        (None, False, 10),
+        (None, True, 18),
+        (3, False, 10),
+        (3, True, 10),
+        (21, True, 10),
+        (20, False, 20),
+    ],
 )
 def test_where_a_run_of_a_sink_begins(committed: int | None, latest: bool, start: int) -> None:
     assert run_start(committed, 10, 18, 20, latest=latest) == start

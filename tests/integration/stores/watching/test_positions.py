@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
+from confluent_kafka import TopicPartition as KafkaTopicPartition
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -31,6 +32,7 @@ MakeTopic = Callable[..., str]
 MakeConnector = Callable[..., ConnectorPositions]
 
 HOUR_MS = 3_600_000
+LATEST = {"consumer.override.auto.offset.reset": "latest"}
 
 
 @pytest.fixture
@@ -62,6 +64,29 @@ class TestLagOfSinks:
         override = {} if reset is None else {"consumer.override.auto.offset.reset": reset}
 
         assert connector(topics=name, **override).sink().records() == lag
+
+    @pytest.mark.parametrize("bounds", [{"min_records": 1000}, {"min_seconds": 3600}])
+    def test_a_sink_that_begins_at_the_end_is_started_once_before_it_counts(
+        self, bootstrap: str, topic: MakeTopic, connector: MakeConnector, bounds: dict[str, int]
+    ) -> None:
+        name = topic()
+        sink, enough = connector(topics=name, **LATEST), LagCondition(**bounds)
+        before = enough.look(sink).met
+        commit(bootstrap, sink.group, {(name, 0): 0})
+
+        assert (before, enough.look(sink).met) == (True, False)
+
+    def test_a_sink_that_resumes_at_the_end_is_started_if_records_were_deleted(
+        self, bootstrap: str, topic: MakeTopic, connector: MakeConnector
+    ) -> None:
+        name = topic()
+        sink = connector(topics=name, **LATEST)
+        produce(bootstrap, name, ["a", "b", "c"])
+        commit(bootstrap, sink.group, {(name, 0): 0})
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        admin.delete_records([KafkaTopicPartition(name, 0, 2)])[KafkaTopicPartition(name, 0)].result(30)
+
+        assert LagCondition(min_records=1).look(sink).met
 
     def test_the_group_can_be_overridden(self, bootstrap: str, topic: MakeTopic, connector: MakeConnector) -> None:
         name, group = topic(), unique("group")
