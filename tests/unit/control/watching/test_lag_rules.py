@@ -20,7 +20,7 @@ BOUNDS = Bounds(begin=10, end=20, log_end=25)
         (None, True, 5),
         (5, False, 15),  # the records were deleted: a run begins where there are some
         (99, False, 15),
-        (99, True, 5),
+        (99, True, 15),
     ],
 )
 def test_lag_is_counted_to_the_end_of_the_log_as_by_kafkas_tools(committed: int | None, latest: bool, lag: int) -> None:
