@@ -20,6 +20,7 @@ from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.offsets import QUERY_PARTITION, partitions_of
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table
+from airflow_kconnect.connectors.jdbc.source.units import unit_of
 
 INTEGERS = (Kind.INT8, Kind.INT16, Kind.INT32, Kind.INT64)
 _TYPES = "docs/connectors/jdbc-source.md#types"
@@ -35,6 +36,7 @@ class Source:
     :param timestamps: the columns that form the cursor's timestamp.
     :param zone: zone of the cursor's timestamp, None if it knows its own, or is in UTC.
     :param is_wall: whether the cursor's timestamp does not know its zone.
+    :param unit: nanoseconds: what the cursor's timestamps are multiples of, as far as its columns say.
     """
 
     table: Table
@@ -47,6 +49,7 @@ class Source:
     timestamps: tuple[Column, ...] = ()
     zone: ZoneInfo | None = None
     is_wall: bool = False
+    unit: int = 1
 
     @property
     def text(self) -> str:
@@ -146,6 +149,7 @@ class _Builder:
             timestamps=timestamps,
             zone=None if zoned else self._settings.zone,
             is_wall=bool(timestamps) and not zoned,
+            unit=max((unit_of(column, self._kinds[column.name]) for column in timestamps), default=1),
         )
 
     def _topic(self) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from airflow_kconnect.connect.run_warnings import RunWarning
+
 if TYPE_CHECKING:
     from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 
@@ -49,7 +51,7 @@ class LateCommits(ABC):
         """Whether the transactions that write are somewhere else."""
 
     @abstractmethod
-    def blind_spots(self, sources: Sequence[Source]) -> list[str]:
+    def blind_spots(self, sources: Sequence[Source]) -> list[RunWarning]:
         """What else writes to the tables, in an order that the transactions of this database do not show."""
 
     @abstractmethod

@@ -30,6 +30,7 @@ class Column:
     :param jdbc_type: number of `java.sql.Types`.
     :param precision: digits, bits or characters; 0 if it is not limited.
     :param auto_increment: whether the database numbers its rows with it.
+    :param fraction: digits that a timestamp's seconds have after the point; None: as many as the scale says.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Column:
     nullable: bool = True
     signed: bool = True
     auto_increment: bool = False
+    fraction: int | None = None
 
     @property
     def type_text(self) -> str:

@@ -9,21 +9,27 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import PlanContext
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits
-from airflow_kconnect.connectors.jdbc.source.offsets import position_of, settled_wall, to_instant, to_wall
+from airflow_kconnect.connectors.jdbc.source.offsets import position_of, to_instant, to_wall
 from airflow_kconnect.connectors.jdbc.source.planning import Window, whole
+from airflow_kconnect.connectors.jdbc.source.rounding import Rounding
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
+from airflow_kconnect.connectors.jdbc.source.units import HOUR
 
 log = logging.getLogger(__name__)
 
 _MS = 1_000_000
-_REPLICA = (
+# A transaction that is open for so long is not at work, most likely.
+_LONG_NS = HOUR
+_REPLICA = RunWarning(
+    Kind.LOST,
     "the database is a replica, which does not know the open transactions of its primary: rows that are committed late"
-    " can be missed. Set `timestamp.delay.interval.ms`, or read from the primary"
+    " can be missed. Set `timestamp.delay.interval.ms`, or read from the primary",
 )
 
 _OTHER_ZONE = (
@@ -117,7 +123,9 @@ class WindowFinder:
         self._db, self._dialect, self._settings = db, dialect, settings
         values = settings.values
         self._end: int | None = None
+        self._rounding = Rounding(db, dialect, settings)
         self._late: LateCommits | None = None
+        self._is_replica = False
         self._delay = values["timestamp.delay.interval.ms"] * _MS
         if values["late.commits"] == "wait" and not settings.mode.bulk:
             self._late = dialect.late_commits(db, values["late.commits.wait.ms"])
@@ -144,20 +152,24 @@ class WindowFinder:
         """About rows that can be missed without anyone noticing."""
         warnings = self._zone_warnings([source for source in sources if source.is_wall])
         if self._late is not None and self._late.is_replica():
-            self._late = None
+            self._late, self._is_replica = None, True
+        if self._is_replica:
             warnings.append(_REPLICA)
         if self._late is not None:
             warnings += self._late.blind_spots(sources)
         for text in warnings:
-            windows.notes.setdefault("warnings", []).append(text)
-            log.warning("%s: %s", self._settings.label, text)
+            self._warn_of(windows, text)
 
-    def _zone_warnings(self, sources: Sequence[Source]) -> list[str]:
+    def _warn_of(self, windows: Windows, text: RunWarning) -> None:
+        windows.notes.setdefault("warnings", []).append(text)
+        log.warning("%s: %s", self._settings.label, text)
+
+    def _zone_warnings(self, sources: Sequence[Source]) -> list[RunWarning]:
         """Of timestamps that do not know their zone."""
         if not sources or "db.timezone" in self._settings.props:
             return []
         tables, zones = ", ".join(source.text for source in sources), self._dialect.zones_of_writers(self._db)
-        return [_OTHER_ZONE.format(tables=tables, zones=", ".join(zones))] if zones else []
+        return [RunWarning(Kind.LOST, _OTHER_ZONE.format(tables=tables, zones=", ".join(zones)))] if zones else []
 
     def _by_number(self, windows: Windows, sources: Sequence[Source], starts: dict[str, Start]) -> None:
         for source in sources:
@@ -180,29 +192,40 @@ class WindowFinder:
                 return
             end = horizon.instant
             self._note_horizon(windows, horizon)
-        if self._end is not None:
-            end = self._whole_interval(end)
-        on_the_wall = settled_wall if self._end is None else to_wall
         for source in sources:
-            window = Window(starts[source.text].position, end_timestamp=on_the_wall(end, source.zone))
-            windows.by_table[source.text] = window
+            start = starts[source.text].position
+            settled, warnings = self._rounding.settled(source, start, end)
+            for warning in warnings:
+                self._warn_of(windows, warning)
+            windows.by_table[source.text] = Window(start, end_timestamp=self._whole_interval(source, settled))
         self._leave_written(windows, sources, prepared_only=True)
 
-    def _whole_interval(self, horizon: int) -> int:
-        """The end of the interval that is moved again. :raises RetriableError: rows of it can still be committed."""
-        assert self._end is not None
-        if horizon < self._end:
+    def _whole_interval(self, source: Source, settled: int) -> int:
+        """The end, or that of the interval that is moved again.
+
+        :raises RetriableError: rows of the interval can still be committed.
+        """
+        if self._end is None:
+            return settled
+        if settled < (end := to_wall(self._end, source.zone)):
             raise RetriableError(
                 f"{self._settings.label}: the interval ends later than the last moment whose rows are all committed;"
                 " try again when the transactions of that time are over"
             )
-        return self._end
+        return end
 
     def _note_horizon(self, windows: Windows, horizon: Horizon) -> None:
         held_ns = self._dialect.now(self._db, self._settings.zone) - self._delay - horizon.instant
         if horizon.held_by and held_ns > self._settings.values["late.commits.wait.ms"] * _MS:
             windows.notes["held_back"] = f"rows since {horizon.held_by.since} wait for {horizon.held_by}"
-            log.warning("%s: %s", self._settings.label, windows.notes["held_back"])
+            if held_ns > _LONG_NS:
+                hours = held_ns // HOUR
+                text = (
+                    f"{windows.notes['held_back']}, for {hours} h by now: end that transaction, no newer rows are read"
+                )
+                self._warn_of(windows, RunWarning(Kind.WAITING, text))
+            else:
+                log.warning("%s: %s", self._settings.label, windows.notes["held_back"])
 
     def _leave_written(self, windows: Windows, sources: Sequence[Source], *, prepared_only: bool = False) -> None:
         """Tables that are still written to by old transactions are left for the next run."""
@@ -214,11 +237,11 @@ class WindowFinder:
     def _leave(self, windows: Windows, table: str, holder: Holder) -> None:
         windows.by_table.pop(table, None)
         windows.notes.setdefault("left_for_next_run", {})[table] = str(holder)
-        log.warning(
-            "%s: table %s is left for the next run: %s can still add rows to what would be read. Nothing is lost;"
-            " end that transaction, or raise `late.commits.wait.ms`",
-            self._settings.label, table, holder,
-        )  # fmt: skip
+        text = (
+            f"table {table} is left for the next run: {holder} can still add rows to what would be read. Nothing is"
+            " lost; end that transaction, or raise `late.commits.wait.ms`"
+        )
+        self._warn_of(windows, RunWarning(Kind.WAITING, text))
 
     def _ask(self, source: Source, term: str, where: str = "") -> tuple[str | None, ...]:
         return self._db.row(f"SELECT {term} FROM {source.relation} {self._dialect.quote('t')}{where}")

@@ -29,6 +29,7 @@ _KINDS = {
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS"), Kind.WALL),
     **dict.fromkeys(("VARCHAR", "UUID", "JSON", "BIT", "INTERVAL", "HUGEINT", "UHUGEINT", "UBIGINT"), Kind.STRING),
 }
+_FRACTIONS = {"TIMESTAMP_S": 0, "TIMESTAMP_MS": 3}
 # Texts that are the values' own, and those that stand for what Connect has no type for.
 _CAST = ("UUID", "JSON", "BIT", "INTERVAL", "HUGEINT", "UHUGEINT", "UBIGINT", "ENUM")
 
@@ -70,6 +71,7 @@ class DuckDb(MicrosecondDialect):
                 scale=int(scale or 0),
                 nullable=nullable == "YES",
                 auto_increment=str(default).startswith("nextval("),
+                fraction=_FRACTIONS.get(str(type_), 6),
             )
             for column, type_, precision, scale, nullable, default in rows
         )

@@ -34,7 +34,7 @@ _UNSIGNED = {Kind.INT8: Kind.INT16, Kind.INT16: Kind.INT32, Kind.INT32: Kind.INT
 _ZERO_DAYS = -719_528
 _COLUMNS = """
 SELECT column_name, data_type, column_type, coalesce(numeric_precision, character_maximum_length, 0),
-  coalesce(numeric_scale, 0), is_nullable, extra
+  coalesce(numeric_scale, 0), is_nullable, extra, coalesce(datetime_precision, 0)
 FROM information_schema.columns WHERE table_schema = ? AND table_name = ? ORDER BY ordinal_position
 """
 _KEYS = """
@@ -91,8 +91,9 @@ class MySql(MicrosecondDialect):
                 nullable=nullable == "YES",
                 signed="unsigned" not in str(full),
                 auto_increment="auto_increment" in str(extra),
+                fraction=int(fraction or 0),
             )
-            for column, type_, full, precision, scale, nullable, extra in db.rows(_COLUMNS, *qualified)
+            for column, type_, full, precision, scale, nullable, extra, fraction in db.rows(_COLUMNS, *qualified)
         )
         indices: dict[str, list[str]] = {}
         for index, column in db.rows(_KEYS, *qualified):

@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
@@ -104,13 +106,16 @@ class PostgresLateCommits(LateCommits):
     def is_replica(self) -> bool:
         return self._db.row("SELECT pg_is_in_recovery()")[0] == "t"
 
-    def blind_spots(self, sources: Sequence[Source]) -> list[str]:
+    def blind_spots(self, sources: Sequence[Source]) -> list[RunWarning]:
         tables_by_kind: dict[str, list[str]] = {}
         for source in sources:
             relations = self._relations(source)
             for table, kind in self._db.rows(_ELSEWHERE, relations, relations):
                 tables_by_kind.setdefault(str(kind), []).append(str(table))
-        return [_BLIND[kind].format(tables=", ".join(dict.fromkeys(tables))) for kind, tables in tables_by_kind.items()]
+        return [
+            RunWarning(Kind.LOST, _BLIND[kind].format(tables=", ".join(dict.fromkeys(tables))))
+            for kind, tables in tables_by_kind.items()
+        ]
 
     def wait_for_writers(self, sources: Sequence[Source], *, prepared_only: bool = False) -> dict[str, Holder]:
         relations = {source.text: self._relations(source) for source in sources}
@@ -142,12 +147,13 @@ class PostgresLateCommits(LateCommits):
         hidden = {str(row[0]): Holder(str(row[0]), int(row[1] or 0), None) for row in rows if row[3] is None}
         if left := self._wait_for(hidden):
             return next(iter(left.values()))
-        horizon = Horizon(self._clock - delay_ns)
+        oldest = Horizon(self._clock)
         for transaction, pid, since, micros in rows:
-            begun = int(micros) * 1000 if micros else horizon.instant
-            if begun < horizon.instant:
-                horizon = Horizon(begun, Holder(str(transaction), int(pid or 0), since))
-        return horizon
+            begun = int(micros) * 1000 if micros else oldest.instant
+            if begun < oldest.instant:
+                oldest = Horizon(begun, Holder(str(transaction), int(pid or 0), since))
+        # Another clock is as wrong at the beginning of a transaction as it is now.
+        return replace(oldest, instant=oldest.instant - delay_ns)
 
     def _wait_for(self, hidden: Mapping[str, Holder]) -> Mapping[str, Holder]:
         deadline = time.monotonic() + self._wait_s

@@ -88,6 +88,8 @@ _PLAIN_TEXTS = ("text", "varchar", "bpchar")
 # What spark holds at most: 294247-01-10 04:00:54.775 in milliseconds.
 _LAST_MICROS = 9_223_372_036_854_775_000
 _LAST_DAY = 2_147_483_647
+# Digits after the point of a timestamp, unless its type says another number.
+_FRACTION = 6
 
 
 class PostgreSql(MicrosecondDialect):
@@ -251,4 +253,5 @@ def _column(attribute: dict[str, Any]) -> Column:
         scale=scale,
         nullable=not attribute["not_null"],
         auto_increment=bool(attribute["counts"]),
+        fraction=modifier if modifier >= 0 and name in ("timestamp", "timestamptz") else _FRACTION,
     )

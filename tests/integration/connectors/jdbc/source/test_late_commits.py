@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.run_warnings import Kind, kind_of
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
 from tests.integration.runtime.conftest import Run
 from tests.support import unique
@@ -193,6 +194,89 @@ class TestTimestamps:
         db.execute("insert into t default values")
         config = jdbc_source(db, **_TIMESTAMP, **{"timestamp.delay.interval.ms": "3600000"})
         assert run_here(config).records["read"] == 0
+
+
+class TestRoundedTimestamps:
+    """Columns that are coarser than the clock: a transaction that begins later can write an earlier timestamp."""
+
+    @pytest.fixture(autouse=True)
+    def coarse(self, db: PostgresDatabase) -> None:
+        db.execute(
+            "create table ms (id int primary key, at timestamptz(3) not null default now());"
+            "create table s (id int primary key, at timestamp(0) not null default now());"
+            "create table cut (id int primary key, at timestamptz not null default date_trunc('second', now()));"
+            "create table d (id int primary key, at date not null default current_date)"
+        )
+
+    def test_no_row_of_a_transaction_in_the_same_unit_is_missed(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        """One that commits, one that begins after it and stays open; runs before and after that one's end."""
+        tables = ("ms", "s", "cut", "d")
+        insert = "; ".join(f"insert into {table} (id) values ({{number}})" for table in tables)
+        config = jdbc_source(db, **_TIMESTAMP)
+        for number in range(0, 6, 2):
+            db.execute(insert.format(number=number))
+            late = begin(insert.format(number=number + 1))
+            run_here(config)
+            late.commit()
+            run_here(config)
+        db.execute("update d set at = at - 1")
+        time.sleep(1.1)
+        run_here(config)
+        assert {table: sorted(_ids(rows(config, table))) for table in tables} == {key: list(range(6)) for key in tables}
+
+    def test_rows_of_the_day_wait_for_its_end_and_the_report_warns(
+        self, db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
+    ) -> None:
+        db.execute("insert into d (id) values (1); insert into d values (2, current_date - 1)")
+        report = run_here(jdbc_source(db, **_TIMESTAMP, **{"table.whitelist": "d"}))
+        (warning,) = report.notes["warnings"]
+        assert (report.records["read"], kind_of(warning)) == (1, Kind.WAITING)
+        assert "the rows of a day are read when that day is over" in warning
+
+    def test_timestamps_that_are_wider_than_a_second_are_warned_of(
+        self, db: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
+    ) -> None:
+        db.execute(
+            "insert into cut select n, '2024-01-01'::timestamptz + n * interval '1 h' from generate_series(1, 3) n"
+        )
+        more = {**_TIMESTAMP, "table.whitelist": "cut"}
+        (warning,) = run_here(jdbc_source(db, **more)).notes["warnings"]
+        assert (kind_of(warning), "whole hours" in warning, "3600000" in warning) == (Kind.LOST, True, True)
+        assert run_here(jdbc_source(db, **more, **{"timestamp.delay.interval.ms": "3600000"})).notes == {}
+
+    def test_the_database_never_rounds_below_the_unit(self, db: PostgresDatabase) -> None:
+        """What the horizon's rounding relies on."""
+        moments = (
+            "select timestamptz '1960-01-01' + random() * interval '100 years' as at from generate_series(1, 20000)"
+        )
+        for digits in range(7):
+            unit = 10 ** (6 - digits)
+            stored, exact = (
+                f"extract(epoch from at::timestamptz({digits})) * 1000000",
+                "extract(epoch from at) * 1000000",
+            )
+            wrong = f"({stored})::bigint < floor(({exact})::numeric / {unit}) * {unit}"
+            assert db.execute(f"select count(*) from ({moments}) m where {wrong}") == [(0,)]
+
+
+class TestOtherClocks:
+    def test_the_delay_counts_from_the_beginning_of_open_transactions_too(
+        self, db: PostgresDatabase, begin: Begin, jdbc_source: SourceConfig, run_here: Run, rows: Rows
+    ) -> None:
+        """The application's clock is half a second slow; its transaction is open for longer than the delay."""
+        db.execute("create table t (id int primary key, at timestamptz not null)")
+        config = jdbc_source(db, **_TIMESTAMP, **{"timestamp.delay.interval.ms": "2000"})
+        late = begin("insert into t values (1, now() - interval '500 ms')")
+        (began,) = late.execute("select now()").fetchone()
+        db.execute("insert into t values (2, %s::timestamptz - interval '200 ms')", (began,))
+        time.sleep(2.2)
+        run_here(config)
+        late.commit()
+        time.sleep(2.2)
+        run_here(config)
+        assert sorted(_ids(rows(config, "t"))) == [1, 2]
 
 
 class TestBlindSpots:
