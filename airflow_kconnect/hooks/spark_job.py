@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 
+from airflow_kconnect.connect.environment import AIRFLOW_SETTINGS
 from airflow_kconnect.connect.run import RunReport, describe_event, parse_event, printable
-from airflow_kconnect.connect.variables.providers import AIRFLOW_SETTINGS
 from airflow_kconnect.hooks.clusters.yarn import ADDRESS_EXTRA
 from airflow_kconnect.hooks.masking import mask_command
 from airflow_kconnect.machine.process_tree import kill_tree

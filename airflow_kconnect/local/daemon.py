@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.machine.process_tree import is_alive
 
 # In practice, two readings of a process's start time may differ by a clock correction, never by more than this.
@@ -52,6 +53,7 @@ class PidFile:
 def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str] | None = None) -> psutil.Popen:
     """Start a process in its own session, with its output appended to a log file.
 
+    :param env: None means that of this process; Airflow's settings are left out of it.
     :param log: a log of more than 10 MB is first moved to `<log>.1`.
     """
     if log.exists() and log.stat().st_size > _LOG_TO_KEEP_BYTES:
@@ -60,7 +62,7 @@ def spawn(command: Sequence[str], *, cwd: Path, log: Path, env: Mapping[str, str
         return psutil.Popen(
             command,
             cwd=cwd,
-            env=env,
+            env=child_environment(env),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.machine.errors import SetupError
 
 MIN_VERSION = 17
@@ -47,16 +48,16 @@ def find_java(env: Mapping[str, str] | None = None) -> Java:
 
 def java_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """An environment in which Java can open files with any characters in their names: not the locale `C`, which is
-    ASCII.
+    ASCII. Airflow's settings are not in it.
 
     :param env: the environment to start from; None means that of this process.
     """
-    env = os.environ if env is None else env
+    env = child_environment(env)
     # The first of them that is set wins.
     name = next((name for name in ("LC_ALL", "LC_CTYPE", "LANG") if env.get(name)), "LC_CTYPE")
     if env.get(name, "C") in ("C", "POSIX"):
         return {**env, ("LC_ALL" if name == "LC_ALL" else "LC_CTYPE"): "C.UTF-8"}
-    return dict(env)
+    return env
 
 
 def _java_path(env: Mapping[str, str]) -> Path:
@@ -75,7 +76,13 @@ def _java_path(env: Mapping[str, str]) -> Path:
 def _version_of(java: Path, env: Mapping[str, str]) -> int:
     try:
         completed = subprocess.run(
-            [java, "-version"], capture_output=True, text=True, errors="replace", timeout=60, env=env, check=False
+            [java, "-version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=60,
+            env=child_environment(env),
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SetupError(f"{java} does not run: {error}. {_CURE}") from error

@@ -10,6 +10,7 @@ import sys
 from importlib.metadata import requires
 from pathlib import Path
 
+from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.machine.cache import CURE
 from airflow_kconnect.machine.errors import SetupError, readable_os_errors
@@ -38,7 +39,7 @@ def install_spark() -> Path:
         part.mkdir(parents=True)
     try:
         command = [*_installer(), "--target", str(part), *requirements()]
-        done = subprocess.run(command, check=False)
+        done = subprocess.run(command, env=child_environment(), check=False)
         if done.returncode != 0:
             failed = f"`{' '.join(command)}` has failed"
             raise RetriableError(f"Cannot install Spark into {folder}: {failed}, and says why above.")

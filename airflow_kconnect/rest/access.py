@@ -85,6 +85,15 @@ def _refuse_other_sites(request: Request) -> None:
         raise RestError(403, "Requests that change something are not accepted from pages of other sites")
 
 
+def may_write(caller: Caller, connector: str) -> bool:
+    """Whether a caller may change a connector; without a name: all of them."""
+    try:
+        caller.check_write(connector)
+    except RestError:
+        return False
+    return True
+
+
 Access = Annotated[Caller, Depends(_caller)]
 """The caller, known and not yet allowed anything."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from airflow_kconnect.machine.cache import cache_folder
 from airflow_kconnect.machine.errors import SetupError, readable_os_errors
-from airflow_kconnect.machine.java import Java
+from airflow_kconnect.machine.java import Java, java_environment
 from airflow_kconnect.submit.spark import SparkSubmit, job_path
 
 # A JVM that cannot use the archive silently runs without it.
@@ -73,7 +73,15 @@ def _make(spark: SparkSubmit, archive: Path, timeout_s: float) -> Path:
 
 def _ran(command: list[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False)
+        return subprocess.run(
+            command,
+            env=java_environment(),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            check=False,
+        )
     except subprocess.TimeoutExpired as error:
         raise SetupError(f"The class archive was not created within {timeout_s:.0f} s") from error
     except OSError as error:

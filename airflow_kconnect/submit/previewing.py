@@ -17,7 +17,6 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
 )
 from airflow_kconnect.connect.run import RunSpec, parse_event, printable, run_spec_file
-from airflow_kconnect.connect.variables.providers import AIRFLOW_SETTINGS
 from airflow_kconnect.machine.java import java_environment
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.submit.spark import find_spark_submit
@@ -83,7 +82,7 @@ def _error_of(event: Mapping[str, Any]) -> ConnectError:
 
 def _asked(module: str, request: Mapping[str, Any], timeout_s: float | None = None) -> list[Record]:
     """The lines of JSON that the module answers. The request is not on the command line: it may have secrets."""
-    environment = {k: text for k, text in java_environment().items() if not AIRFLOW_SETTINGS.fullmatch(k)} | SAFE_PATH
+    environment = java_environment() | SAFE_PATH
     code, output, log = _finished([sys.executable, "-m", module], environment, json.dumps(request), timeout_s)
     answers = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     if code == 0:

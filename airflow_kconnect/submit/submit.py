@@ -17,7 +17,6 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import SUBMITTER, parse_event, printable
 from airflow_kconnect.connect.secret_keys import SECRET_KEYS
-from airflow_kconnect.connect.variables.providers import AIRFLOW_SETTINGS
 from airflow_kconnect.machine.java import java_environment
 from airflow_kconnect.machine.process_tree import kill_tree
 from airflow_kconnect.machine.spark_home import installed_spark, spark_home
@@ -213,7 +212,7 @@ def submit_environment(master: str) -> dict[str, str]:
     if master.startswith("local"):
         # Otherwise Spark looks for an external address of this machine and warns when it finds one.
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
-    environment |= {name: text for name, text in java_environment().items() if not AIRFLOW_SETTINGS.fullmatch(name)}
+    environment |= java_environment()
     if (home := spark_home()) is not None and home == installed_spark():
         # What else jobs need, for example pandas, was installed with it.
         path = [environment.get("PYTHONPATH"), str(home.parent)]

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import ClassVar
 
 from airflow_kconnect.connect.config import java_pattern, java_trim, properties
+from airflow_kconnect.connect.environment import AIRFLOW_SETTINGS
 from airflow_kconnect.connect.errors import ConfigError
 
 MAX_BYTES = 1_000_000
 """Size limit of a file that a variable names, and of a value with its variables resolved."""
 
-
-AIRFLOW_SETTINGS = re.compile(r"AIRFLOW__.*|AIRFLOW_(CONN|VAR)_.*|_+AIRFLOW_.*", re.DOTALL)
-"""Airflow's own environment variables: its keys, its connections. Jobs do not get them."""
 
 NEEDS_AIRFLOW = "needs Airflow, whose tasks look it up; elsewhere use ${file:...}, ${dir:...} or ${env:...}"
 

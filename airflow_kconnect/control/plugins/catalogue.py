@@ -95,10 +95,13 @@ def _definitions(name: str) -> tuple[ConfigDef, ConfigDef]:
     raise NotFoundError(f"Unknown plugin {name}.")
 
 
-def validation(plugin: str, config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
+def validation(
+    plugin: str, config: Mapping[str, Any], worker: Mapping[str, Any], *, asks_java: bool = True
+) -> dict[str, Any]:
     """Connect's `ConfigInfos` of a configuration: every key with its definition, value and errors.
 
     :param plugin: the class that the request names. :param config: variables not resolved.
+    :param asks_java: whether a Java class validates, too; else only Connect's keys and ours are checked.
     :raises ConfigError: the configuration names no connector class, or another one.
     """
     named = str(config.get(CONNECTOR_CLASS) or "").strip()
@@ -112,16 +115,16 @@ def validation(plugin: str, config: Mapping[str, Any], worker: Mapping[str, Any]
     if not same:
         text = f"Included connector type {named} does not match request type {plugin}"
         raise ConfigError({CONNECTOR_CLASS: [text]})
-    return described(inspection, config)
+    return described(inspection, config, asks_java=asks_java)
 
 
-def described(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, Any]:
+def described(inspection: Inspection, config: Mapping[str, Any], *, asks_java: bool = True) -> dict[str, Any]:
     """The `ConfigInfos` of an inspection; of a hosted connector also what its Java class says.
 
     :param config: that was inspected, variables not resolved.
     :raises RetriableError: Java did not answer.
     """
-    if inspection.hosted is not None:
+    if inspection.hosted is not None and asks_java:
         return java_infos(inspection, config)
     return describe(inspection.definition, inspection.values.values(), name=inspection.connector_class)
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
+from airflow_kconnect.connect.environment import child_environment
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.registry.schema import RegisteredSchema
 
@@ -92,7 +93,9 @@ def _protoc(text: str, references: dict[str, str]) -> bytes:
             command.append(f"--descriptor_set_in={files}")
         command += [f"--descriptor_set_out={out}", MAIN_FILE]
         try:
-            done = subprocess.run(command, capture_output=True, timeout=_SECONDS_MAX, check=False)
+            done = subprocess.run(
+                command, capture_output=True, env=child_environment(), timeout=_SECONDS_MAX, check=False
+            )
         except subprocess.TimeoutExpired as error:
             raise DataError(f"protoc needs more than {_SECONDS_MAX} s for the Protobuf schema") from error
         if done.returncode == 0:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -19,8 +20,10 @@ from airflow_kconnect.machine.java import find_java
 
 T = TypeVar("T")
 
-ASK_S = 60.0
-"""How long a plug-in may take: some ask their database while they validate."""
+ASK_S = 20.0
+"""How long a plug-in may take for an answer: some ask their database while they validate."""
+OFFSETS_S = 60.0
+"""How long a plug-in may take to alter offsets that it keeps itself."""
 
 _MEMORY = "256m"
 _JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -85,10 +88,10 @@ class PluginJvm:
         return answer
 
     def check_keys(self, config: Mapping[str, str]) -> dict[str, Any]:
-        """The `ConfigInfos` of the connector's own keys, each by itself.
+        """The `ConfigInfos` of the connector's own keys, each by itself: its type, and its own validator.
 
-        What the class would try with them, such as connecting to a database, is left out: for configurations with
-        variables that are not resolved.
+        What the class would try with them is left out: its `validate`, and its recommenders, which list the tables of a
+        database, for example.
 
         :param config: with `connector.class`, a full name.
         """
@@ -101,7 +104,9 @@ class PluginJvm:
             swap = self._plugins.withClassLoader(self._plugins.connectorLoader(name, wanted))
             try:
                 definition = self._plugins.newConnector(name, wanted).config()
-                values, groups = definition.validate(self._jvm.text_map(config)), self._jvm.view.java.util.ArrayList()
+                groups = self._jvm.view.java.util.ArrayList()
+                with self._without_recommenders(definition):
+                    values = definition.validate(self._jvm.text_map(config))
                 return runtime.AbstractHerder.generateResult(name, definition.configKeys(), values, groups)
             finally:
                 swap.close()
@@ -154,13 +159,30 @@ class PluginJvm:
                 swap.close()
 
         try:
-            return self._jvm.call(doing, ask, timeout_s=ASK_S + 10)
+            return self._jvm.call(doing, ask, timeout_s=OFFSETS_S)
         except Py4JJavaError as error:
             raise self._refusal(doing, config.get("name", ""), error) from None
 
     @property
     def _connect(self) -> Any:
         return self._jvm.view.org.apache.kafka.connect
+
+    @contextmanager
+    def _without_recommenders(self, definition: Any) -> Iterator[None]:
+        """The same definition, which a class may share between its instances: one question is asked at a time."""
+        recommender = self._jvm.java_class("org.apache.kafka.common.config.ConfigDef$ConfigKey").getField("recommender")
+        recommender.setAccessible(True)
+        keys = [entry.getValue() for entry in self._jvm.items(definition.configKeys().entrySet())]
+        of_keys = [(key, recommender.get(key)) for key in keys]
+        try:
+            for key, own in of_keys:
+                if own is not None:
+                    recommender.set(key, None)
+            yield
+        finally:
+            for key, own in of_keys:
+                if own is not None:
+                    recommender.set(key, own)
 
     def _prepare(self) -> None:
         connect, jvm = self._connect, self._jvm
@@ -230,7 +252,8 @@ def _failure(doing: str, cause: str) -> ConnectError:
         text = f"{doing}: Java cannot load the class. Its plug-in may lack jars that it needs: install it again, with"
         return ConfigError({"connector.class": [f"{text} everything that it needs"]})
     if "TimeoutException" in cause:
-        return RetriableError(f"{doing}: no answer within {ASK_S:.0f} s")
+        why = "does it wait for a system that cannot be reached from here?"
+        return RetriableError(f"{doing}: no answer within {ASK_S:.0f} s; {why}")
     return ConfigError({"connector.class": [f"{doing}: {cause}"]})
 
 

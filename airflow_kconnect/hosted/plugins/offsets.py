@@ -12,7 +12,8 @@ from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.java import libraries
-from airflow_kconnect.hosted.plugins.warm import WARM
+from airflow_kconnect.hosted.plugins.definitions import OFFSETS_S
+from airflow_kconnect.hosted.plugins.warm import PATIENCE_S, WARM
 from airflow_kconnect.machine.errors import SetupError
 from airflow_kconnect.machine.java import find_java
 from airflow_kconnect.stores.offset_changes.asking import AskClass, ClassChange
@@ -36,7 +37,9 @@ def asking_java(config: ValidatedConfig, worker: WorkerConfig) -> AskClass | Non
     def ask(changes: list[ClassChange]) -> bool:
         try:
             _prepare()
-            return WARM.ask(plugins, worker, lambda jvm: jvm.alter_offsets(props, changes))
+            return WARM.ask(
+                plugins, worker, lambda jvm: jvm.alter_offsets(props, changes), patience_s=PATIENCE_S + OFFSETS_S
+            )
         except SetupError as error:
             log.warning("%s is not asked about the offsets of %s: %s", props[CONNECTOR_CLASS], config.name, error)
             return False

@@ -8,6 +8,7 @@ import os
 import queue
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
@@ -23,6 +24,10 @@ T = TypeVar("T")
 
 IDLE_S = 600.0
 """The JVM, some 150 MB, is ended after this time without a question."""
+WAITING = 4
+"""How many questions may wait for the one that is being answered."""
+PATIENCE_S = 60.0
+"""How long a question may wait and be answered."""
 
 log = logging.getLogger("kconnect.hosted")
 
@@ -70,7 +75,7 @@ class _Host:
             with self._lock:
                 self.ended = True
             while not self._questions.empty():
-                if (left := self._questions.get()) is not None:
+                if (left := self._questions.get()) is not None and left[1].set_running_or_notify_cancel():
                     left[1].set_exception(problem)
 
     def _serve(self, jvm: PluginJvm) -> None:
@@ -82,6 +87,8 @@ class _Host:
             if asked is None:
                 return
             question, answer = asked
+            if not answer.set_running_or_notify_cancel():
+                continue  # the one who asked has given up
             try:
                 answer.set_result(question(jvm))
             except RetriableError as error:
@@ -95,32 +102,59 @@ class _Host:
 class WarmPlugins:
     """Answers questions about plug-ins; starts a JVM at the first one, and again when the plug-ins have changed.
 
-    May be used by several threads.
+    May be used by several threads, of which few wait: a plug-in may take its time, and requests of all kinds share the
+    threads that ask.
 
     :param idle_s: seconds without a question after which the JVM is ended.
     """
 
     def __init__(self, idle_s: float = IDLE_S) -> None:
         self._idle_s = idle_s
+        self._places = threading.BoundedSemaphore(1 + WAITING)
         self._lock = threading.Lock()
         self._host: _Host | None = None
         self._of: object = None
 
-    def ask(self, plugins: JavaPlugins, worker: WorkerConfig, question: Callable[[PluginJvm], T]) -> T:
+    def ask(
+        self,
+        plugins: JavaPlugins,
+        worker: WorkerConfig,
+        question: Callable[[PluginJvm], T],
+        *,
+        patience_s: float = PATIENCE_S,
+    ) -> T:
         """The answer to a question. A JVM that is found dead, or dies of the question, is replaced once.
 
         :param question: gets the JVM; runs in another thread, and again if its JVM has ended.
+        :param patience_s: how long it may wait and be answered.
         :raises SetupError: there is no Java. :raises JavaEnded: the second JVM has ended, too.
-        :raises RetriableError: no answer in time.
+        :raises RetriableError: no answer in time, or too many others wait for one.
         """
+        if not self._places.acquire(blocking=False):
+            raise RetriableError(f"Java plug-ins answer one question at a time, and {WAITING} others wait: ask later")
+        try:
+            return self._ask(plugins, worker, question, time.monotonic() + patience_s)
+        finally:
+            self._places.release()
+
+    def _ask(
+        self, plugins: JavaPlugins, worker: WorkerConfig, question: Callable[[PluginJvm], T], deadline: float
+    ) -> T:
         of = (os.getpid(), plugins.fingerprint(), tuple(sorted(worker.props.items())))
         try:
-            return self._answer(of, plugins, worker, question)
+            return self._answer(of, plugins, worker, question, deadline)
         except JavaEnded as error:
             log.warning("another JVM is asked: %s", error)
-        return self._answer(of, plugins, worker, question)
+        return self._answer(of, plugins, worker, question, deadline)
 
-    def _answer(self, of: object, plugins: JavaPlugins, worker: WorkerConfig, question: Callable[[PluginJvm], T]) -> T:
+    def _answer(
+        self,
+        of: object,
+        plugins: JavaPlugins,
+        worker: WorkerConfig,
+        question: Callable[[PluginJvm], T],
+        deadline: float,
+    ) -> T:
         while True:
             with self._lock:
                 host = self._host
@@ -131,7 +165,7 @@ class WarmPlugins:
                     self._of = of
             if (answer := host.ask(question)) is not None:
                 with contextlib.suppress(_NotAskedError):
-                    return answer.result()
+                    return _in_time(answer, deadline)
 
     def close(self) -> None:
         """End the JVM, if there is one."""
@@ -139,6 +173,14 @@ class WarmPlugins:
             if self._host is not None:
                 self._host.end()
             self._host = None
+
+
+def _in_time(answer: Future[T], deadline: float) -> T:
+    try:
+        return answer.result(max(deadline - time.monotonic(), 0))
+    except TimeoutError:
+        answer.cancel()  # nothing is asked for someone who does not wait any more
+        raise RetriableError("Java plug-ins did not answer in time: others were asked before, or one hangs") from None
 
 
 WARM = WarmPlugins()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from airflow_kconnect.control.plugins import catalogue
-from airflow_kconnect.rest.access import AnyReader
+from airflow_kconnect.rest.access import AnyReader, may_write
 from airflow_kconnect.rest.bodies import JsonBody, config_request
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
@@ -31,6 +31,11 @@ def get_keys(plugin: str, plane: Plane, _: AnyReader, version: str | None = None
 
 
 @router.put("/{plugin}/config/validate")
-def validate(plugin: str, plane: Plane, body: JsonBody, _: AnyReader) -> Any:
-    """Every key of a configuration with its definition, value and errors; nothing is registered."""
-    return catalogue.validation(plugin, config_request(body), plane.worker_props)
+def validate(plugin: str, plane: Plane, body: JsonBody, access: AnyReader) -> Any:
+    """Every key of a configuration with its definition, value and errors; nothing is registered.
+
+    A Java class is asked only for callers who may change the connector: it may connect to what the configuration names.
+    """
+    config = config_request(body)
+    may_ask = may_write(access, str(config.get("name") or ""))
+    return catalogue.validation(plugin, config, plane.worker_props, asks_java=may_ask)

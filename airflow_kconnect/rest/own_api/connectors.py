@@ -11,9 +11,8 @@ from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.control.previews import reads_source
 from airflow_kconnect.control.replays import can_replay
 from airflow_kconnect.control.watching import parts, validation
-from airflow_kconnect.rest.access import Access, Caller, Reading, Writing
+from airflow_kconnect.rest.access import Access, Reading, Writing, may_write
 from airflow_kconnect.rest.bodies import JsonBody, config_request
-from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.own_api.watching import Watching
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
@@ -59,7 +58,7 @@ def get_detail(name: ConnectorName, plane: Plane, watch: Watching, access: Acces
     config = plane.registered_state(name).texts
     return {
         **watch.detail(name),
-        "may_write": _may_write(access, name),
+        "may_write": may_write(access, name),
         "may_replay": can_replay(plane) and not looks_hosted(config),
         "reads_source": reads_source(plane, config),
     }
@@ -83,11 +82,3 @@ def show_dead_letters(
 ) -> Any:
     """The last dead letters of the connector with their contents; for those who may change it."""
     return {"dead_letters": watch.last_dead_letters(name, most)}
-
-
-def _may_write(access: Caller, name: str) -> bool:
-    try:
-        access.check_write(name)
-    except RestError:
-        return False
-    return True

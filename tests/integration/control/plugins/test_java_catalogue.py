@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import socket
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -19,12 +22,17 @@ from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.control.plugins import catalogue, java_catalogue
 from airflow_kconnect.hosted.plugins.definitions import PluginJvm
 from airflow_kconnect.hosted.plugins.install import install
-from airflow_kconnect.hosted.plugins.warm import WarmPlugins
+from airflow_kconnect.hosted.plugins.warm import WAITING, WarmPlugins
 from airflow_kconnect.machine.errors import SetupError
+from airflow_kconnect.rest.access import Everything
+from airflow_kconnect.rest.connect_api import plugins
+from airflow_kconnect.rest.errors import RestError
 from tests.support.connect.java_plugins import DEBEZIUM, write_jar
+from tests.support.connect.rough import rough_plugin
 from tests.support.kafka import eventually
 
 POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
+ROUGH = "kconnect.rough.RoughSource"
 UNWRAP = "io.debezium.transforms.ByLogicalTableRouter"
 COMPLETE = {"database.hostname": "127.0.0.1", "database.user": "u", "database.dbname": "d", "topic.prefix": "p"}
 
@@ -38,12 +46,46 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def warm() -> Iterator[WarmPlugins]:
-    plugins = WarmPlugins()
+    answering = WarmPlugins()
     patch = pytest.MonkeyPatch()
-    patch.setattr(java_catalogue, "WARM", plugins)
-    yield plugins
+    patch.setattr(java_catalogue, "WARM", answering)
+    yield answering
     patch.undo()
-    plugins.close()
+    answering.close()
+
+
+@pytest.fixture(scope="module")
+def rough(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of plug-ins with a source whose key `table` has a recommender that connects to `database.port`."""
+    return rough_plugin(tmp_path_factory.mktemp("rough"))
+
+
+@pytest.fixture
+def listening() -> Iterator[socket.socket]:
+    """The socket of a server that takes note of calls."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server
+
+
+def is_called(server: socket.socket) -> bool:
+    """Whether something has connected to it; the system accepts before the server does."""
+    try:
+        server.accept()[0].close()
+    except BlockingIOError:
+        return False
+    return True
+
+
+class WriterOf(Everything):
+    """Sees all connectors, and may change one."""
+
+    def __init__(self, own: str) -> None:
+        self._own = own
+
+    def check_write(self, connector: str) -> None:
+        if connector != self._own:
+            raise RestError(403, f"may not change {connector}")
 
 
 def jvms() -> set[int]:
@@ -109,6 +151,35 @@ def test_the_class_itself_is_asked_which_tries_to_connect(worker: dict[str, str]
 def test_with_a_variable_only_keys_are_checked_and_nothing_connects(worker: dict[str, str]) -> None:
     config = {**COMPLETE, "database.port": "1", "database.password": "${env:PASSWORD}", "max.batch.size": "many"}
     assert list(validated(worker, config)) == ["max.batch.size"]
+
+
+def test_keys_are_checked_without_the_recommenders_of_a_class_which_connect(
+    worker: dict[str, str], rough: Path, listening: socket.socket
+) -> None:
+    port = listening.getsockname()[1]
+    config = {"name": "c", "connector.class": ROUGH, "database.port": str(port), "count": "many"}
+    keys = {**worker, "plugin.path": str(rough)}
+    with pytest.raises(InvalidConfigurationError, match="Invalid value many for configuration count"):
+        accepted("c", config, {}, keys)
+    catalogue.validation(ROUGH, {**config, "mode": "${env:MODE}"}, keys)
+    assert not is_called(listening)
+    catalogue.validation(ROUGH, config, keys)
+    assert is_called(listening)
+
+
+def test_a_class_validates_only_for_those_who_may_change_the_connector(
+    worker: dict[str, str], rough: Path, listening: socket.socket
+) -> None:
+    config = {"name": "mine", "connector.class": ROUGH, "database.port": str(listening.getsockname()[1])}
+    plane: Any = SimpleNamespace(worker_props={**worker, "plugin.path": str(rough)})
+    bodies = [{**config, "name": "another's"}, {key: text for key, text in config.items() if key != "name"}]
+    for body in bodies:
+        answer = plugins.validate(ROUGH, plane, body, WriterOf("mine"))
+        assert "count" not in [entry["value"]["name"] for entry in answer["configs"]]
+    assert not is_called(listening)
+    answer = plugins.validate(ROUGH, plane, config, WriterOf("mine"))
+    assert "count" in [entry["value"]["name"] for entry in answer["configs"]]
+    assert is_called(listening)
 
 
 def test_the_class_that_is_asked_must_be_that_of_the_configuration(worker: dict[str, str]) -> None:
@@ -186,3 +257,34 @@ def test_a_question_that_ends_every_jvm_is_an_error_after_the_second(worker: dic
     with pytest.raises(RetriableError, match="Java was ended by SIGKILL"):
         warm.ask(java_plugins(known), known, killing)
     assert len(killed) == 2
+
+
+def test_few_questions_wait_and_none_waits_for_long(worker: dict[str, str], warm: WarmPlugins) -> None:
+    """A plug-in that is slow keeps no thread of other requests for long."""
+
+    def ask(question: Callable[[PluginJvm], int], patience_s: float = 60) -> int:
+        return warm.ask(java_plugins(known), known, question, patience_s=patience_s)
+
+    def slow(_: PluginJvm) -> int:
+        started.set()
+        answered.wait(60)
+        return 1
+
+    def late(jvm: PluginJvm) -> int:
+        asked_late.append(jvm)
+        return 2
+
+    known, started, answered = WorkerConfig.from_props(worker), threading.Event(), threading.Event()
+    asked_late = list[PluginJvm]()
+    with ThreadPoolExecutor(1 + WAITING) as pool:
+        first = pool.submit(ask, slow)
+        assert started.wait(60)
+        with pytest.raises(RetriableError, match="did not answer in time"):
+            ask(late, patience_s=0.1)
+        waiting = [pool.submit(ask, lambda _: 3) for _ in range(WAITING)]
+        eventually(lambda: warm._host is not None and warm._host._questions.qsize(), 1 + WAITING)
+        with pytest.raises(RetriableError, match="one question at a time, and 4 others wait"):
+            ask(lambda _: 4)
+        answered.set()
+        assert [first.result(), *(each.result() for each in waiting)] == [1, *[3] * WAITING]
+    assert not asked_late

@@ -20,6 +20,15 @@ def jvm(tmp_path: Path) -> Iterator[HostJvm]:
         yield jvm
 
 
+def test_what_is_asked_of_java_finds_no_settings_of_airflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIRFLOW__CORE__FERNET_KEY", "f")
+    monkeypatch.setenv("AIRFLOW_CONN_DB", "c")
+    with HostJvm(find_java(), [bridge()], tmp_path, memory="64m", environment={"OWN": "o"}) as jvm:
+        names = set(jvm.items(jvm.view.java.lang.System.getenv().keySet()))
+    assert {"OWN", "PATH"} <= names
+    assert not [name for name in names if name.startswith("AIRFLOW_")]
+
+
 def test_the_items_of_any_collection_are_listed(jvm: HostJvm) -> None:
     numbers = jvm.view.java.util.ArrayList()
     for number in (3, 1, 2):
