@@ -17,7 +17,8 @@ import typer
 from airflow_kconnect.local.ports import LOOPBACK
 from tests.support.databases.postgres import PostgresServer
 from tests.torture.cluster import Cluster
-from tests.torture.connectors import ALL, PostgresSource
+from tests.torture.connectors import PostgresSource
+from tests.torture.kinds import ALL
 from tests.torture.player import Outcome, Player
 
 app = typer.Typer(add_completion=False)

@@ -19,6 +19,12 @@ _THREE = {
     "share.coordinator.state.topic.replication.factor": "3",
     "share.coordinator.state.topic.min.isr": "2",
 }
+# As clusters of many have them: joining a group takes seconds, and offsets of a group without members expire.
+_DEFAULTS = {
+    "group.initial.rebalance.delay.ms": "6000",
+    "offsets.retention.minutes": "1",
+    "offsets.retention.check.interval.ms": "5000",
+}
 
 
 class Cluster:
@@ -36,6 +42,7 @@ class Cluster:
             data.mkdir(parents=True, mode=0o700)
             (data / "cluster.id").write_text("TortureTortureTortureQ")
             settings = {
+                **_DEFAULTS,
                 **(_THREE if nodes > 1 else {}),
                 "node.id": str(k),
                 "controller.quorum.voters": voters,

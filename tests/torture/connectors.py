@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import random
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -42,12 +43,16 @@ class Tortured(ABC):
     kind: ClassVar[str]
     sink: ClassVar[bool]
     failpoints: ClassVar[tuple[str, ...]]
+    hosted: ClassVar[bool] = False
+    """A Java class, in a Connect worker instead of Spark."""
 
     def __init__(self, name: str, folder: Path, kafka: KafkaSide, rng: random.Random) -> None:
         self.name, self.folder, self.kafka, self.rng = name, folder, kafka, rng
         self.partitions = rng.choice((1, 3))
         self.added = 0
         self.settings: dict[str, str] = {}
+        self.struck: Counter[str] = Counter()
+        """Faults that are in the input itself, or in how its broker is set."""
         folder.mkdir(parents=True)
         kafka.create_topic(name, self.partitions)
         self.prepare()
@@ -80,6 +85,17 @@ class Tortured(ABC):
         """Settings that users change between two runs."""
         return {}
 
+    def worker(self) -> dict[str, str]:
+        """Keys that its worker needs."""
+        return {}
+
+    def backup(self) -> Callable[[], None] | None:
+        """Copy the target; returns what puts the copy in the target's place, None if the target has no offsets."""
+        return None
+
+    def settle(self) -> None:
+        """Called before the last runs, which must move everything."""
+
     def add(self, count: int) -> None:
         """Add so many records to the input."""
         self.write(range(self.added, self.added + count))
@@ -101,9 +117,9 @@ class Tortured(ABC):
         return {key: value for key, value in self.complete().items() if key not in bounds}
 
 
-class _Source(Tortured):
+class Source(Tortured):
     sink = False
-    failpoints = SOURCE_FAILPOINTS
+    failpoints: ClassVar[tuple[str, ...]] = SOURCE_FAILPOINTS
     exactly_once = True
 
     def arrived(self) -> list[int]:
@@ -117,7 +133,7 @@ class _Source(Tortured):
         }
 
 
-class FileSource(_Source):
+class FileSource(Source):
     """One file that grows."""
 
     kind = "file source"
@@ -141,7 +157,7 @@ class FileSource(_Source):
         return {**super().some_settings(), "split.bytes": str(self.rng.choice((1000, 20_000, 64_000_000)))}
 
 
-class FolderSource(_Source):
+class FolderSource(Source):
     """A folder that more and more files are put into."""
 
     kind = "folder source"
@@ -163,7 +179,7 @@ class FolderSource(_Source):
             half.rename(self.folder / f"{first}.txt")
 
 
-class PythonSource(_Source):
+class PythonSource(Source):
     """Two tasks of VerifiableSource, each of which counts for itself."""
 
     kind = "Python source"
@@ -190,7 +206,7 @@ class PythonSource(_Source):
         return [int(value) * self.tasks + int(task or 0) for task, value in self.kafka.records(self.name)]
 
 
-class _JdbcSource(_Source):
+class _JdbcSource(Source):
     database: Database
 
     def config(self) -> dict[str, str]:
@@ -244,7 +260,7 @@ class Sink(Tortured):
     """Reads a topic that has aborted transactions too."""
 
     sink = True
-    failpoints = SINK_FAILPOINTS
+    failpoints: ClassVar[tuple[str, ...]] = SINK_FAILPOINTS
 
     def write(self, numbers: range) -> None:
         aborted = [str(-1 - number) for number in numbers[:20]] if self.rng.random() < 0.5 else []
@@ -328,6 +344,16 @@ class PostgresSink(_JdbcSink):
         self.database = PostgresSource.server().create_database()
         self.database.execute("CREATE TABLE t (n text)")
 
+    def backup(self) -> Callable[[], None]:
+        server, name = PostgresSource.server(), self.database.name
+        server.execute(f"CREATE DATABASE {name}_copy TEMPLATE {name}")
+
+        def restore() -> None:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")
+            server.execute(f"ALTER DATABASE {name}_copy RENAME TO {name}")
+
+        return restore
+
 
 class SqliteSink(_JdbcSink):
     """The same in a SQLite file."""
@@ -337,6 +363,18 @@ class SqliteSink(_JdbcSink):
     def prepare(self) -> None:
         self.database = SqliteDatabase.create(self.folder)
         self.database.execute("CREATE TABLE t (n text)")
+
+    def backup(self) -> Callable[[], None]:
+        copy = self.folder / "copy.db"
+        copy.unlink(missing_ok=True)
+        self.database.execute(f"VACUUM INTO '{copy}'")
+
+        def restore() -> None:
+            for left in Path(self.database.name).parent.glob(f"{Path(self.database.name).name}*"):
+                left.unlink()
+            copy.rename(self.database.name)
+
+        return restore
 
 
 class PythonSink(Sink):
@@ -358,20 +396,3 @@ class PythonSink(Sink):
         lines = [line for path in self.folder.glob("log-*") for line in path.read_text().splitlines()]
         facts = [json.loads(line) for line in lines]
         return [int(fact["seqno"]) for fact in facts if fact.get("flushed")]
-
-
-ALL: dict[str, type[Tortured]] = {
-    found.kind: found
-    for found in (
-        FileSource,
-        FolderSource,
-        PythonSource,
-        PostgresSource,
-        SqliteSource,
-        FileSink,
-        DirectorySink,
-        PostgresSink,
-        SqliteSink,
-        PythonSink,
-    )
-}

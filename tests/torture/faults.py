@@ -84,7 +84,31 @@ class TopicRecreated:
         return "the topic is created again, run"
 
 
-Fault = Kill | Zombie | Race | BrokerFault | OffsetsExpire | TopicRecreated
+@dataclass(frozen=True)
+class TargetRestored:
+    """The target is copied, a run follows, the copy takes the target's place, as after a failover or a restore; a run.
+
+    Only for sinks whose target holds its own offsets.
+    """
+
+    def __str__(self) -> str:
+        return "copy the target, run, restore the copy, run"
+
+
+@dataclass(frozen=True)
+class RecordsDeleted:
+    """Retention deletes records; then a run. Only for sinks.
+
+    :param unread: also records that no run has read: such a run must refuse.
+    """
+
+    unread: bool
+
+    def __str__(self) -> str:
+        return f"retention deletes {'unread records' if self.unread else 'what was read'}, run"
+
+
+Fault = Kill | Zombie | Race | BrokerFault | OffsetsExpire | TopicRecreated | TargetRestored | RecordsDeleted
 
 
 @dataclass(frozen=True)
@@ -103,16 +127,21 @@ class Step:
         return f"{self.records} records, {changed}{self.fault}"
 
 
-def schedule(seed: str, failpoints: Sequence[str], *, sink: bool, nodes: int) -> list[Step]:
+def schedule(
+    seed: str, failpoints: Sequence[str], *, sink: bool, nodes: int, extra: Sequence[Callable[[], Fault]] = ()
+) -> list[Step]:
     """Three to five steps, for a sink perhaps one more.
 
     :param seed: of all choices.
     :param failpoints: those that runs of the connector reach.
     :param nodes: brokers of the cluster; with more than one of them, every second fault is a broker's.
+    :param extra: faults that only some connectors or seeds know; the last step may be unread records that are deleted
+        if there are any.
     """
     dice = _Dice(random.Random(f"schedule {seed}"), failpoints, nodes)
     rng = dice.rng
     kinds: list[Callable[[], Fault]] = [dice.kill, dice.zombie, dice.race, dice.broker, *[OffsetsExpire] * 2 * sink]
+    kinds += [*extra] * 2
     steps = [
         Step(
             records=rng.choice((1, 50, 500, 3000)),
@@ -122,7 +151,8 @@ def schedule(seed: str, failpoints: Sequence[str], *, sink: bool, nodes: int) ->
         for k in range(rng.randint(3, 5))
     ]
     if sink and rng.random() < 0.75:
-        steps.append(Step(rng.choice((1, 50, 500)), False, TopicRecreated()))
+        last = RecordsDeleted(unread=True) if extra and rng.random() < 0.5 else TopicRecreated()
+        steps.append(Step(rng.choice((1, 50, 500)), False, last))
     return steps
 
 

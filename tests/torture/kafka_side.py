@@ -69,6 +69,23 @@ class KafkaSide:
                     return True
         raise AssertionError(f"group {group} has no coordinator")
 
+    def delete_records(self, topic: str, *, share: float = 1.0) -> None:
+        """Delete the oldest of all records of each partition, as retention does.
+
+        :param share: how many of them; at least one of each partition that has any.
+        """
+        known = self._admin.list_topics(topic, timeout=30).topics[topic]
+        partitions = [TopicPartition(topic, number) for number in known.partitions]
+        begins = self._ends(partitions, spec=OffsetSpec.earliest())
+        ends = self._ends(partitions)
+        before = [
+            TopicPartition(topic, number, begins[number] + max(1, round((end - begins[number]) * share)))
+            for number, end in ends.items()
+            if end > begins[number]
+        ]
+        for future in self._admin.delete_records(before).values() if before else ():
+            future.result(60)
+
     def produce(self, topic: str, values: Iterable[str], *, aborted: Iterable[str] = ()) -> None:
         """Write values, and others in a transaction that is aborted between them."""
         producer = Producer({"bootstrap.servers": self.bootstrap, "enable.idempotence": True, "linger.ms": 5})
@@ -124,9 +141,14 @@ class KafkaSide:
                     return latest
         raise AssertionError(f"a transaction is open: last stable offsets {stable}, ends {latest}")
 
-    def _ends(self, partitions: list[TopicPartition], isolation: IsolationLevel) -> dict[int, int]:
+    def _ends(
+        self,
+        partitions: list[TopicPartition],
+        isolation: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+        spec: OffsetSpec | None = None,
+    ) -> dict[int, int]:
         asked = self._admin.list_offsets(
-            {partition: OffsetSpec.latest() for partition in partitions}, isolation_level=isolation
+            {partition: spec or OffsetSpec.latest() for partition in partitions}, isolation_level=isolation
         )
         return {partition.partition: future.result(30).offset for partition, future in asked.items()}
 

@@ -9,20 +9,25 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import psutil
 
 from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, EXIT_INTERNAL, EXIT_OK
+from tests.support.connect.hosted import hosted_jvms
 from tests.support.spark.jobs import Job, command_of, kill_all, start_job
 from tests.torture.cluster import Cluster
 from tests.torture.connectors import Sink, Tortured
 from tests.torture.faults import (
     BrokerFault,
+    Fault,
     Kill,
     OffsetsExpire,
     Race,
+    RecordsDeleted,
     Step,
+    TargetRestored,
     TopicRecreated,
     When,
     Zombie,
@@ -32,6 +37,8 @@ from tests.torture.kafka_side import KafkaSide
 
 _RUN_S = 300.0
 _LAST_RUNS = 4
+WITH_ALL_FAULTS = 2000
+"""Schedules of seeds from here on also have the faults that the first ones did not know."""
 
 
 @dataclass
@@ -82,9 +89,11 @@ class Player:
         self._cluster, self._folder, self._say = cluster, folder, say
         # Each connector has an offset topic of its own: a schedule must not depend on those before it.
         self._worker = cluster.worker(exactly_once=exactly_once) | {"offset.storage.topic": f"{name}-offsets"}
+        self._worker |= self._connector.worker()
         promised = kind.exactly_once if kind.sink else exactly_once
         nodes = len(cluster.brokers)
-        self._steps = schedule(f"{kind.kind}, {seed}", kind.failpoints, sink=kind.sink, nodes=nodes)
+        extra = _extra_faults(self._connector) if seed >= WITH_ALL_FAULTS else ()
+        self._steps = schedule(f"{kind.kind}, {seed}", kind.failpoints, sink=kind.sink, nodes=nodes, extra=extra)
         self._outcome = Outcome(kind.kind, seed, nodes, bool(promised), [str(step) for step in self._steps])
         self._jobs: list[Job] = []
 
@@ -100,11 +109,13 @@ class Player:
             self._outcome.problems.append(f"{type(error).__name__}: {error}")
         finally:
             self._end_all()
+        for kind, count in self._connector.struck.items():
+            self._outcome.struck[kind] = self._outcome.struck.get(kind, 0) + count
         self._outcome.seconds = round(time.monotonic() - started, 1)
         return self._outcome
 
     def _play(self, step: Step) -> None:
-        if not isinstance(step.fault, TopicRecreated):
+        if not _is_last(step.fault):
             self._connector.add(step.records)
         if step.reconfigured:
             self._connector.reconfigure()
@@ -119,12 +130,23 @@ class Player:
                 self._race(step.fault)
             case BrokerFault():
                 self._broker(step.fault)
+            case _:
+                self._of_sink(step.fault, step.records)
+
+    def _of_sink(self, fault: OffsetsExpire | TopicRecreated | TargetRestored | RecordsDeleted, records: int) -> None:
+        match fault:
             case OffsetsExpire():
                 if self._forget_group():
                     self._strike("expired offsets")
                 self._wait(self._start())
             case TopicRecreated():
-                self._recreate(step.records)
+                self._recreate(records)
+            case TargetRestored():
+                self._restore_target()
+            case RecordsDeleted(unread=True):
+                self._delete_unread(records)
+            case RecordsDeleted():
+                self._delete_read()
 
     def _strike(self, kind: str) -> None:
         self._outcome.struck[kind] = self._outcome.struck.get(kind, 0) + 1
@@ -134,7 +156,10 @@ class Player:
             if job is None:
                 return
             self._strike("kill")
-            kill_all(_victims(job, fault.whom))
+            if self._connector.hosted and fault.whom in ("jvm", "worker"):  # no Spark: the JVM is a Connect worker's
+                kill_all(hosted_jvms(job) or job.tree())
+            else:
+                kill_all(_victims(job, fault.whom))
             if fault.whom == "worker":  # the run notices, and ends by itself or makes up for it
                 job.reached.unlink(missing_ok=True)
                 self._wait(job)
@@ -200,11 +225,40 @@ class Player:
         if (code := self._wait(self._start())) != EXIT_CONFIG_OR_DATA:
             self._outcome.problems.append(f"a run over a topic that was created again ended with {code}")
 
+    def _restore_target(self) -> None:
+        restore = self._connector.backup()
+        assert restore is not None
+        self._wait(self._start())
+        restore()
+        self._strike("restored target")
+        self._wait(self._start())
+
+    def _delete_read(self) -> None:
+        """Once all has arrived, the topic may lose it; the run after it finds what is new."""
+        self._finish()
+        self._connector.kafka.delete_records(self._connector.name)
+        self._strike("retention")
+        self._connector.add(10)
+        self._wait(self._start())
+
+    def _delete_unread(self, records: int) -> None:
+        """A run must say that records are gone which it has not read."""
+        self._settle()
+        self._connector.kafka.delete_records(self._connector.name)
+        self._connector.add(max(records, 50))  # in each partition
+        self._connector.kafka.delete_records(self._connector.name, share=0.5)
+        self._strike("retention of unread records")
+        if (code := self._wait(self._start())) != EXIT_CONFIG_OR_DATA:
+            self._outcome.problems.append(f"a run whose records were deleted ended with {code}")
+
     def _start(self, when: When | None = None) -> Job:
         failpoint = when.failpoint if when else None
-        job = start_job(self._connector.complete(), self._worker, self._folder / "runs", failpoint=failpoint)
-        self._jobs.append(job)
-        return job
+        return self._job(self._connector.complete(), failpoint)
+
+    def _job(self, config: dict[str, str], failpoint: str | None = None) -> Job:
+        folder, direct = self._folder / "runs", self._connector.hosted
+        self._jobs.append(start_job(config, self._worker, folder, failpoint=failpoint, direct=direct))
+        return self._jobs[-1]
 
     @contextmanager
     def _at(self, when: When) -> Iterator[Job | None]:
@@ -233,9 +287,9 @@ class Player:
 
     def _finish(self) -> None:
         """Undisturbed runs, as an operator's retries would be, until one has moved all and ends well."""
+        self._connector.settle()
         for _ in range(_LAST_RUNS):
-            job = start_job(self._connector.without_bounds(), self._worker, self._folder / "runs")
-            self._jobs.append(job)
+            job = self._job(self._connector.without_bounds())
             if self._wait(job) == EXIT_OK and job.report()["complete"]:
                 return
         self._outcome.problems.append(f"no run ends well after the faults are over: {job.text()[-600:]}")
@@ -246,6 +300,18 @@ class Player:
                 stack.callback(job.close)
                 if job.process.poll() is None:
                     _signal(job.tree(), signal.SIGCONT)
+
+
+def _is_last(fault: Fault) -> bool:
+    """A fault after which the connector refuses to run: everything is counted before it."""
+    return isinstance(fault, TopicRecreated) or fault == RecordsDeleted(unread=True)
+
+
+def _extra_faults(connector: Tortured) -> list[Callable[[], Fault]]:
+    if not connector.sink:
+        return []
+    restored = [TargetRestored] if type(connector).backup is not Tortured.backup else []
+    return [partial(RecordsDeleted, unread=False), *restored]
 
 
 def count(connector: Tortured, outcome: Outcome) -> None:

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tests.torture.connectors import ALL, SINK_FAILPOINTS, SOURCE_FAILPOINTS
-from tests.torture.faults import BrokerFault, Kill, OffsetsExpire, Race, TopicRecreated, Zombie, schedule
+from tests.torture.connectors import SINK_FAILPOINTS, SOURCE_FAILPOINTS
+from tests.torture.faults import (
+    BrokerFault,
+    Kill,
+    OffsetsExpire,
+    Race,
+    RecordsDeleted,
+    TargetRestored,
+    TopicRecreated,
+    Zombie,
+    schedule,
+)
+from tests.torture.kinds import ALL
 
 
 def test_a_seed_gives_the_same_schedule_again() -> None:
@@ -16,6 +27,20 @@ def test_a_seed_gives_the_same_schedule_again() -> None:
 def test_each_fault_happens_to_sinks(fault: type) -> None:
     steps = [step for seed in range(100) for step in schedule(str(seed), SINK_FAILPOINTS, sink=True, nodes=1)]
     assert any(isinstance(step.fault, fault) for step in steps)
+
+
+@pytest.mark.parametrize("fault", [TargetRestored(), RecordsDeleted(unread=True)])
+def test_extra_faults_happen_where_they_are_known(fault: TargetRestored | RecordsDeleted) -> None:
+    known = [TargetRestored]
+    steps = [
+        step for seed in range(100) for step in schedule(str(seed), SINK_FAILPOINTS, sink=True, nodes=1, extra=known)
+    ]
+    assert any(step.fault == fault for step in steps)
+
+
+def test_without_extra_faults_schedules_are_what_they_were() -> None:
+    steps = [step for seed in range(100) for step in schedule(str(seed), SINK_FAILPOINTS, sink=True, nodes=1)]
+    assert not any(isinstance(step.fault, TargetRestored | RecordsDeleted) for step in steps)
 
 
 def test_sources_have_no_group_whose_offsets_expire() -> None:
@@ -32,4 +57,5 @@ def test_every_second_fault_of_a_cluster_is_a_brokers() -> None:
 def test_every_kind_of_connector_is_there() -> None:
     assert {kind.kind for kind in ALL.values() if kind.sink} == {
         "file sink", "directory sink", "JDBC sink, PostgreSQL", "JDBC sink, SQLite", "Python sink",
+        "hosted file sink",
     }  # fmt: skip

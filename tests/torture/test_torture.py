@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.torture.cluster import Cluster
-from tests.torture.connectors import ALL
+from tests.torture.kinds import ALL
 from tests.torture.player import Player
 
 pytestmark = [pytest.mark.spark_submit, pytest.mark.timeout(900)]

@@ -1,0 +1,38 @@
+"""Every kind of connector that is tortured, by its name."""
+
+from __future__ import annotations
+
+from tests.torture.connectors import (
+    DirectorySink,
+    FileSink,
+    FileSource,
+    FolderSource,
+    PostgresSink,
+    PostgresSource,
+    PythonSink,
+    PythonSource,
+    SqliteSink,
+    SqliteSource,
+    Tortured,
+)
+from tests.torture.hosted import HostedFileSink, HostedFileSource
+from tests.torture.timestamps import TimestampSource
+
+ALL: dict[str, type[Tortured]] = {
+    found.kind: found
+    for found in (
+        FileSource,
+        FolderSource,
+        PythonSource,
+        PostgresSource,
+        SqliteSource,
+        TimestampSource,
+        HostedFileSource,
+        FileSink,
+        DirectorySink,
+        PostgresSink,
+        SqliteSink,
+        PythonSink,
+        HostedFileSink,
+    )
+}
