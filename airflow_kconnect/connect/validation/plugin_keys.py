@@ -11,7 +11,6 @@ from fnmatch import fnmatchcase
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, Width
 from airflow_kconnect.connect.java_plugins.places import coordinates_problem
-from airflow_kconnect.connect.variables.syntax import has_reference
 
 PLUGIN_PATH = "plugin.path"
 COORDINATES = "kconnect.plugin.coordinates"
@@ -78,7 +77,7 @@ def coordinates_errors(props: Mapping[str, str], allowed: Sequence[str]) -> dict
 
     :param props: the connector's keys. :param allowed: `kconnect.plugin.install` of the worker.
     """
-    given = [text for text in coordinates_of(props) if not has_reference(text)]
+    given = coordinates_of(props)
     problems = [problem for text in given if (problem := coordinates_problem(text))]
     refused = [text for text in given if not coordinates_problem(text) and not _is_allowed(text, allowed)]
     if refused:

@@ -40,6 +40,9 @@ _JAVA_ONLY = (
     "it, {who} cannot; use ${{file:...}}, ${{dir:...}} or ${{env:...}}"
 )
 
+_OURS = "kconnect."
+_NOT_CONFIGURED = f"is of a provider that is not configured: correct it, or add the provider to `{_PROVIDERS}`"
+
 log = logging.getLogger("kconnect")
 
 
@@ -98,8 +101,8 @@ class ConfigResolver:
     def resolve(self, props: Mapping[str, Any]) -> dict[str, Any]:
         """A configuration with its variables resolved once: variables inside the inserted values stay text.
 
-        Text around a variable stays, and so does a variable of a provider that is not configured, as in Connect. Keys,
-        and values that are not text, stay unchanged.
+        Text around a variable stays, and so does a variable of a provider that is not configured, as in Connect; but
+        not in keys of ours, which may allow or forbid something. Keys, and values that are not text, stay unchanged.
 
         :raises ConfigError: with all variables that have no value.
         """
@@ -149,7 +152,10 @@ class ConfigResolver:
         problems: dict[str, None] = {}
         for variable in variables_in(text):
             if variable.provider not in self._providers:
-                unresolved = unresolved or variable.provider not in self._java
+                if variable.provider not in self._java:
+                    unresolved = True
+                    if key.startswith(_OURS):
+                        problems[f"variable {printable(variable.text)} {_NOT_CONFIGURED}"] = None
                 continue
             value = self._value(variable)
             if isinstance(value, ProviderProblem):
@@ -158,7 +164,7 @@ class ConfigResolver:
             pieces += [text[at : variable.start], value]
             at = variable.end
         pieces.append(text[at:])
-        if unresolved:
+        if unresolved and not problems:
             log.warning("`%s` has a variable of a provider that is not configured; it is left unchanged", key)
         if at and sum(map(len, pieces)) > MAX_BYTES:
             problems[f"is longer than {MAX_BYTES} characters with its variables resolved"] = None

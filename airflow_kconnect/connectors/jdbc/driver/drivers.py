@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, nullable
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
-from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES
 from airflow_kconnect.connectors.jdbc.driver.class_path import (
     ADDED,
@@ -119,17 +118,21 @@ def driver_of(url: JdbcUrl, props: Mapping[str, Any]) -> Driver:
 def forbidden_drivers(props: Mapping[str, str], allowed: Sequence[str]) -> dict[str, list[str]]:
     """What is wrong with a driver that a connector brings along: key -> messages.
 
+    A text with `${...}` in it is judged as it is, since the job may be left with one; what is said about variables that
+    are not resolved yet is dropped by `before_variables`.
+
     :param allowed: `kconnect.jdbc.drivers.allowed` of the worker.
     """
     if "*" in allowed:
         return {}
     why = f"is not allowed: a driver is code, and the worker's `{ALLOWED}` does not name it; add it there"
     known = {coordinate.rpartition(":")[0] for driver in DRIVERS.values() for coordinate in driver.coordinates}
-    given = [text for text in _listed(props.get(COORDINATES)) if not has_reference(text)]
-    wrong = [text for text in given if not {text, text.rpartition(":")[0]} & {*known, *allowed}]
+    wrong = [
+        text for text in _listed(props.get(COORDINATES)) if not {text, text.rpartition(":")[0]} & {*known, *allowed}
+    ]
     errors = {COORDINATES: [f"{', '.join(wrong)} {why}"]} if wrong else {}
     path = props.get(PATH) or ""
-    if path and not has_reference(path) and not _is_below(Path(path), [entry for entry in allowed if entry[:1] == "/"]):
+    if path and not _is_below(Path(path), [entry for entry in allowed if entry[:1] == "/"]):
         errors[PATH] = [f"{path} {why}"]
     return errors
 

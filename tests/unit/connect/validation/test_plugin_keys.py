@@ -9,6 +9,7 @@ import pytest
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins.places import coordinates_folder
+from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.connect.validation.plugin_keys import COORDINATES
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -83,7 +84,11 @@ class TestPermission:
         assert text == f"expected group:artifact:version, with a version such as 1.2.3; not {wrong}"
 
     def test_a_variable_is_checked_when_it_is_known(self) -> None:
-        assert errors_of("${env:PLUGIN}") == []
+        config = {"name": "orders", "connector.class": "a.b.C", COORDINATES: "${env:PLUGIN}"}
+        assert COORDINATES not in inspect_without_references(config, KAFKA).errors
+
+    def test_a_text_that_only_looks_like_a_variable_is_refused_in_the_job(self) -> None:
+        assert errors_of("a.b:c${x:y}:1.0", kconnect_plugin_install="*")
 
     @pytest.mark.parametrize("wrong", ["on", "off,a:b", "io.debezium", "a: b"])
     def test_a_wrong_list_is_an_error_of_the_worker(self, wrong: str) -> None:

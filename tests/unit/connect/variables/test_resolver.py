@@ -53,6 +53,13 @@ class TestVariables:
     def test_values_that_come_in_are_not_resolved_again(self, secrets: Path) -> None:
         assert resolved(f"${{file:{secrets}/db.properties:nested}}") == "${env:KC_USER}"
 
+    def test_a_key_of_ours_cannot_keep_a_variable(self) -> None:
+        with pytest.raises(ConfigError) as caught:
+            resolver().resolve({"file": "x${a:b}", "kconnect.jdbc.driver.path": "/jars/x${a:b}.jar"})
+        ((key, (problem,)),) = caught.value.errors.items()
+        assert key == "kconnect.jdbc.driver.path"
+        assert problem.startswith("variable ${a:b} is of a provider that is not configured")
+
     def test_keys_and_what_is_not_text_stay(self) -> None:
         props = {"${env:KC_USER}": "x", "null": None, "number": 3, "list": ["${env:KC_USER}"]}
         assert resolver().resolve(props) == props

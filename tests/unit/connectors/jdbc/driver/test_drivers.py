@@ -8,6 +8,7 @@ import pytest
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.connector import inspect_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connectors.jdbc.driver.drivers import (
@@ -81,6 +82,14 @@ class TestAllowed:
         assert forbidden_drivers({PATH: good}, [str(folder)]) == forbidden_drivers({PATH: good}, [good]) == {}
         for path in (link, f"{folder}/../elsewhere/driver.jar", f"{tmp_path}/jars.jar"):
             assert list(forbidden_drivers({PATH: path}, [str(folder)])) == [PATH]
+
+    def test_a_path_that_looks_like_a_variable_is_a_path(self, tmp_path: Path) -> None:
+        assert list(forbidden_drivers({PATH: f"{tmp_path}/evil${{a:b}}.jar"}, [])) == [PATH]
+
+    def test_a_variable_is_judged_when_it_has_its_value(self) -> None:
+        props = {"name": "n", "connector.class": "JdbcSource", "connection.url": "jdbc:other://h", "mode": "bulk"}
+        config = {**props, CLASS: "a.B", PATH: "${env:DRIVER}"}
+        assert inspect_without_references(config, {"bootstrap.servers": "localhost:9092"}).errors == {}
 
     def test_the_connector_is_invalid(self) -> None:
         props = {"name": "n", "connector.class": "JdbcSource", "connection.url": "jdbc:other://h", "mode": "bulk"}
