@@ -10,6 +10,7 @@ import binascii
 import hashlib
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
+from airflow_kconnect.plugin.teams import Teams
 from airflow_kconnect.rest.access import Caller
 from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.submit.dag_ids import dag_id_of
@@ -34,10 +36,10 @@ _MAX_TOKENS = 1_000
 
 
 class DagRights:
-    """A user of Airflow, who may do to a connector what the auth manager allows for its DAG."""
+    """A user of Airflow, who may do to a connector what the auth manager allows for its DAG, in its team."""
 
-    def __init__(self, user: BaseUser) -> None:
-        self._user = user
+    def __init__(self, user: BaseUser, teams: Teams) -> None:
+        self._user, self._teams = user, teams
 
     def readable(self, names: Iterable[str]) -> list[str]:
         """Those whose DAGs the user may read."""
@@ -54,17 +56,25 @@ class DagRights:
             raise RestError(403, f"{self._user.get_name()} may not change connector {connector}")
 
     def _may(self, method: Any, connector: str) -> bool:
+        return all(self._may_in(team, method, connector) for team in self._teams.possible(connector))
+
+    def _may_in(self, team: str | None, method: Any, connector: str) -> bool:
         # Without a name it is about the server as a whole, such as its loggers: all DAGs.
         details = DagDetails(id=dag_id_of(connector)) if connector else None
+        if team is not None:
+            details = replace(details or DagDetails(), team_name=team)
         return get_auth_manager().is_authorized_dag(method=method, details=details, user=self._user)
 
 
 class AirflowPolicy:
     """Callers are Airflow's users; `authenticated` has found out which one."""
 
+    def __init__(self) -> None:
+        self._teams = Teams()
+
     def caller(self, request: Request) -> Caller:
         """See `AccessPolicy`."""
-        return DagRights(request.state.kconnect_user)
+        return DagRights(request.state.kconnect_user, self._teams)
 
 
 async def authenticated(
