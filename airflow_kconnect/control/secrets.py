@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.config import ConfigDef, Type
-from airflow_kconnect.connect.secret_keys import is_secret_key
+from airflow_kconnect.connect.secret_keys import has_secret, is_secret_key
+from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.control.password_keys import password_keys
 
 HIDDEN = "[hidden]"
 """Stands for a secret; a configuration that is submitted with it keeps the value that is registered."""
 
-_URL_WITH_SECRET = re.compile(r"(?i)(?:password|pwd|secret|token)\w*=|//[^/?#\s]*:[^/?#\s]*@")
+
+# Without a password in it an address is no secret, whatever its key is called.
+_ADDRESSES = ("url", "urls", "uri")
 
 
 def shown(config: Mapping[str, str], definition: ConfigDef) -> dict[str, str]:
     """A configuration whose secrets are `[hidden]`. Variables such as `${file:...}` stay as they are.
 
-    :param definition: the keys of the connector; those of type PASSWORD are secrets.
+    :param definition: the keys of the connector; those of type PASSWORD are secrets. Of a Java class they are known as
+        far as it was asked before.
     """
-    return {key: HIDDEN if _is_secret(key, value, definition) else value for key, value in config.items()}
+    of_java = password_keys(config.get(CONNECTOR_CLASS, ""))
+    return {
+        key: HIDDEN if (key in of_java and _is_literal(value)) or _is_secret(key, value, definition) else value
+        for key, value in config.items()
+    }
 
 
 def restored(config: Mapping[str, str], registered: Mapping[str, str]) -> dict[str, str]:
@@ -34,12 +42,18 @@ def still_hidden(config: Mapping[str, str]) -> dict[str, list[str]]:
     return {key: [f"{key} {text}"] for key, value in config.items() if value == HIDDEN}
 
 
+def _is_literal(value: str) -> bool:
+    return bool(value) and not has_reference(value)
+
+
 def _is_secret(key: str, value: str, definition: ConfigDef) -> bool:
-    if not value or has_reference(value):
+    if has_secret(value):
+        return True
+    if not _is_literal(value):
         return False
     known = definition.keys.get(key)
     if known is not None and known.type is Type.PASSWORD:
         return True
-    if key.endswith("url"):
-        return _URL_WITH_SECRET.search(value) is not None
+    if key.endswith(_ADDRESSES):
+        return False
     return (known is None or known.type is Type.STRING) and is_secret_key(key)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.secret_keys import SECRET_KEYS
+from airflow_kconnect.connect.secret_keys import is_secret
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.submit.preflight import connector_config
@@ -87,5 +86,5 @@ class Subject:
         known = vars(self)
         secrets = set(known["resolver"].secrets) if "resolver" in known else set()
         for props in (known.get("worker_props") or {}, known.get("config") or {}):
-            secrets |= {str(value) for key, value in props.items() if re.search(SECRET_KEYS, key)}
+            secrets |= {str(value) for key, value in props.items() if is_secret(key, value)}
         return {secret for secret in secrets if len(secret) >= _SHORTEST and not secret.startswith("${")}

@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow.providers.common.compat.sdk import mask_secret, redact
 
-from airflow_kconnect.connect.secret_keys import SECRET_KEYS, is_secret_key
+from airflow_kconnect.connect.secret_keys import SECRET_KEYS, is_secret, is_secret_key, passwords_in
 from airflow_kconnect.connect.variables.secret_forms import secret_forms
 
 MASK = "***"
@@ -28,8 +28,10 @@ def register_secrets(config: Mapping[str, Any]) -> None:
     for key, value in config.items():
         if isinstance(value, Mapping):
             register_secrets(value)
-        elif isinstance(value, str) and is_secret_key(key) and not _REFERENCE.fullmatch(value):
+        elif isinstance(value, str) and is_secret(key, value) and not _REFERENCE.fullmatch(value):
             register_secret(value)
+            for password in passwords_in(value):
+                register_secret(password)
 
 
 def register_secret(value: str) -> None:

@@ -15,9 +15,7 @@ from airflow.sdk import BaseHook
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
-from airflow_kconnect.connect.secret_keys import is_secret_key
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
-from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.control.plugins.java_preflight import check_java_keys
 from airflow_kconnect.errors import ConnectorRunError, connector_error
 from airflow_kconnect.hooks.clusters.driver_pod import missing_provider
@@ -29,6 +27,7 @@ from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.operators.tracking import TOKEN, TrackedSparkSubmitOperator
 from airflow_kconnect.submit.heartbeat import Heartbeat
+from airflow_kconnect.submit.literal_secrets import is_literal_secret
 from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import check_configuration
 from airflow_kconnect.submit.registered import REGISTERED_WORKER_DEFAULTS, Connector
@@ -203,11 +202,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         if dag is None or not dag.get_task(self.task_id).is_mapped:
             return
         why = "is a secret in the `worker_config` of a mapped task, which Airflow stores; use the Kafka connection"
-        errors = {
-            key: [why]
-            for key, value in (self.worker_config or {}).items()
-            if is_secret_key(key) and not has_reference(value)
-        }
+        errors = {key: [why] for key, value in (self.worker_config or {}).items() if is_literal_secret(key, value)}
         if errors:
             raise ConfigError(errors)
 

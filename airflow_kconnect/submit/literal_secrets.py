@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from airflow_kconnect.connect.secret_keys import is_secret_key
+from airflow_kconnect.connect.secret_keys import has_secret, is_secret_key
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 
 
 def is_literal_secret(key: str, value: Any) -> bool:
     """Whether a value is a secret in plain text."""
+    if isinstance(value, str) and has_secret(value):
+        return True
     if not is_secret_key(key) or not value or has_reference(value):
         return False
     if key != "connection.url":

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.secret_keys import is_secret_key
-from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.submit.literal_secrets import is_literal_secret
 
 if TYPE_CHECKING:
     from airflow_kconnect.stores.watching.positions import ConnectorPositions
@@ -93,7 +92,7 @@ class WatchedConnector:
                 ("worker_config", self.worker_config, "put it into the Kafka connection"),
             )
             for key, value in keys.items()
-            if is_secret_key(key) and not has_reference(value)
+            if is_literal_secret(key, value)
         }
         if errors:
             raise ConfigError(errors, self.name or None)

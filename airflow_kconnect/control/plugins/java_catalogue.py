@@ -18,6 +18,7 @@ from airflow_kconnect.connect.validation.connector_keys import sink_config, sour
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.variables.syntax import has_reference
+from airflow_kconnect.control.password_keys import note
 from airflow_kconnect.hosted.known.schema_history import history_defaults
 from airflow_kconnect.hosted.plugins.warm import WARM
 from airflow_kconnect.machine.errors import SetupError
@@ -61,6 +62,7 @@ def java_keys(name: str, version: str | None, worker: Mapping[str, Any]) -> list
     if plugin is None:
         return None
     keys = WARM.ask(java, known, lambda jvm: jvm.keys(plugin.name, version))
+    note(plugin.name, keys)
     if plugin.kind in CONNECTORS:
         theirs = {key["name"] for key in keys}
         ours = (source_config if plugin.kind == "source" else sink_config)(known).keys
@@ -105,12 +107,15 @@ def _asked(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, Any]:
     if _unknown(inspection, config):
         return _by_key(inspection, config)
     props = _props(inspection)
-    return WARM.ask(_plugins(inspection), inspection.worker, lambda jvm: jvm.validate(props))
+    answer = WARM.ask(_plugins(inspection), inspection.worker, lambda jvm: jvm.validate(props))
+    note(inspection.connector_class, (entry["definition"] for entry in answer["configs"]))
+    return answer
 
 
 def _by_key(inspection: Inspection, config: Mapping[str, Any]) -> dict[str, Any]:
     unknown, props = _unknown(inspection, config), _props(inspection)
     answer = WARM.ask(_plugins(inspection), inspection.worker, lambda jvm: jvm.check_keys(props))
+    note(inspection.connector_class, (entry["definition"] for entry in answer["configs"]))
     for entry in answer["configs"]:
         if entry["value"]["name"] in unknown:
             entry["value"]["errors"] = []

@@ -16,7 +16,7 @@ from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, SetupError
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.hosting.installed import java_plugins
-from airflow_kconnect.connect.secret_keys import is_secret_key
+from airflow_kconnect.connect.secret_keys import is_secret
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.inspection import Inspection
 from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
@@ -70,8 +70,8 @@ def _marker(inspection: Inspection) -> Path | None:
         inspection.hosted.name,
         inspection.hosted.version,
         repr(plugins.fingerprint()),
-        {key: text for key, text in inspection.props.items() if not is_secret_key(key)},
-        {key: text for key, text in inspection.worker.props.items() if "converter" in key and not is_secret_key(key)},
+        {key: text for key, text in inspection.props.items() if not is_secret(key, text)},
+        {key: text for key, text in inspection.worker.props.items() if "converter" in key and not is_secret(key, text)},
     ]
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
     try:

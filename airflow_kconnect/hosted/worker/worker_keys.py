@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.hosting.keys import java_props
-from airflow_kconnect.connect.secret_keys import is_secret_key
+from airflow_kconnect.connect.secret_keys import is_secret
 from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, POLICY
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import OWN_PROVIDER, java_providers
@@ -137,7 +137,7 @@ def handed_over(
     prefix = f"{_ENVIRONMENT}{secrets.token_hex(16)}_"
     for number, (key, text) in enumerate(sorted(props.items())):
         written = str(unresolved.get(key, text)).strip()
-        if not text or not (is_secret_key(key) or written != text):
+        if not text or not (is_secret(key, text) or written != text):
             continue
         variables = {variable.text for variable in variables_in(written) if variable.provider in java}
         pieces = []

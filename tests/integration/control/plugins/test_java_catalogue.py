@@ -19,6 +19,7 @@ from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control.configurations import InvalidConfigurationError, accepted
 from airflow_kconnect.control.errors import NotFoundError
+from airflow_kconnect.control.password_keys import password_keys
 from airflow_kconnect.control.plugins import catalogue, java_catalogue
 from airflow_kconnect.hosted.plugins.definitions import PluginJvm
 from airflow_kconnect.hosted.plugins.install import install
@@ -118,6 +119,7 @@ def test_keys_are_those_of_the_class_then_ours(worker: dict[str, str]) -> None:
     keys = [key["name"] for key in catalogue.plugin_keys("PostgresConnector", worker)]
     assert keys.index("slot.name") < keys.index("kconnect.max.records")
     assert len(keys) == len(set(keys))
+    assert "database.password" in password_keys("PostgresConnector")
 
 
 def test_keys_of_a_transformation(worker: dict[str, str]) -> None:
