@@ -27,7 +27,7 @@ from confluent_kafka.admin import (
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.kafka.admin_answers import Bounds, Committed, GroupState, Topic
-from airflow_kconnect.kafka.errors import error_of, text_of, translate, translated, will_not_pass
+from airflow_kconnect.kafka.errors import error_of, is_not_yet, text_of, translate, translated, will_not_pass
 
 log = logging.getLogger(__name__)
 
@@ -36,20 +36,6 @@ _KEY_OF = {
     KafkaError.INVALID_REPLICATION_FACTOR: "replication.factor",
     KafkaError.INVALID_PARTITIONS: "partitions",
 }
-# Not every broker knows a topic created a moment ago, and a new broker creates its group topic on the first request.
-_UNSETTLED = (
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError.LEADER_NOT_AVAILABLE,
-    # The client already knows a leader's epoch that this broker is about to learn, or the reverse.
-    KafkaError.UNKNOWN_LEADER_EPOCH,
-    KafkaError.FENCED_LEADER_EPOCH,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.NOT_COORDINATOR,
-    # A transaction that has ended has not reached the group yet.
-    KafkaError.UNSTABLE_OFFSET_COMMIT,
-)
 _LONGEST_TRANSACTION_MS = 900_000
 _NO_ID = "A" * 22
 
@@ -136,17 +122,20 @@ class KafkaAdmin:
 
     def partitions(self, topic: str) -> int:
         """Number of partitions of a topic; 0 if it does not exist."""
-        metadata = self._call(f"looking up topic {topic}", lambda: self._client.list_topics(topic, self._timeout_s))
-        known = metadata.topics.get(topic)
-        if known is None or (known.error and known.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART):
-            return 0
-        if known.error:
-            raise translate(known.error, f"looking up topic {topic}")
-        return len(known.partitions)
+
+        def ask() -> int:
+            known = self._client.list_topics(topic, self._timeout_s).topics.get(topic)
+            if known is None or (known.error and known.error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART):
+                return 0
+            if known.error:
+                raise KafkaException(known.error)
+            return len(known.partitions)
+
+        return self._settled(f"looking up topic {topic}", ask)
 
     def topics(self) -> dict[str, int]:
         """Every topic with its number of partitions."""
-        metadata = self._call("listing topics", lambda: self._client.list_topics(timeout=self._timeout_s))
+        metadata = self._settled("listing topics", lambda: self._client.list_topics(timeout=self._timeout_s))
         return _sizes(metadata)
 
     def described(self, topics: Iterable[str]) -> dict[str, Topic]:
@@ -154,19 +143,20 @@ class KafkaAdmin:
         names = list(topics)
         if not names:
             return {}
-        futures = self._call(
-            "looking up topics",
-            lambda: self._client.describe_topics(TopicCollection(names), request_timeout=self._timeout_s),
-        )
-        descriptions = {}
-        for name in names:
-            try:
-                topic = futures[name].result()
-                descriptions[name] = Topic(len(topic.partitions), _shown(topic.topic_id))
-            except KafkaException as error:
-                if error_of(error).code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
-                    raise translated(error, f"looking up topic {name}") from error
-        return descriptions
+
+        def ask() -> dict[str, Topic]:
+            futures = self._client.describe_topics(TopicCollection(names), request_timeout=self._timeout_s)
+            descriptions = {}
+            for name in names:
+                try:
+                    topic = futures[name].result()
+                    descriptions[name] = Topic(len(topic.partitions), _shown(topic.topic_id))
+                except KafkaException as error:
+                    if error_of(error).code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                        raise
+            return descriptions
+
+        return self._settled("looking up topics", ask)
 
     def create_topic(
         self,
@@ -330,19 +320,17 @@ class KafkaAdmin:
     def _settled(self, doing: str, request: Callable[[], _T]) -> _T:
         """The answer to a request, retried while the cluster is still propagating what is new."""
         deadline = time.monotonic() + self._timeout_s
+        without_leaders = False
         while True:
             try:
+                if without_leaders:  # the client remembers that, and would not ask again
+                    self._client.list_topics(timeout=self._timeout_s)
                 return request()
             except KafkaException as error:
-                if error_of(error).code() not in _UNSETTLED or time.monotonic() > deadline:
+                if not is_not_yet(error_of(error)) or time.monotonic() > deadline:
                     raise translated(error, doing) from error
+                without_leaders = error_of(error).code() == KafkaError._NOENT
                 time.sleep(0.05)
-
-    def _call(self, doing: str, request: Callable[[], _T]) -> _T:
-        try:
-            return request()
-        except KafkaException as error:
-            raise translated(error, doing) from error
 
 
 def _shown(topic_id: Any) -> str | None:

@@ -27,6 +27,30 @@ _REFUSED = {
     KafkaError._UNKNOWN_PARTITION,
 }
 _BAD_VALUE = {KafkaError._INVALID_ARG, KafkaError.INVALID_CONFIG, KafkaError.INVALID_TRANSACTION_TIMEOUT}
+# Not every broker knows a topic created a moment ago, or which of them leads it; and a new broker creates its group
+# topic on the first request.
+_NOT_YET = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError.UNKNOWN_TOPIC_ID,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.REPLICA_NOT_AVAILABLE,
+    # The leader does not know yet how far its replicas are.
+    KafkaError.OFFSET_NOT_AVAILABLE,
+    # The client already knows a leader's epoch that this broker is about to learn, or the reverse.
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.NOT_CONTROLLER,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.NOT_COORDINATOR,
+    # A transaction that has ended has not reached the group yet.
+    KafkaError.UNSTABLE_OFFSET_COMMIT,
+    # The client's own: it has asked which brokers lead the partitions, and none does ("No leaders found").
+    KafkaError._NOENT,
+    # The client's own: the coordinator is being looked up.
+    KafkaError._WAIT_COORD,
+}
 
 # If librdkafka gets no token, it either says why or shows the server's answer, which may contain a secret.
 _TOKEN = re.compile(r"(Failed to acquire SASL OAUTHBEARER token: )(.*)", re.DOTALL)
@@ -51,6 +75,11 @@ def text_of(error: KafkaError) -> str:
 def _without_answer(match: re.Match[str]) -> str:
     why = _WHY.match(match[2])
     return match[1] + (why[0] if why else "the token server has refused (its answer is not shown)")
+
+
+def is_not_yet(error: KafkaError) -> bool:
+    """Whether an admin request had this answer because the cluster has not settled: it should be asked again."""
+    return error.code() in _NOT_YET
 
 
 def will_not_pass(error: KafkaError) -> bool:

@@ -67,7 +67,12 @@ class SinkRanges:
 
         :raises DataError: the sink's position does not match the topic's current content.
         """
-        topic_partitions = self._positions.look_up(self._topics(self._admin.topics()))
+        topics = self._topics(self._admin.topics())
+        topic_partitions = self._positions.look_up(topics)
+        unknown = set(topics).difference(tp.topic for tp in topic_partitions)
+        if unknown and not self._dead_letters:
+            text = "was there a moment ago, and a broker does not know it: it has just been created, or deleted"
+            raise RetriableError(f"connector {self._settings.name}: topic {min(unknown)} {text}")
         positions = self._positions.read(self._in_target(topic_partitions))
         bounds = self._admin.bounds(topic_partitions)
         self.warnings += [*self._lost(positions), *self._lost_by_target(positions)]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as KafkaTopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
@@ -202,6 +202,15 @@ class TestOffsets:
 
     def test_no_partitions_need_no_request(self, admin: KafkaAdmin) -> None:
         assert admin.end_offsets("whatever", [], committed=True) == {}
+
+    def test_of_topics_that_are_just_being_created(self, admin: KafkaAdmin, bootstrap: str) -> None:
+        """Among the answers on the way: no such topic, and partitions without leaders."""
+        other = AdminClient({"bootstrap.servers": bootstrap})
+        for _ in range(5):
+            name = unique("topic")
+            other.create_topics([NewTopic(name, 32, 1)])
+            partitions = [TopicPartition(name, p) for p in range(32)]
+            assert set(admin.bounds(partitions)) == set(partitions)
 
     def test_of_a_missing_topic_is_retriable(self, bootstrap: str) -> None:
         admin = KafkaAdmin({"bootstrap.servers": bootstrap, "log_level": 2}, timeout_s=2.0)
