@@ -147,8 +147,10 @@ def _define_mode(definition: ConfigDef, initial_key: str, initial: int | None) -
            " read.",
            group=_MODE)  # fmt: skip
     define("late.commits", Type.STRING, "wait", _MEDIUM,
-           "PostgreSQL: `wait` reads only what no open transaction can still add to; `ignore` reads what is there,"
-           " as Connect, and loses rows that are committed later.", validator=ValidString.in_("wait", "ignore"),
+           "PostgreSQL, MySQL, MariaDB: `wait` reads only what no open transaction can still add to; `ignore` reads"
+           " what is there, as Connect, and loses rows that are committed later. Elsewhere `ignore` turns off the"
+           " warning of that.",
+           validator=ValidString.in_("wait", "ignore"),
            group=KCONNECT)  # fmt: skip
     define("late.commits.wait.ms", Type.LONG, 10000, _LOW,
            "How long a run waits for open transactions; after that the table is left for the next run.",

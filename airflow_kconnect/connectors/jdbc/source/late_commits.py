@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.run_warnings import RunWarning
 
@@ -69,3 +70,20 @@ class LateCommits(ABC):
         :param delay_ns: `timestamp.delay.interval.ms`, for timestamps that other clocks than the database's make.
         :returns: a transaction, if one is open whose beginning the user may not know, and it did not end in time.
         """
+
+
+def still_open(
+    waiting: Mapping[str, Holder], ask: Callable[[], Mapping[str, Any]], wait_s: float, poll_s: float
+) -> Mapping[str, Holder]:
+    """Wait until transactions are over.
+
+    :param waiting: by a name that no later one has.
+    :param ask: those that are open now.
+    :returns: those that did not end in time.
+    """
+    deadline = time.monotonic() + wait_s
+    while waiting and time.monotonic() < deadline:
+        time.sleep(poll_s)
+        open_now = ask()
+        waiting = {name: holder for name, holder in waiting.items() if name in open_now}
+    return waiting

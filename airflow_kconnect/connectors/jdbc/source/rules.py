@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.connectors.jdbc.databases.entry import Database
 from airflow_kconnect.connectors.jdbc.databases.registry import database_of
@@ -95,10 +96,14 @@ def _isolation_warnings(props: Mapping[str, str], database: Database) -> list[st
 
 
 def _late_commit_warnings(props: Mapping[str, str], database: Database) -> list[str]:
-    delayed = props.get("timestamp.delay.interval.ms", "0").strip() != "0"
-    if not database.misses_late_commits or delayed or props.get("mode") == "bulk":
+    """Of a database whose open transactions do not show; with `late.commits=ignore` the user knows."""
+    mode, is_ignored = Mode.of(props.get("mode", "")), props.get("late.commits", "wait").strip() == "ignore"
+    if not database.misses_late_commits or mode.bulk or is_ignored:
         return []
     cure = "set `timestamp.delay.interval.ms` to longer than transactions take"
-    if "timestamp" not in props.get("mode", ""):
-        cure = "use a mode with timestamps, and " + cure
-    return [f"`mode`: rows that this database commits later than others with higher values are missed; {cure}"]
+    if not mode.timestamp:
+        cure = f"use a mode with timestamps, and {cure}"
+    elif props.get("timestamp.delay.interval.ms", "0").strip() != "0":
+        return []
+    text = f"`mode`: rows that this database commits later than others with higher values are missed; {cure}"
+    return [RunWarning(Kind.LOST, text)]

@@ -217,7 +217,8 @@ class WindowFinder:
     def _note_horizon(self, windows: Windows, horizon: Horizon) -> None:
         held_ns = self._dialect.now(self._db, self._settings.zone) - self._delay - horizon.instant
         if horizon.held_by and held_ns > self._settings.values["late.commits.wait.ms"] * _MS:
-            windows.notes["held_back"] = f"rows since {horizon.held_by.since} wait for {horizon.held_by}"
+            since = f" since {horizon.held_by.since}" if horizon.held_by.since else ""
+            windows.notes["held_back"] = f"rows{since} wait for {horizon.held_by}"
             if held_ns > _LONG_NS:
                 hours = held_ns // HOUR
                 text = (

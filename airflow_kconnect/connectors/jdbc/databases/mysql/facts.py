@@ -26,6 +26,7 @@ MYSQL = Database(
     coordinates=("com.mysql:mysql-connector-j:9.5.0",),
     lineage=Lineage("mysql", None),
     condition=_condition,
+    misses_late_commits=False,
     reader="airflow_kconnect.connectors.jdbc.databases.mysql.reading:MySql",
     writer="airflow_kconnect.connectors.jdbc.databases.mysql.writing:MySqlTarget",
 )

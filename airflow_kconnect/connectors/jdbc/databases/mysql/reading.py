@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
+from airflow_kconnect.connectors.jdbc.databases.mysql.late_commits import MySqlLateCommits
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import MAX_PRECISION, Kind, kind_of
 from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, TableFilter, iso
+from airflow_kconnect.connectors.jdbc.source.late_commits import LateCommits
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
 _SYSTEM = "('mysql', 'information_schema', 'performance_schema', 'sys')"
@@ -103,6 +105,9 @@ class MySql(MicrosecondDialect):
 
     def now(self, db: Database, zone: ZoneInfo | None) -> int:
         return int(db.row(f"SELECT {self.micros('UTC_TIMESTAMP(6)')}")[0] or 0) * 1000
+
+    def late_commits(self, db: Database, wait_ms: int) -> LateCommits:
+        return MySqlLateCommits(db, self, wait_ms)
 
     def zones_of_writers(self, db: Database) -> list[str]:
         return [str(zone) for (zone,) in db.rows(_ZONES)]

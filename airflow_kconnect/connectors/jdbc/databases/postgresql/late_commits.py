@@ -18,10 +18,10 @@ from dataclasses import replace
 from typing import Any
 
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connectors.jdbc.driver.connection import Database
+from airflow_kconnect.connectors.jdbc.driver.connection import Database, Row
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
-from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits
+from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits, still_open
 
 READER = "kconnect reader"
 """Name of the sessions that only read: there is no need to wait for them."""
@@ -145,7 +145,7 @@ class PostgresLateCommits(LateCommits):
         time.sleep(max(0.0, self._asked_at + _SHOWN_S - time.monotonic()))
         rows = self._db.rows(_TRANSACTIONS)
         hidden = {str(row[0]): Holder(str(row[0]), int(row[1] or 0), None) for row in rows if row[3] is None}
-        if left := self._wait_for(hidden):
+        if left := still_open(hidden, self._open, self._wait_s, _POLL_S):
             return next(iter(left.values()))
         oldest = Horizon(self._clock)
         for transaction, pid, since, micros in rows:
@@ -155,13 +155,8 @@ class PostgresLateCommits(LateCommits):
         # Another clock is as wrong at the beginning of a transaction as it is now.
         return replace(oldest, instant=oldest.instant - delay_ns)
 
-    def _wait_for(self, hidden: Mapping[str, Holder]) -> Mapping[str, Holder]:
-        deadline = time.monotonic() + self._wait_s
-        while hidden and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
-            open_now = {str(row[0]) for row in self._db.rows(_TRANSACTIONS)}
-            hidden = {transaction: holder for transaction, holder in hidden.items() if transaction in open_now}
-        return hidden
+    def _open(self) -> dict[str, Row]:
+        return {str(row[0]): row for row in self._db.rows(_TRANSACTIONS)}
 
 
 def _still(old: Mapping[str, Holder], now: Mapping[str, Any]) -> dict[str, Holder]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from airflow_kconnect.connect.run_warnings import Kind, kind_of
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connectors.jdbc.source.config import columns_for
 from airflow_kconnect.connectors.jdbc.source_connector import AivenJdbcSource, ConfluentJdbcSource
@@ -63,11 +64,28 @@ def test_a_value_that_asks_for_the_only_behaviour_causes_no_warning() -> None:
     assert validate_connector(props).warnings == []
 
 
-@pytest.mark.parametrize("delay", [{}, {"timestamp.delay.interval.ms": "0"}])
-def test_late_commits_of_other_databases_are_warned_of(delay: dict[str, str]) -> None:
-    props = {**_VALID, "connection.url": "jdbc:mysql://host/db", **delay}
-    (warning,) = ConfluentJdbcSource.warnings(props)
-    assert "timestamp.delay.interval.ms" in warning
+_ORACLE = {"connection.url": "jdbc:oracle:thin:@//h:1/d"}
+_DELAY = {"timestamp.delay.interval.ms": "5000"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "more", "count"),
+    [
+        ("incrementing", {}, 1),
+        ("incrementing", _DELAY, 1),
+        ("timestamp", {}, 1),
+        ("timestamp", {"timestamp.delay.interval.ms": "0"}, 1),
+        ("timestamp", _DELAY, 0),
+        ("bulk", {}, 0),
+        ("incrementing", {"late.commits": "ignore"}, 0),
+        ("incrementing", {"connection.url": "jdbc:mariadb://h/d"}, 0),
+    ],
+)
+def test_late_commits_are_warned_of_where_open_transactions_do_not_show(
+    mode: str, more: dict[str, str], count: int
+) -> None:
+    warnings = ConfluentJdbcSource.warnings({**_VALID, **_ORACLE, "mode": mode, **more})
+    assert [kind_of(warning) for warning in warnings] == [Kind.LOST] * count
 
 
 def test_a_database_that_only_the_job_will_know_is_not_warned_of() -> None:
