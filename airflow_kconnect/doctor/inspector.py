@@ -52,7 +52,7 @@ class Inspector(KafkaAdmin):
 
     def brokers(self) -> list[int]:
         """Ids of the brokers."""
-        cluster = self._call(
+        cluster = self._settled(
             "looking up the cluster",
             lambda: self._client.describe_cluster(request_timeout=self._timeout_s).result(),
         )

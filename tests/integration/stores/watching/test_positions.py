@@ -65,12 +65,12 @@ class TestLagOfSinks:
 
         assert connector(topics=name, **override).sink().records() == lag
 
-    @pytest.mark.parametrize("bounds", [{"min_records": 1000}, {"min_seconds": 3600}])
+    @pytest.mark.parametrize("enough", [LagCondition(min_records=1000), LagCondition(min_seconds=3600)])
     def test_a_sink_that_begins_at_the_end_is_started_once_before_it_counts(
-        self, bootstrap: str, topic: MakeTopic, connector: MakeConnector, bounds: dict[str, int]
+        self, bootstrap: str, topic: MakeTopic, connector: MakeConnector, enough: LagCondition
     ) -> None:
         name = topic()
-        sink, enough = connector(topics=name, **LATEST), LagCondition(**bounds)
+        sink = connector(topics=name, **LATEST)
         before = enough.look(sink).met
         commit(bootstrap, sink.group, {(name, 0): 0})
 
