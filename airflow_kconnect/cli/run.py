@@ -238,6 +238,8 @@ def _judged(outcome: RunOutcome, program: str) -> RunOutcome:
 
 def _present(outcome: RunOutcome, console: Console, as_json: bool) -> None:
     if outcome.error is not None:
+        if outcome.report is not None:  # it has moved records, with warnings for which the user wants an error
+            show_report(console, outcome.report)
         show_error(console, outcome.error, outcome.tail)
     elif outcome.state is not None:
         console.print(Text(outcome.state["message"]), soft_wrap=True)
@@ -246,7 +248,8 @@ def _present(outcome: RunOutcome, console: Console, as_json: bool) -> None:
         if outcome.hint and _STARTING in outcome.report["durations_s"]:
             console.print(Text(outcome.hint, style="dim"), soft_wrap=True)
     if as_json:
-        typer.echo(json.dumps({"error": outcome.error} if outcome.error else outcome.state or outcome.report))
+        moved = {} if outcome.report is None else {"report": outcome.report}
+        typer.echo(json.dumps({"error": outcome.error, **moved} if outcome.error else outcome.state or outcome.report))
 
 
 def _error(

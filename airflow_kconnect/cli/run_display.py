@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from itertools import zip_longest
 from typing import Any, Protocol, Self
 
 from rich.console import Console
@@ -17,6 +18,20 @@ from airflow_kconnect.connect.run_end import is_idle, why_incomplete
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 
 _MAX_OFFSETS = 10
+_LABELS = {
+    "held_back": "Held back",
+    "held_back_bytes": "Bytes without an end of line",
+    "left_for_next_run": "Left for the next run",
+    "given_up_splits": "Splits given up",
+    "schema_changes": "Changes of tables",
+    "blocked": "In open transactions",
+    "record_failures": "Failures of records",
+}
+# Notes that are shown otherwise, or tell only what is usual.
+_UNSHOWN = frozenset(
+    {"already_replayed", "dry_run", "ended", "hosted", "more", "plugin_version", "rounds"}
+    | {"would_read", "would_read_offsets"}
+)
 _MOVED_BEFORE = " was moved before: nothing was done; `--again` moves it again"
 
 
@@ -102,8 +117,9 @@ def show_report(console: Console, report: Mapping[str, Any]) -> None:
     for name, value in _facts(report):
         table.add_row(name, Text(value))
     console.print(table)
-    for warning in report.get("warnings", ()):
-        console.print(Text.assemble(("Warning: ", "yellow"), warning))
+    warnings = report.get("warnings", ())
+    for kind, warning in zip_longest(report.get("warning_kinds", ()), warnings, fillvalue="unknown"):
+        console.print(Text.assemble((f"Warning ({kind}): ", "yellow"), warning), soft_wrap=True)
 
 
 def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
@@ -123,8 +139,15 @@ def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     durations = report["durations_s"]
     phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in durations.items() if name != "total")
     yield "Seconds", f"{durations.get('total', 0.0):.1f}" + (f" ({phases})" if phases else "")
+    for name, note in report["notes"].items():
+        if name not in _UNSHOWN:
+            yield _LABELS.get(name, name), _note(note)
     if not report["complete"]:
         yield "Not complete", "\n".join(why_incomplete(report.get("incomplete", ()))) or "a later run continues"
+
+
+def _note(note: Any) -> str:
+    return note if isinstance(note, str) else json.dumps(note, ensure_ascii=False)
 
 
 def _would_read(notes: Mapping[str, Any]) -> str:

@@ -51,6 +51,10 @@ class DataError(ConnectError):
     exit_code = 1
 
 
+class WarnedError(DataError):
+    """A run has committed what it moved, with warnings of kinds with which the user wants it to fail."""
+
+
 class RefusedError(DataError):
     """A sink's target rejects a record because of its content; it may accept others."""
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.run_warnings import RunWarning, kind_of
 
 EVENT_PREFIX = "KCONNECT "
 SUBMITTER = "KCONNECT_SUBMITTER_PID"
@@ -126,6 +127,7 @@ class RunReport:
     :param complete: see `connect.run_end`. :param incomplete: why it is not complete: values of `run_end.Left`.
     :param durations_s: seconds by phase, and ``total``.
     :param replay: the interval that was moved again, ``begin/end``; None if the run resumed from the live offsets.
+    :param warning_kinds: the kind of each warning, in their order: values of `run_warnings.Kind`.
     :param lag: of a sink: by topic, at the end of the run; `notes` has what open transactions hold back of it as
         ``blocked``, by topic-partition.
     :param lag_max: the same for the topic-partition with the largest lag; None for a source or if not known.
@@ -145,6 +147,7 @@ class RunReport:
     incomplete: list[str] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    warning_kinds: list[str] = field(default_factory=list)
     durations_s: dict[str, float] = field(default_factory=dict)
     replay: str | None = None
     lag: dict[str, int] = field(default_factory=dict)
@@ -152,6 +155,13 @@ class RunReport:
 
     def __post_init__(self) -> None:
         self.complete = self.complete and not self.incomplete
+        if len(self.warning_kinds) != len(self.warnings):
+            self.warning_kinds = [kind_of(warning) for warning in self.warnings]
+
+    def warn(self, warning: RunWarning) -> None:
+        """Add a warning."""
+        self.warnings.append(warning)
+        self.warning_kinds.append(warning.kind)
 
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> RunReport:

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 
 
 class Left(StrEnum):
@@ -63,6 +64,18 @@ def left_by_plan(notes: Mapping[str, Any], *, max_records: int | None, given_up:
     if notes.get("more") and not (waits and max_records is None):
         left.append(Left.MORE if max_records is None else Left.MAX_RECORDS)
     return [*left, Left.GIVEN_UP] if given_up else left
+
+
+def waiting(notes: Mapping[str, Any]) -> list[RunWarning]:
+    """Warnings of a native source that has left whole tables to a later run, because of open transactions.
+
+    :param notes: of its last plan, see `left_by_plan`.
+    """
+    tables = notes.get("left_for_next_run", {}).items()
+    return [
+        RunWarning(Kind.WAITING, f"table {table} is left for the next run: {holder} can still add rows")
+        for table, holder in tables
+    ]
 
 
 def is_idle(report: Mapping[str, Any]) -> bool:

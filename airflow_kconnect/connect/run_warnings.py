@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Self
+from typing import Any, Self
 
 
 class Kind(StrEnum):
@@ -15,6 +15,8 @@ class Kind(StrEnum):
     DEAD_LETTERS = "dead_letters"  # records became dead letters, or were skipped by `errors.tolerance=all`
     WAITING = "waiting"  # records are there and were not moved: open transactions, a plug-in that did not finish
     EMPTY_REPLAY = "empty_replay"  # a replay found nothing although there should be something
+    ALTERED = "altered"  # values have reached the target changed, or not at all
+    OFFSETS = "offsets"  # the offsets are not those that this connector has committed, or may be lost
     TARGET = "target"  # the target is not as this connector left it
     SOURCE = "source"  # the source is not as this connector left it, or cannot give what was asked for
     CONFIGURATION = "configuration"  # a key has no effect, or not the one that it seems to have
@@ -39,11 +41,39 @@ class RunWarning(str):
         return type(self), (self.kind, str(self))
 
 
+FAIL_ON_WARNING = "kconnect.fail.on.warning"
+ALL = "all"
+
+
+def dead_letters_warning(
+    name: str, records: Mapping[str, int], notes: Mapping[str, Any], topic: str | None
+) -> RunWarning | None:
+    """The warning of a run that could not move all records; None if it could.
+
+    :param name: of the connector.
+    :param records: the report's counts. :param notes: the report's; a hosted run's have what was skipped.
+    :param topic: the dead-letter topic, if there is one.
+    """
+    lost, skipped = records.get("dead_lettered", 0), int(notes.get("skipped", 0))
+    if topic is not None and lost:
+        text = f"{lost:,} records could not be moved and are dead letters in {topic}"
+        return RunWarning(Kind.DEAD_LETTERS, f"{text}: `kconnect dlq show {name}` shows why")
+    if not max(lost, skipped):
+        return None
+    text = f"{max(lost, skipped):,} records could not be moved and were skipped, as `errors.tolerance` is all"
+    cure = "set `errors.deadletterqueue.topic.name` to keep such records, and `errors.log.enable` to see why"
+    return RunWarning(Kind.DEAD_LETTERS, f"{text}: {cure}")
+
+
+def failing(warnings: Iterable[str], kinds: Iterable[str]) -> list[str]:
+    """Those warnings with which a run is to end as an error.
+
+    :param kinds: the value of `kconnect.fail.on.warning`.
+    """
+    chosen = set(kinds)
+    return [warning for warning in warnings if ALL in chosen or kind_of(warning) in chosen]
+
+
 def kind_of(warning: str) -> Kind:
     """The kind of any warning."""
     return warning.kind if isinstance(warning, RunWarning) else Kind.UNKNOWN
-
-
-def of_kinds(warnings: Iterable[str], kinds: frozenset[Kind]) -> list[str]:
-    """Those warnings whose kind is one of `kinds`, in their order."""
-    return [warning for warning in warnings if kind_of(warning) in kinds]

@@ -35,7 +35,7 @@ class RemembersRuns(Protocol):
         """The latest runs, newest first, at most some dozens of them.
 
         Each has `id`, `state` (Airflow's word: `queued`, `running`, `success` or `failed`), `start` and `end` (epoch
-        ms, or None); it may have `records` and `url`, a page about it.
+        ms, or None); it may have `records`, how many were written, `warnings`, and `url`, a page about it.
         """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from typing import Any
@@ -10,6 +11,7 @@ from airflow.api.common.trigger_dag import trigger_dag
 from airflow.exceptions import DagNotFound, DagRunAlreadyExists
 from airflow.models.dag import DagModel
 from airflow.models.dagrun import DagRun
+from airflow.models.xcom import XCOM_RETURN_KEY, XComModel
 from airflow.utils.session import create_session
 from airflow.utils.state import DagRunState
 from airflow.utils.types import DagRunTriggeredByType
@@ -85,18 +87,38 @@ class AirflowRuns:
         return self._endings.of(dag_id_of(connector))
 
     def history(self, connector: str) -> list[dict[str, Any]]:
-        """The latest runs, newest first: id, state, start and end in epoch ms."""
+        """The latest runs, newest first: id, state, start and end in epoch ms; records and warnings of those that have
+        left a report.
+        """
         with create_session() as session:
             query = _runs_of(connector).order_by(DagRun.run_after.desc()).limit(_LATEST)
+            runs = list(session.scalars(query))
+            reports = _reports(dag_id_of(connector), [run.run_id for run in runs], session)
             return [
                 {"id": run.run_id, "state": str(run.state), "start": _ms(run.start_date), "end": _ms(run.end_date)}
-                for run in session.scalars(query)
+                | reports.get(run.run_id, {})
+                for run in runs
             ]
 
 
 def _runs_of(connector: str, *states: DagRunState) -> Any:
     query = select(DagRun).where(DagRun.dag_id == dag_id_of(connector))
     return query.where(DagRun.state.in_(states)) if states else query
+
+
+def _reports(dag_id: str, run_ids: list[str], session: Any) -> dict[str, dict[str, Any]]:
+    """What their tasks have returned, in short, by run."""
+    rows = session.execute(
+        select(XComModel.run_id, XComModel.value).where(
+            XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == XCOM_RETURN_KEY
+        )
+    )
+    found = {}
+    for run_id, value in rows:
+        report = json.loads(value) if isinstance(value, str) else value
+        if isinstance(report, dict) and isinstance(report.get("records"), dict):
+            found[run_id] = {"records": report["records"].get("written"), "warnings": report.get("warnings", [])}
+    return found
 
 
 def _serialized(run: DagRun, session: Any) -> Any:

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.connector.source import SourceConnector
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, WarnedError
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.hosting.replays import DEAD_LETTERS, interval_problem
 from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RecordsShown, RunReport, RunSpec
+from airflow_kconnect.connect.run_warnings import FAIL_ON_WARNING, dead_letters_warning, failing
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
@@ -147,7 +148,23 @@ def run(spec: RunSpec, session: SparkSession | None = None, *, resolver: ConfigR
         config = resolver.resolve(spec.config)
     name = str(config.get("name", "")).strip()
     with run_statuses(spec, worker, name, resolver.hide) as statuses, resolver.hidden_in_errors():
-        return _run(spec, worker, config, session, statuses)
+        report = _run(spec, worker, config, session, statuses)
+        _judge(report, spec, config)
+        return report
+
+
+def _judge(report: RunReport, spec: RunSpec, config: Mapping[str, Any]) -> None:
+    """Add what all kinds of runs warn of. :raises WarnedError: the user wants the run to fail because of a warning."""
+    topic = str(config.get("errors.deadletterqueue.topic.name", "")).strip() or None
+    warning = dead_letters_warning(report.connector, report.records, report.notes, topic)
+    if warning is not None:
+        log.warning("%s", warning)
+        report.warn(warning)
+    chosen = [kind.strip() for kind in str(config.get(FAIL_ON_WARNING, "")).split(",")]
+    if (texts := failing(report.warnings, chosen)) and not spec.dry_run:
+        emit("report", report=report.as_dict())
+        text = f"connector {report.connector}: what was moved is committed, with {len(texts)} warnings of the kinds in"
+        raise WarnedError(f"{text} `{FAIL_ON_WARNING}`: {'; '.join(texts)}")
 
 
 def shown(

@@ -19,6 +19,7 @@ from confluent_kafka import TopicPartition as KafkaTopicPartition
 
 from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin_answers import Topic
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -275,11 +276,12 @@ class SinkPositions:
         try:
             self._admin.delete_group(self._group)
         except ConfigError as error:
-            return (
+            text = (
                 f"the offsets of consumer group {self._group} expire together, some days after its last consumer has"
                 f" left it: this principal may not delete the group to make it again ({error}). Runs will find them in"
                 f" {self._offset_topic}, other tools will not"
             )
+            return RunWarning(Kind.OFFSETS, text)
         self.commit(producer, positions)
         return None
 

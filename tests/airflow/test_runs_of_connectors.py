@@ -9,6 +9,7 @@ import pytest
 from airflow.models.dag import DagModel
 from airflow.models.dagrun import DagRun
 from airflow.models.taskinstance import TaskInstance
+from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
 from sqlalchemy import select
 
@@ -97,6 +98,17 @@ def test_a_run_in_progress_and_a_failed_replay_are_no_endings(connector: str, co
     if conf:
         _end_task(connector, "failed")
     assert runs.ending(connector) is None
+
+
+def test_what_a_run_has_reported_is_remembered_in_short(connector: str) -> None:
+    runs = AirflowRuns()
+    runs.start(connector)
+    report = {"records": {"read": 9, "written": 7}, "warnings": ["2 are lost"], "notes": {}}
+    with create_session() as session:
+        task = session.scalars(select(TaskInstance).where(TaskInstance.dag_id == dag_id_of(connector))).one()
+        XComModel.set("return_value", report, dag_id=task.dag_id, task_id=task.task_id, run_id=task.run_id)
+    (run,) = runs.history(connector)
+    assert (run["records"], run["warnings"]) == (7, ["2 are lost"])
 
 
 def _end_task(connector: str, state: str) -> None:

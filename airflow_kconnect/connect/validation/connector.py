@@ -8,6 +8,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, InternalError
 from airflow_kconnect.connect.java_plugins import JavaPlugin
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.connector_file import load_connector_file
 from airflow_kconnect.connect.validation.connector_keys import (
     CONVERTER_KINDS,
@@ -92,6 +93,6 @@ def validate_connector(
         kind=inspection.kind,
         props=inspection.props,
         common=inspection.parsed(inspection.framework),
-        warnings=inspection.warnings,
+        warnings=[RunWarning(Kind.CONFIGURATION, text) for text in inspection.warnings],
         hosted=inspection.hosted,
     )

@@ -29,6 +29,7 @@ from airflow_kconnect.connect.config import (
     nullable,
 )
 from airflow_kconnect.connect.hosting.keys import define_hosted_keys
+from airflow_kconnect.connect.run_warnings import ALL, FAIL_ON_WARNING, Kind
 from airflow_kconnect.connect.validation.dag_keys import define_dag_keys
 from airflow_kconnect.connect.validation.worker_keys import REPLICATION_TEXT, WorkerConfig, minus_one_or_positive
 
@@ -80,6 +81,8 @@ _DOCS = {
     "empty: to the same topics as always.",
     "kconnect.splits.max": "Most parallel splits per source partition (file) or topic-partition; 1 keeps its order; "
     "not set: chosen from the size.",
+    FAIL_ON_WARNING: "Kinds of warnings with which a run ends as an error, after it has committed what it moved: "
+    f"{', '.join(Kind)}, or `{ALL}`. Empty: none.",
 }
 
 INSTALLED_VERSION = "the installed version runs"
@@ -275,8 +278,10 @@ def _define_kconnect(definition: ConfigDef) -> None:
     keys.add("kconnect.max.records", "Records per run", Type.LONG, None, _MEDIUM, Width.SHORT, positive)
     keys.add("kconnect.max.duration.ms", "Time per run", Type.LONG, None, _MEDIUM, Width.SHORT, positive)
     keys.add("kconnect.splits.max", "Splits per partition", Type.INT, None, _MEDIUM, Width.SHORT, positive)
+    kinds = ValidList.in_(*Kind, ALL)
+    keys.add(FAIL_ON_WARNING, "Fail on warnings", Type.LIST, [], _MEDIUM, Width.MEDIUM, kinds)
 
 
 def _define_source_replay(definition: ConfigDef) -> None:
-    keys = _Keys(definition, KCONNECT, first=4)
+    keys = _Keys(definition, KCONNECT, first=5)
     keys.add("kconnect.replay.topic.suffix", "Suffix of replays", Type.STRING, "", _LOW, Width.SHORT)

@@ -66,6 +66,7 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
     else:
         _check_group(inspection)
     topic_rules.check(inspection)
+    _warn_of_skipping(inspection)
     _warn_of_ignored(inspection)
     _warn_of_other_meaning(inspection, inspection.plugin)
     _warn_of_unknown(inspection)
@@ -80,6 +81,7 @@ def _check_hosted(inspection: Inspection, kind: str | None) -> None:
         _check_group(inspection)
     topic_rules.check(inspection)
     hosted_rules.check(inspection)
+    _warn_of_skipping(inspection)
     inspection.warnings += notes(inspection.props, inspection.worker)
 
 
@@ -250,6 +252,19 @@ def _check_group(inspection: Inspection) -> None:
             inspection.add(key, f"Consumer group {group} {conflict}")
     elif f"connect-{name}" == worker_group:
         inspection.add("name", f"Consumer group for sink connector named {name} {conflict}")
+
+
+def _warn_of_skipping(inspection: Inspection) -> None:
+    topic = "errors.deadletterqueue.topic.name"
+    # Connect has dead letters of sinks only.
+    keeps = inspection.props.get(topic) and not (inspection.hosted is not None and inspection.kind == "source")
+    if inspection.props.get("errors.tolerance", "").lower() == "all" and not keeps:
+        cure = f"set `{topic}` to keep them"
+        if inspection.hosted is not None and inspection.kind == "source":
+            cure = "set `errors.log.enable` to see them in the log; Java sources have no dead letters"
+        inspection.warnings.append(
+            f"`errors.tolerance` all: records that cannot be moved are skipped, and lost; {cure}"
+        )
 
 
 def _warn_of_ignored(inspection: Inspection) -> None:

@@ -30,6 +30,7 @@ from airflow_kconnect.connect.connector.sink import NativeSinkConnector, SinkSpl
 from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.changes import EVOLVE, SCHEMA_CHANGE, define_schema_change
@@ -247,8 +248,11 @@ class DirectorySinkConnector(NativeSinkConnector):
 
     def run_warnings(self) -> list[str]:
         return [
-            f"the files of topic {topic} have no fields {', '.join(f'`{name}`' for name in names)}: they are left out, "
-            f"as `{SCHEMA_CHANGE}` is ignore"
+            RunWarning(
+                Kind.ALTERED,
+                f"the files of topic {topic} have no fields {', '.join(f'`{name}`' for name in names)}: they are left "
+                f"out, as `{SCHEMA_CHANGE}` is ignore",
+            )
             for topic, names in sorted(self._left_out.items())
         ]
 

@@ -27,6 +27,7 @@ from airflow_kconnect.connect.connector.source import (
 from airflow_kconnect.connect.data import STRING_SCHEMA, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame, single
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.file.inputs import (
     InputFile,
     Inputs,
@@ -236,7 +237,8 @@ def _warnings(skipped: Sequence[str]) -> list[str]:
     for text in skipped[:_WARNINGS_MAX]:
         log.warning("%s", text)
     more = len(skipped) - _WARNINGS_MAX
-    return [*skipped[:_WARNINGS_MAX], *([f"{more} more are skipped likewise"] if more > 0 else [])]
+    texts = [*skipped[:_WARNINGS_MAX], *([f"{more} more are skipped likewise"] if more > 0 else [])]
+    return [RunWarning(Kind.SOURCE, text) for text in texts]
 
 
 def _position(name: str, offset: Offset) -> int:

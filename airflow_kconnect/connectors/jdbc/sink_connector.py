@@ -17,6 +17,7 @@ from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import named_topics
 from airflow_kconnect.connectors.changes import SCHEMA_CHANGE
 from airflow_kconnect.connectors.jdbc.databases.registry import target_of
@@ -171,8 +172,11 @@ class JdbcSinkConnector(NativeSinkConnector):
 
     def run_warnings(self) -> list[str]:
         return [
-            f"table {table} has no columns for the fields {', '.join(f'`{field}`' for field in fields)}: they are left "
-            f"out, as `{SCHEMA_CHANGE}` is ignore"
+            RunWarning(
+                Kind.ALTERED,
+                f"table {table} has no columns for the fields {', '.join(f'`{field}`' for field in fields)}: they are "
+                f"left out, as `{SCHEMA_CHANGE}` is ignore",
+            )
             for table, fields in sorted(self._left_out.items())
         ]
 

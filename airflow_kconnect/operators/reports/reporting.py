@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.run_end import why_incomplete
+from airflow_kconnect.connect.run_warnings import Kind
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 from airflow_kconnect.hooks.masking import masked
@@ -102,17 +105,32 @@ class ReportingOperator(ConnectorOperator):
         if report is None:  # the job's output stayed on the cluster
             return None
         self._report = report
+        self._log_warnings(report)
+        if self.asset_events and self.kind == "source":
+            add_topic_events(context, self._alias, self._asset_server(), report)
+        self._count_and_call(context, report)
+        return report
+
+    def _count_and_call(self, context: Context, report: dict[str, Any]) -> None:
+        """For each run that has moved something, also one that is to fail because of its warnings."""
         _put(context, report)
         config = self._config_after_run()
         tags = {"dag_id": context["ti"].dag_id, "task_id": context["ti"].task_id}
         report_metrics(report, tags, dead_letter_queue=bool(config.get(DEAD_LETTER_TOPIC)))
-        if self.asset_events and self.kind == "source":
-            add_topic_events(context, self._alias, self._asset_server(), report)
         if dead_letters(report):
             call(self.on_dead_letters_callback, context, "dead letters")
         if self.lag_threshold is not None and lag(report) > self.lag_threshold:
             call(self.on_lag_callback, context, "lag")
-        return report
+
+    def _log_warnings(self, report: dict[str, Any]) -> None:
+        """As warnings of the task; those about the configuration were there when it began."""
+        for kind, warning in zip(report.get("warning_kinds", ()), report["warnings"], strict=False):
+            if kind != Kind.CONFIGURATION:
+                self.log.warning("%s: %s", kind, warning)
+        if left := why_incomplete(report.get("incomplete", ())):
+            self.log.info("Not complete: %s", "; ".join(left))
+        if report["notes"]:
+            self.log.info("Notes: %s", json.dumps(report["notes"], ensure_ascii=False))
 
     def _config_after_run(self) -> dict[str, Any]:
         """The configuration, as far as it can be had: a run that succeeded must not fail because of it."""
@@ -127,6 +145,8 @@ class ReportingOperator(ConnectorOperator):
         try:
             yield
         except (ConnectorConfigError, ConnectorRunError) as error:
+            if isinstance(self._hook, ConnectorSparkSubmitHook) and self._hook.report is not None:
+                self._count_and_call(context, self._hook.report)
             self.failure_text = masked(str(error))
             name = static_config(self.connector).get("name")
             facts = {"connector": name, "kind": self.kind, "error": type(error).__name__, "message": self.failure_text}

@@ -9,6 +9,7 @@ from itertools import pairwise
 from airflow_kconnect.connect.connector.sink import SinkSplit
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.kafka.admin_answers import Bounds
 
 CURE = (
@@ -62,7 +63,7 @@ def start_offset(
         return committed, None
     lost = f"{topic_partition}: offsets {committed} to {begin - 1} were deleted before they were read"
     if reset in ("earliest", "latest"):
-        return (begin if reset == "earliest" else end), f"{lost}; resuming at {reset}"
+        return (begin if reset == "earliest" else end), RunWarning(Kind.LOST, f"{lost}; resuming at {reset}")
     raise DataError(
         f"{lost}. Set `consumer.override.auto.offset.reset` to earliest or latest to resume there, or alter the"
         " connector's offset"
@@ -80,15 +81,15 @@ def interval_ranges(
     :param bounds: these offsets, by partition; -1 where there is none.
     """
     first, after = bounds
-    ranges, warnings = [], []
+    ranges: list[OffsetRange] = []
+    warnings: list[str] = []
     for p, end in ends.items():
         topic_partition = TopicPartition(topic, p)
         last = end if after[p] < 0 else min(after[p], end)
         start = last if first[p] < 0 else min(first[p], last)
         if start == begins[p] > 0 and start < last:
-            warnings.append(
-                f"{topic_partition} begins at offset {start}: earlier records of the interval may have been deleted"
-            )
+            text = f"{topic_partition} begins at offset {start}: earlier records of the interval may have been deleted"
+            warnings.append(RunWarning(Kind.LOST, text))
         ranges.append(OffsetRange(topic_partition, start, last))
     return ranges, warnings
 

@@ -123,11 +123,12 @@ class SinkRanges:
         topics = sorted({tp.topic for tp, position in positions.items() if position.lost})
         if not topics:
             return []
-        return [
+        text = (
             f"consumer group {self._group} has lost its offsets in {', '.join(topics)}: they have expired, or were"
             " deleted. Resuming from what the offset topic knows. To read from the beginning, reset the connector's"
             " offsets (`kconnect offsets reset`)"
-        ]
+        )
+        return [RunWarning(Kind.OFFSETS, text)]
 
     def _lost_by_target(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
         """A warning about offsets that the target has lost, and the rows with them."""
@@ -149,10 +150,11 @@ class SinkRanges:
         known = {str(tp): committed[tp] for tp in topic_partitions if tp in committed}
         if not known:
             return []
-        return [
+        text = (
             f"replays of dead letters have a consumer group of a new name, {self._group}, and begin at the beginning."
             f" What an older version replayed, as group {old}, is replayed again: {json.dumps(known)}"
-        ]
+        )
+        return [RunWarning(Kind.DOUBLED, text)]
 
     def _topics(self, existing: Mapping[str, int]) -> list[str]:
         if not self._dead_letters:

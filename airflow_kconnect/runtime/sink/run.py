@@ -15,6 +15,7 @@ from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.run_end import Left, lag_of
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
 from airflow_kconnect.runtime.process.failpoints import failpoint
@@ -260,7 +261,7 @@ class SinkRun:
         try:
             bounds = self._admin.bounds(reached)
         except ConnectError as error:  # everything is committed: this must not fail the run
-            self._warnings.append(f"the lag is not known: {error}")
+            self._warnings.append(RunWarning(Kind.UNKNOWN, f"the lag is not known: {error}"))
             return {}, None
         blocked = {str(p): b.log_end - b.end for p, b in bounds.items() if b.log_end > b.end}
         if blocked:

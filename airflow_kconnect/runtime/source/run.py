@@ -15,7 +15,7 @@ from airflow_kconnect.connect.errors import ConnectError, DataError, FencedError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.run import RunReport
-from airflow_kconnect.connect.run_end import Left, left_by_plan
+from airflow_kconnect.connect.run_end import Left, left_by_plan, waiting
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.partitions import partition_of
@@ -346,6 +346,8 @@ class SourceRun:
         offsets = {partition_identity(new.partition): new for outcome in outcomes for new in outcome.offsets}
         given_up = sorted({k for work in works for k in work.given_up})
         notes = {key: value for work in works for key, value in work.notes.items() if key != "more" or work is last}
+        notes.pop("warnings", None)
+        planned = dict.fromkeys(warning for work in works for warning in work.notes.get("warnings", ()))
         if given_up:
             notes["given_up_splits"] = given_up
         return RunReport(
@@ -368,7 +370,7 @@ class SourceRun:
             resumed_plan=works[0].resumed,
             incomplete=[*self._left(outcomes[-1], reports, given_up=bool(last.given_up))],
             notes=notes,
-            warnings=list(settings.config.warnings),
+            warnings=[*settings.config.warnings, *planned, *waiting(last.notes)],
             durations_s=self._phases.durations(),
         )
 

@@ -71,8 +71,37 @@ class TestRun:
         result = _run(connector)
 
         assert result.exit_code == 0
-        for text in ("planning", "7 read, 7 written", "exactly once", '{"position": 42}', "Warning: tasks.max"):
+        for text in (
+            "planning",
+            "7 read, 7 written",
+            "exactly once",
+            '{"position": 42}',
+            "Warning (unknown): tasks.max",
+        ):
             assert text in result.stdout
+
+    def test_says_why_it_is_not_complete_and_shows_notes(self, spark: FakeSpark, connector: Path) -> None:
+        notes = {"held_back": "rows since noon wait", "more": True}
+        report = REPORT | {"complete": False, "incomplete": ["held_back"], "notes": notes}
+        spark.behave(printing(event_line("report", report=report)))
+
+        shown = _run(connector).stdout
+
+        assert "rows wait for open transactions" in shown
+        assert "rows since noon wait" in shown
+        assert "more" not in shown
+
+    def test_a_run_that_fails_because_of_its_warnings_shows_both(self, spark: FakeSpark, connector: Path) -> None:
+        error = event_line(
+            "error", error="WarnedError", message="what was moved is committed", exit_code=1, errors=None
+        )
+        spark.behave(printing(event_line("report", report=REPORT), error, exit_code=1))
+
+        result = _run(connector)
+        assert result.exit_code == 1
+        assert "7 read, 7 written" in result.stdout
+        assert "Error: what was moved is committed" in result.stdout
+        assert json.loads(_run(connector, "--json").stdout)["report"] == REPORT
 
     def test_json_is_one_line_on_stdout(self, spark: FakeSpark, connector: Path) -> None:
         result = _run(connector, "--json")

@@ -22,7 +22,7 @@ export function overviewTab({ name }) {
     const shown = [
       fact("State", badge(data.state), `target: ${data.target_state.toLowerCase()}`),
       fact("Tasks", number(data.tasks.length), failed ? `${failed} failed` : data.tasks.length ? "none failed" : "made by the first run"),
-      data.type === "sink" ? fact("Lag", lag === undefined ? "–" : number(lag), "records a run would read") : null,
+      data.type === "sink" ? fact("Lag", lag === undefined ? "–" : number(lag), "left to read, in offsets") : null,
       fact("Committed offsets", data.offsets ? plural(data.offsets.partitions, "partition") : "none", newest(data.offsets)),
       fact("Last change", time(data.changed_ms), moment(data.changed_ms)),
       fact("Topics used", number(data.topics.length), data.topics.slice(0, 3).map((topic) => topic.name).join(", ") || "none yet"),
@@ -77,13 +77,16 @@ function showRuns(section, history) {
   show(section, history.some((run) => run.start));
   const began = history.filter((run) => run.start).reverse();
   const longest = Math.max(...began.map(secondsOf), 1);
+  const warnings = began.at(-1)?.warnings ?? [];
   section.replaceChildren(
     h("h2", {}, "Last runs"),
+    warnings.length ? h("ul", { "aria-label": "Warnings of the last run" }, warnings.map((text) => h("li", {}, `Warning: ${text}`))) : "",
     h(
       "ol",
       { class: "runs" },
       began.map((run) => {
-        const text = `${run.state}, ${Math.round(secondsOf(run))} s, ${ago(run.start)}${run.records === undefined ? "" : `, ${plural(run.records, "record")}`}`;
+        const told = run.warnings?.length ? `, ${plural(run.warnings.length, "warning")}` : "";
+        const text = `${run.state}, ${Math.round(secondsOf(run))} s, ${ago(run.start)}${run.records === undefined ? "" : `, ${plural(run.records, "record")}`}${told}`;
         const bar = h("span", { class: `bar ${run.state}` });
         bar.style.blockSize = `${Math.max((secondsOf(run) / longest) * 100, 6)}%`;
         const safe = run.url && /^(https?:|[/#])/.test(run.url);

@@ -190,7 +190,7 @@ class Remembering:
         """Three runs, newest first."""
         return [
             {"id": "c", "state": "queued", "start": None, "end": None},
-            {"id": "b", "state": "failed", "start": 60_000, "end": 90_000},
+            {"id": "b", "state": "failed", "start": 60_000, "end": 90_000, "records": 7, "warnings": ["2 are lost"]},
             {"id": "a", "state": "success", "start": 1, "end": 60_001},
         ]
 
@@ -204,10 +204,12 @@ def test_runs_that_are_remembered_are_bars(
         shown = ConnectorsPage(browser, f"{url}/ui/")
         shown.open("#/connector/orders")
         shown.see("Last runs")
+        shown.see("Warning: 2 are lost")
         labels = [each.get_attribute("aria-label") or "" for each in shown.all(".runs [role='img']")]
         shown.screenshot("connectors-runs")
         browser.get("about:blank")
     assert [label.partition(" s,")[0] for label in labels] == ["success, 60", "failed, 30"]
+    assert labels[1].endswith("7 records, 1 warning")
 
 
 def test_a_token_is_asked_for_and_kept(plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import ConfigError, DataError, WarnedError
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -115,6 +115,24 @@ class TestSinkWithDeadLetters:
 
     def test_the_report_reconciles(self, tolerated: Outcome) -> None:
         assert tolerated.report.records == {"read": 5, "written": 3, "filtered": 0, "dead_lettered": 2}
+
+    def test_they_are_a_warning_that_says_where_they_are(self, tolerated: Outcome) -> None:
+        name, dead = tolerated.config["name"], tolerated.config["errors.deadletterqueue.topic.name"]
+        expected = f"2 records could not be moved and are dead letters in {dead}: `kconnect dlq show {name}` shows why"
+        assert (tolerated.report.warnings, tolerated.report.warning_kinds) == ([expected], ["dead_letters"])
+
+
+class TestFailOnWarning:
+    def test_the_run_fails_when_all_is_committed(self, sink: Any, run_here: Run) -> None:
+        config = sink(**TOLERANT, **{"kconnect.fail.on.warning": "lost, dead_letters"})
+        with pytest.raises(WarnedError, match=r"what was moved is committed.*: 2 records could not be moved and were"):
+            run_here(config)
+        assert lines(config) == [{"n": 0}, {"n": 2}, {"n": 4}]
+        assert run_here(config).records["read"] == 0
+
+    def test_warnings_of_other_kinds_are_only_reported(self, sink: Any, run_here: Run) -> None:
+        report = run_here(sink(**TOLERANT, **{"kconnect.fail.on.warning": "lost"}))
+        assert report.warning_kinds == ["configuration", "dead_letters"]
 
 
 class TestSink:

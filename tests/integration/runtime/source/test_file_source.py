@@ -131,7 +131,7 @@ def test_links_and_pipes_in_a_folder_are_not_read(
     del config["file"]
     report = run_here(config)
     assert read_values(bootstrap, config["topic"]) == [b"own"]
-    assert [text.split()[0] for text in report.notes["warnings"]] == [str(folder / "link.txt"), str(folder / "pipe")]
+    assert [text.split()[0] for text in report.warnings] == [str(folder / "link.txt"), str(folder / "pipe")]
 
 
 def test_at_least_once_is_named_and_moves_everything(

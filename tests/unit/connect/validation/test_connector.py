@@ -31,6 +31,11 @@ class TestValid:
         props = validate_connector({**SOURCE, "name": " s ", "tasks.max": 2, "errors.log.enable": True}).props
         assert (props["name"], props["tasks.max"], props["errors.log.enable"]) == ("s", "2", "true")
 
+    def test_skipping_records_without_a_trace_is_warned_of(self) -> None:
+        tolerant = {**SOURCE, "errors.tolerance": "all"}
+        assert "are skipped, and lost; set `errors.deadletterqueue.topic.name`" in str(warnings_of(tolerant))
+        assert warnings_of({**tolerant, "errors.deadletterqueue.topic.name": "dead"}) == []
+
     def test_ordinary_configuration_has_no_warnings(self) -> None:
         assert warnings_of(SOURCE) == []
 

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.providers.common.compat.sdk import AirflowException, mask_secret
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, mask_secret
 from airflow.sdk import BaseNotifier
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.run import event_line
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from tests.support.connectors.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
 from tests.support.spark.fake_spark import FakeSpark, printing
 
@@ -75,6 +76,31 @@ class TestDeadLetters:
         assert len(called) == 1
         assert "called because of dead letters, failed" in caplog.text
         assert "the pager is away" in caplog.text
+
+
+class TestWarnings:
+    def test_they_are_warnings_in_the_tasks_log_with_their_kind(
+        self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        warnings = [RunWarning(Kind.LOST, "offsets 1 to 9 were deleted"), RunWarning(Kind.CONFIGURATION, "a key")]
+        _run(spark, report(warnings=warnings, incomplete=["held_back"]))
+        told = capsys.readouterr().out
+        assert "[warning  ] lost: offsets 1 to 9 were deleted" in told
+        assert "[info     ] Not complete: rows wait" in told
+        assert "a key" not in told
+
+    def test_a_run_that_fails_because_of_them_is_counted_and_not_retried(self, spark: FakeSpark) -> None:
+        error = event_line("error", error="WarnedError", message="what was moved is committed", exit_code=1)
+        moved, called, given = report(records=BAD), list[Any](), context()
+        spark.behave(printing(event_line("report", report=moved), error, exit_code=1))
+
+        def note(given: Any) -> None:
+            called.append(given["kconnect"])
+
+        operator = KafkaSourceOperator(task_id="t", connector=SOURCE, on_dead_letters_callback=note)
+        with pytest.raises(AirflowFailException, match="what was moved is committed"):
+            operator.execute(given)
+        assert (called, given["kconnect"]["message"]) == ([moved], "what was moved is committed")
 
 
 class TestLag:

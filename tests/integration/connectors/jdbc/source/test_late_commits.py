@@ -231,7 +231,7 @@ class TestRoundedTimestamps:
     ) -> None:
         db.execute("insert into d (id) values (1); insert into d values (2, current_date - 1)")
         report = run_here(jdbc_source(db, **_TIMESTAMP, **{"table.whitelist": "d"}))
-        (warning,) = report.notes["warnings"]
+        (warning,) = report.warnings
         assert (report.records["read"], kind_of(warning)) == (1, Kind.WAITING)
         assert "the rows of a day are read when that day is over" in warning
 
@@ -242,7 +242,7 @@ class TestRoundedTimestamps:
             "insert into cut select n, '2024-01-01'::timestamptz + n * interval '1 h' from generate_series(1, 3) n"
         )
         more = {**_TIMESTAMP, "table.whitelist": "cut"}
-        (warning,) = run_here(jdbc_source(db, **more)).notes["warnings"]
+        (warning,) = run_here(jdbc_source(db, **more)).warnings
         assert (kind_of(warning), "whole hours" in warning, "3600000" in warning) == (Kind.LOST, True, True)
         assert run_here(jdbc_source(db, **more, **{"timestamp.delay.interval.ms": "3600000"})).notes == {}
 
@@ -314,7 +314,7 @@ class TestBlindSpots:
             report = run_here(jdbc_source(db, **mode, **more))
         finally:
             db.execute(f"drop subscription {name}")
-        foreign, subscribed = sorted(report.notes["warnings"])
+        foreign, subscribed = sorted(report.warnings)
         assert foreign.startswith("abroad is a foreign table")
         assert subscribed.startswith("fed gets rows by logical replication")
 
@@ -347,7 +347,7 @@ def test_rows_that_replication_brings_late_are_missed_as_the_warning_says(
         run_here(config)
     finally:
         server.remove()
-    assert "t gets rows by logical replication" in str(report.notes["warnings"])
+    assert "t gets rows by logical replication" in str(report.warnings)
     assert _ids(rows(config, "t")) == [6]
 
 
@@ -363,7 +363,7 @@ class TestClocks:
     ) -> None:
         db.execute(f"alter database {db.name} set timezone = 'America/New_York'")
         report = run_here(jdbc_source(db, **_TIMESTAMP))
-        assert "sessions in America/New_York" in str(report.notes["warnings"])
+        assert "sessions in America/New_York" in str(report.warnings)
         assert run_here(jdbc_source(db, **_TIMESTAMP, **{"db.timezone": "UTC"})).notes == {}
 
     def test_times_that_never_come_are_read_once(

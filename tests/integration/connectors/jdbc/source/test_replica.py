@@ -46,4 +46,4 @@ def test_run_warns_that_late_commits_are_not_seen(
     copied: PostgresDatabase, jdbc_source: SourceConfig, run_here: Run
 ) -> None:
     report = run_here(jdbc_source(copied, **{"incrementing.column.name": "id"}))
-    assert "the database is a replica" in str(report.notes["warnings"])
+    assert "the database is a replica" in str(report.warnings)
