@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, answer_challenge, deliver_challenge
 from typing import Any
 
+from airflow_kconnect.connect.door import PROOF_S, Door
 from airflow_kconnect.connect.error_cells import pack_error, unpack_error
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
 
@@ -50,13 +51,23 @@ class Switchboard:
     :param bind: the address to listen on.
     :param host: under which executors reach it.
     :param on_call: called with the line and the caller's first message, in a thread of its own.
+    :param proof_s: how long a caller may take to prove that it knows the key.
     """
 
-    def __init__(self, bind: str, host: str, key: bytes, on_call: Callable[[Line, Mapping[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        bind: str,
+        host: str,
+        key: bytes,
+        on_call: Callable[[Line, Mapping[str, Any]], None],
+        *,
+        proof_s: float = PROOF_S,
+    ) -> None:
         self._on_call = on_call
         family = socket.getaddrinfo(bind, 0, type=socket.SOCK_STREAM)[0][0]
         self._socket = socket.create_server((bind, 0), family=family)
         self.address = Address(host, int(self._socket.getsockname()[1]), key)
+        self._door = Door(key, within_s=proof_s)
         threading.Thread(target=self._accept, name="hosted-switchboard", daemon=True).start()
 
     def close(self) -> None:
@@ -66,19 +77,14 @@ class Switchboard:
         self._socket.close()
 
     def _accept(self) -> None:
-        while True:
-            try:
-                caller, _ = self._socket.accept()
-            except OSError:
-                return  # closed
-            # A caller that says nothing must not keep others out.
-            threading.Thread(target=self._greet, args=(caller,), name="hosted-call", daemon=True).start()
+        # A caller that says nothing must not keep others out.
+        with contextlib.suppress(OSError):  # closed
+            while True:
+                self._door.receive(lambda: _connection(self._socket.accept()[0]), self._greet, "hosted-call")
 
-    def _greet(self, caller: socket.socket) -> None:
-        connection = _connection(caller)
+    def _greet(self, connection: Connection) -> None:
         try:
-            deliver_challenge(connection, self.address.key)
-            answer_challenge(connection, self.address.key)
+            self._door.prove(connection)
             first = _receive(connection)
         except Exception as error:  # it is not of this run
             log.warning("A connection without the key of this run was refused: %s", type(error).__name__)

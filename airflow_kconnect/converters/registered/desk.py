@@ -14,10 +14,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
+from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
 from uuid import UUID
 
+from airflow_kconnect.connect.door import PROOF_S, Door
 from airflow_kconnect.connect.errors import ConnectError, DataError, InternalError, RetriableError, in_one_line
 from airflow_kconnect.registry.schema import RegisteredSchema
 
@@ -56,9 +57,10 @@ class Desk:
 
     :param host: the driver's address, as tasks reach it.
     :param resolve: may raise: a `DataError` is the problem of the records, other errors are those of the run.
+    :param proof_s: how long a caller may take to prove that it is one of the run's tasks.
     """
 
-    def __init__(self, host: str, resolve: Resolve) -> None:
+    def __init__(self, host: str, resolve: Resolve, *, proof_s: float = PROOF_S) -> None:
         self._resolve = resolve
         self.failure: ConnectError | None = None
         """Why tasks were told to stop, if they were."""
@@ -67,6 +69,7 @@ class Desk:
         # that says nothing, such as a port scanner's, would stop all tasks.
         self._listener = _listener(host)
         self.address = DeskAddress(host, self._listener.address[1], secret)
+        self._door = Door(secret, most=_WAITING_MAX, within_s=proof_s)
         self._closed = False
         self._thread = threading.Thread(target=self._serve, name="schema ids", daemon=True)
         self._thread.start()
@@ -84,17 +87,14 @@ class Desk:
     def _serve(self) -> None:
         while not self._closed:
             try:
-                connection = self._listener.accept()
+                self._door.receive(self._listener.accept, self._answer, "schema id")
             except OSError as error:
                 _log.warning("a connection for schema ids was not accepted: %s", in_one_line(error))
-                continue
-            threading.Thread(target=self._answer, args=(connection,), name="schema id", daemon=True).start()
 
     def _answer(self, connection: Connection) -> None:
         with connection:
             try:
-                deliver_challenge(connection, self.address.secret)
-                answer_challenge(connection, self.address.secret)
+                self._door.prove(connection)
                 shape, topic = json.loads(connection.recv_bytes(65_536))
                 connection.send_bytes(json.dumps(self._answered(int(shape), str(topic))).encode())
             except (OSError, EOFError, ValueError, TypeError, AuthenticationError):

@@ -14,6 +14,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connectors.jdbc.driver.drivers import DRIVERS
+from airflow_kconnect.hosted.java.libraries import CONNECT, SEVERAL_WORKERS
 from airflow_kconnect.local.broker import KAFKA
 from airflow_kconnect.local.ports import free_port
 from airflow_kconnect.machine import ivy
@@ -116,7 +117,9 @@ class TestResolve:
 
 class TestReleasedJars:
     @pytest.mark.parametrize(
-        "coordinates", [KAFKA, *(d.coordinates for d in DRIVERS.values() if d.coordinates)], ids=str
+        "coordinates",
+        [KAFKA, CONNECT, SEVERAL_WORKERS, *(d.coordinates for d in DRIVERS.values() if d.coordinates)],
+        ids=str,
     )
     def test_all_that_is_asked_for_here_is_pinned(self, coordinates: tuple[str, ...]) -> None:
         pinned = json.loads(ivy._CHECKSUMS.read_text())[" ".join(coordinates)]
