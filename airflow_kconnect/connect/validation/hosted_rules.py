@@ -5,10 +5,16 @@ from __future__ import annotations
 import re
 
 from airflow_kconnect.connect.validation.inspection import Inspection
+from airflow_kconnect.connect.validation.jdbc_parameters import is_refused, refused_in
 from airflow_kconnect.connect.validation.override_policy import ALLOWLIST, ignored_overrides
 from airflow_kconnect.connect.validation.topic_rules import internal_topic, topics_of_others
 from airflow_kconnect.connect.variables.resolver import OWN_PROVIDER
 
+# Connectors that hand keys with a prefix to their driver, or to what creates its connections.
+_JDBC_KEYS = (
+    *(("io.debezium.", prefix) for prefix in ("driver.", "database.", "hibernate.")),
+    *((f"{package}.iceberg.connect.", "iceberg.catalog.jdbc.") for package in ("org.apache", "io.tabular")),
+)
 _OFFSET_TOPIC = "offsets.storage.topic"
 _TOPIC = re.compile(r"(?:^|\.)topic(?:\.name)?$")
 _OWN_VARIABLE = f"${{{OWN_PROVIDER}:"
@@ -18,6 +24,7 @@ def check(inspection: Inspection) -> None:
     """Add the errors of all rules to an inspection."""
     check_variables(inspection)
     _check_topics(inspection)
+    _check_jdbc(inspection)
     _warn_of_ignored(inspection)
 
 
@@ -38,6 +45,18 @@ def _check_topics(inspection: Inspection) -> None:
     for key, text in inspection.props.items():
         if _TOPIC.search(key) and key != _OFFSET_TOPIC and text in others and key not in inspection.errors:
             inspection.add(key, internal_topic(key, text))
+
+
+def _check_jdbc(inspection: Inspection) -> None:
+    """What has a JDBC driver of the plug-in load code or read files: in URLs, and as keys that become parameters."""
+    prefixes = tuple(prefix for start, prefix in _JDBC_KEYS if inspection.connector_class.startswith(start))
+    if inspection.props.get("connection.url", "").strip().lower().startswith("jdbc:"):
+        prefixes += ("connection.",)
+    for key, text in inspection.props.items():
+        found = list(refused_in(text))
+        found += [key for prefix in prefixes if key.startswith(prefix) and is_refused(key.removeprefix(prefix))]
+        if found and key not in inspection.errors:
+            inspection.add(key, f"has what can load code or use files in a JDBC driver: {', '.join(found)}; remove it")
 
 
 def _warn_of_ignored(inspection: Inspection) -> None:

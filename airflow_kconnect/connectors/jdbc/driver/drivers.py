@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidator, Type, nullable
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
+from airflow_kconnect.connect.validation.jdbc_parameters import is_refused
 from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES
 from airflow_kconnect.connectors.jdbc.driver.class_path import (
     ADDED,
@@ -21,7 +22,6 @@ from airflow_kconnect.connectors.jdbc.driver.class_path import (
 from airflow_kconnect.connectors.jdbc.driver.parameters import (
     is_allowed,
     is_option_of_spark,
-    is_refused,
     is_remote_store,
 )
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of

@@ -9,15 +9,9 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.jdbc_parameters import LOADS, decoded, is_refused, names_in
 from airflow_kconnect.connectors.jdbc.databases.registry import database_of
-from airflow_kconnect.connectors.jdbc.driver.parameters import (
-    decoded,
-    is_allowed,
-    is_password,
-    is_refused,
-    is_remote_store,
-    names_in,
-)
+from airflow_kconnect.connectors.jdbc.driver.parameters import is_allowed, is_password, is_remote_store
 
 _URL = re.compile(r"jdbc:(?P<subprotocol>[a-z0-9_-]+)(?:\+[a-z]+)?:(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _AUTHORITY = re.compile(r"(?:[a-z0-9+_-]+:)*//(?P<authority>[^/?;]*)(?:/(?P<database>[^?;]*))?", re.IGNORECASE)
@@ -27,9 +21,6 @@ _ORACLE = re.compile(
     r"(?:thin|oci8?):(?P<user>[^@]*)@(?:tcps?:)?(?://)?(?P<host>[^:/(]+)(?::(?P<port>\d+))?(?:[:/](?P<name>.*))?"
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-_LOADS = re.compile(r":resource:|\b(?:ldaps?|rmi|iiop|corbaname|dns)://|config-[a-z]+://|^(?:cfg|classpath|jar|res):")
-"""Where drivers look for a database, or for its address, in places that may bring code along (after `jdbc:x:`)."""
-
 _ENCRYPTION = re.compile(r"certificate|\bPKIX\b|SSL is required|not support SSL", re.IGNORECASE)
 
 
@@ -116,7 +107,7 @@ def _refuse(rest: str) -> None:
             "holds credentials, which would be seen wherever the URL is shown; "
             "put them into `connection.user` and `connection.password`"
         )
-    if _LOADS.search(decoded(rest).lower()):
+    if LOADS.search(decoded(rest).lower()):
         raise ValueError("names a place that can load code (a directory service or a class path); name host and port")
 
 

