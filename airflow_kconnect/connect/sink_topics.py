@@ -8,6 +8,10 @@ from collections.abc import Container, Iterable, Mapping
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.java.regex import java_pattern
 
+GROUP_OVERRIDE = "consumer.override.group.id"
+"""Names a sink's consumer group in place of `connect-<name>`."""
+GROUP_PREFIX = "connect-"
+
 
 def chosen_topics(props: Mapping[str, str], existing: Iterable[str], internal: Container[str]) -> list[str]:
     """The topics of ``topics`` or ``topics.regex``, sorted.
@@ -33,7 +37,7 @@ def named_topics(props: Mapping[str, str]) -> list[str]:
 
 def sink_group(props: Mapping[str, str]) -> str:
     """The consumer group that holds the sink's offsets."""
-    return props.get("consumer.override.group.id") or f"connect-{props['name']}"
+    return props.get(GROUP_OVERRIDE) or f"{GROUP_PREFIX}{props['name']}"
 
 
 def dead_letter_group(own: str) -> str:

@@ -11,7 +11,7 @@ from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.control import answers, configurations, kinds, resolving, shown
+from airflow_kconnect.control import answers, configurations, groups, kinds, resolving, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
 from airflow_kconnect.control.resolving import Resolved, Variables
 from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, RemembersRuns, Runs
@@ -267,18 +267,23 @@ class ControlPlane:
         with self._validated(name) as (config, worker):
             return {"offsets": offset_changes.read(config, worker)}
 
-    def alter_offsets(self, name: str, request: Any) -> dict[str, str]:
+    def others_of_group(self, name: str, config: Mapping[str, Any]) -> list[str]:
+        """The other connectors whose group a submitted configuration would use from now on: see `newly_named`."""
+        return groups.newly_named(name, config, self._stores.configs(), self.worker.group_id)
+
+    def alter_offsets(self, name: str, request: Any, permit: groups.Permit | None = None) -> dict[str, str]:
         """Alter the offsets of a stopped connector (KIP-875).
 
+        :param permit: called for each other connector whose offsets these are, too; see `groups.of_offsets`.
         :raises NotFoundError: there is no such connector.
         :raises ConfigError: it is not stopped, or the request is wrong.
         """
-        with self._validated(name) as (config, worker):
+        with self._validated(name, permit) as (config, worker):
             return {"message": offset_changes.alter(config, worker, request, asking_java(config, worker))}
 
-    def reset_offsets(self, name: str) -> dict[str, str]:
-        """Delete the offsets of a stopped connector. :raises NotFoundError, ConfigError: as `alter_offsets`."""
-        with self._validated(name) as (config, worker):
+    def reset_offsets(self, name: str, permit: groups.Permit | None = None) -> dict[str, str]:
+        """Delete the offsets of a stopped connector. Parameters and exceptions: as `alter_offsets`."""
+        with self._validated(name, permit) as (config, worker):
             return {"message": offset_changes.reset(config, worker, asking_java(config, worker))}
 
     def _registered(self, name: str, text: str = "Connector {} not found") -> ConnectorState:
@@ -288,9 +293,15 @@ class ControlPlane:
         return state
 
     @contextmanager
-    def _validated(self, name: str) -> Iterator[tuple[ValidatedConfig, WorkerConfig]]:
+    def _validated(
+        self, name: str, permit: groups.Permit | None = None
+    ) -> Iterator[tuple[ValidatedConfig, WorkerConfig]]:
         with self.resolved(self._registered(name).texts) as found:
-            yield validate_connector(found.config, worker=found.worker), found.worker
+            config = validate_connector(found.config, worker=found.worker)
+            if permit and config.kind == "sink":
+                for other in groups.of_offsets(config.props, self._stores.configs(), found.worker.group_id):
+                    permit(other)
+            yield config, found.worker
 
     def _status(self, name: str) -> ConnectorStatus:
         return as_ended(name, self._stores.status(name), self._runs)

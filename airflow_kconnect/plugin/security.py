@@ -53,7 +53,8 @@ class DagRights:
     def check_write(self, connector: str) -> None:
         """:raises RestError: the user may not edit the DAG."""
         if not self._may("PUT", connector):
-            raise RestError(403, f"{self._user.get_name()} may not change connector {connector}")
+            what = f"connector {connector}" if connector else "all connectors"
+            raise RestError(403, f"{self._user.get_name()} may not change {what}")
 
     def _may(self, method: Any, connector: str) -> bool:
         return all(self._may_in(team, method, connector) for team in self._teams.possible(connector))

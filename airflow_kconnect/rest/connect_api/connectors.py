@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.datastructures import URL
 
-from airflow_kconnect.rest.access import Access, Reading, Writing
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.access import Access, Caller, Reading, Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request, create_request
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
@@ -23,7 +25,8 @@ def list_connectors(plane: Plane, access: Access, expand: Annotated[list[str] | 
     names = access.readable(plane.names())
     if expand is None:
         return names
-    return {name: parts for name, parts in plane.expanded(set(expand)).items() if name in set(names)}
+    readable = set(names)
+    return {name: parts for name, parts in plane.expanded(set(expand)).items() if name in readable}
 
 
 @router.post("", status_code=201)
@@ -31,6 +34,7 @@ def create_connector(request: Request, plane: Plane, access: Access, body: JsonB
     """Register a connector."""
     asked = create_request(body)
     access.check_write(asked.name)
+    _check_groups(asked.name, asked.config, plane, access)
     return _created(request, plane.create(asked.name, asked.config, asked.target_state))
 
 
@@ -47,16 +51,20 @@ def get_config(name: ConnectorName, plane: Plane, _: Reading) -> Any:
 
 
 @router.put("/{connector}/config")
-def put_config(request: Request, name: ConnectorName, plane: Plane, body: JsonBody, _: Writing) -> Any:
+def put_config(request: Request, name: ConnectorName, plane: Plane, access: Access, _: Writing, body: JsonBody) -> Any:
     """Register a connector, or replace its configuration."""
-    created, info = plane.put_config(name, config_request(body))
+    config = config_request(body)
+    _check_groups(name, config, plane, access)
+    created, info = plane.put_config(name, config)
     return _created(request, info) if created else info
 
 
 @router.patch("/{connector}/config")
-def patch_config(name: ConnectorName, plane: Plane, body: JsonBody, _: Writing) -> Any:
+def patch_config(name: ConnectorName, plane: Plane, access: Access, _: Writing, body: JsonBody) -> Any:
     """Change some keys of a configuration; null removes one."""
-    return plane.patch_config(name, config_request(body, patch=True))
+    patch = config_request(body, patch=True)
+    _check_groups(name, patch, plane, access)
+    return plane.patch_config(name, patch)
 
 
 @router.delete("/{connector}", status_code=204)
@@ -64,6 +72,12 @@ def delete_connector(name: ConnectorName, plane: Plane, _: Writing) -> Response:
     """Forget a connector; its offsets stay."""
     plane.delete(name)
     return Response(status_code=204)
+
+
+def _check_groups(name: str, config: Mapping[str, Any], plane: ControlPlane, access: Caller) -> None:
+    """A group holds the offsets of the connector that it belongs to. :raises RestError: 403."""
+    for other in plane.others_of_group(name, config):
+        access.check_write(other)
 
 
 def _created(request: Request, info: dict[str, Any]) -> JSONResponse:

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from airflow_kconnect.rest.access import Reading, Writing
+from airflow_kconnect.rest.access import Access, Reading, Writing
 from airflow_kconnect.rest.bodies import JsonBody
 from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.paths import ConnectorName
@@ -23,14 +23,14 @@ def get_offsets(name: ConnectorName, plane: Plane, _: Reading) -> Any:
 
 
 @router.patch("")
-def alter_offsets(name: ConnectorName, plane: Plane, body: JsonBody, _: Writing) -> Any:
+def alter_offsets(name: ConnectorName, plane: Plane, access: Access, _: Writing, body: JsonBody) -> Any:
     """Alter offsets of a stopped connector; a null offset resets its partition."""
     if not isinstance(body, dict):
         raise RestError(400, 'Offsets are a JSON object: {"offsets": [{"partition": {...}, "offset": {...}}, ...]}')
-    return plane.alter_offsets(name, body)
+    return plane.alter_offsets(name, body, access.check_write)
 
 
 @router.delete("")
-def reset_offsets(name: ConnectorName, plane: Plane, _: Writing) -> Any:
+def reset_offsets(name: ConnectorName, plane: Plane, access: Access, _: Writing) -> Any:
     """Delete all offsets of a stopped connector."""
-    return plane.reset_offsets(name)
+    return plane.reset_offsets(name, access.check_write)

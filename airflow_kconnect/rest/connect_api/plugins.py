@@ -31,7 +31,7 @@ def get_keys(plugin: str, plane: Plane, _: AnyReader, version: str | None = None
 
 
 @router.put("/{plugin}/config/validate")
-def validate(plugin: str, plane: Plane, body: JsonBody, access: AnyReader) -> Any:
+def validate(plugin: str, plane: Plane, access: AnyReader, body: JsonBody) -> Any:
     """Every key of a configuration with its definition, value and errors; nothing is registered.
 
     A Java class is asked only for callers who may change the connector: it may connect to what the configuration names.

@@ -65,7 +65,7 @@ def get_detail(name: ConnectorName, plane: Plane, watch: Watching, access: Acces
 
 
 @router.put("/connectors/{connector}/config/validate")
-def validate(name: ConnectorName, plane: Plane, body: JsonBody, _: Writing) -> Any:
+def validate(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> Any:
     """As Connect's validation, of a configuration whose `[hidden]` values are those that are registered."""
     return validation.of_change(plane, name, config_request(body))
 

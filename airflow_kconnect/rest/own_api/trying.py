@@ -58,7 +58,7 @@ class ReplayRequest(BaseModel):
 
 
 @router.post("/preview")
-def preview(name: ConnectorName, plane: Plane, body: JsonBody, _: Writing) -> Any:
+def preview(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> Any:
     """What the converters and each transformation make of records; takes seconds, since Spark starts for it."""
     request = validated(PreviewRequest, body)
     config = None if request.config is None else config_request(request.config)
@@ -68,7 +68,7 @@ def preview(name: ConnectorName, plane: Plane, body: JsonBody, _: Writing) -> An
 
 
 @router.post("/replay", status_code=202)
-def replay(name: ConnectorName, plane: Plane, body: JsonBody, _: Writing) -> Any:
+def replay(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> Any:
     """Start a run that moves an interval or the dead letters again; the live offsets stay where they are."""
     request = validated(ReplayRequest, body)
     if request.dead_letters:

@@ -1,0 +1,70 @@
+"""Offsets belong to a group: another connector's cannot be changed by naming its group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+from starlette.requests import Request
+from starlette.testclient import TestClient
+
+from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.rest.app import create_app
+from airflow_kconnect.rest.errors import RestError
+
+GROUP = "consumer.override.group.id"
+SINK = {"connector.class": "DirectorySink", "topics": "t", "directory": "/lake"}
+
+
+class OnlyA:
+    """A caller who may change the connector `a` alone."""
+
+    def caller(self, request: Request) -> OnlyA:
+        """See `AccessPolicy`."""
+        return self
+
+    def readable(self, names: Iterable[str]) -> list[str]:
+        """See `Caller`."""
+        return [name for name in names if name == "a"]
+
+    def check_read(self, connector: str) -> None:
+        """See `Caller`."""
+        self.check_write(connector)
+
+    def check_write(self, connector: str) -> None:
+        """See `Caller`."""
+        if connector != "a":
+            raise RestError(403, f"{connector or 'everything'} is not yours")
+
+
+@pytest.fixture
+def limited(plane: ControlPlane) -> Iterator[TestClient]:
+    """The API for such a caller, with sinks `a` and `b`."""
+    for name in ("a", "b"):
+        plane.put_config(name, SINK)
+    yield TestClient(create_app(lambda: plane, OnlyA()), raise_server_exceptions=False)
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH"])
+def test_a_configuration_cannot_take_the_group_of_anothers_connector(method: str, limited: TestClient) -> None:
+    answer = limited.request(method, "/connectors/a/config", json={**SINK, GROUP: "connect-b"})
+    assert (answer.status_code, answer.json()["message"]) == (403, "b is not yours")
+
+
+def test_nor_can_a_new_connector(limited: TestClient, plane: ControlPlane) -> None:
+    plane.delete("a")
+    answer = limited.post("/connectors", json={"name": "a", "config": {**SINK, GROUP: "connect-b"}})
+    assert answer.status_code == 403
+
+
+@pytest.mark.parametrize("group", ["connect-b", "an-application"])
+def test_offsets_of_such_a_group_are_not_changed(group: str, limited: TestClient, plane: ControlPlane) -> None:
+    plane.put_config("a", {**SINK, GROUP: group})
+    limited.put("/connectors/a/stop")
+    assert limited.request("PATCH", "/connectors/a/offsets", json={"offsets": []}).status_code == 403
+    assert limited.delete("/connectors/a/offsets").status_code == 403
+
+
+def test_its_own_offsets_are(limited: TestClient) -> None:
+    limited.put("/connectors/a/stop")
+    assert limited.delete("/connectors/a/offsets").status_code == 200
