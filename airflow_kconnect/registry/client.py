@@ -14,7 +14,8 @@ from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableErr
 from airflow_kconnect.registry.http import Answer, RegistryHttp
 from airflow_kconnect.registry.schema import RegisteredSchema
 
-_DEPTH_MAX = 32
+_DEPTH_MAX, _REFERRED_MAX = 32, 500
+_Version = tuple[str, str]
 _UNAVAILABLE = frozenset({408, 429})
 _REJECTED = frozenset({400, 409, 413, 422})
 _OK, _NOT_FOUND = 200, 404
@@ -55,6 +56,7 @@ class SchemaRegistry:
         self._by_guid: dict[UUID, RegisteredSchema] = {}
         self._guids: dict[int, UUID] = {}
         self._latest: dict[str, tuple[int, RegisteredSchema]] = {}
+        self._by_version: dict[_Version, RegisteredSchema] = {}
         self._url = 0
 
     def schema_by_id(self, schema_id: int) -> RegisteredSchema:
@@ -129,24 +131,42 @@ class SchemaRegistry:
             if isinstance(guid := answer.get("guid"), str):
                 self._guids[schema_id] = UUID(guid)
 
-    def _schema(self, answer: Mapping[str, Any], depth: int = 0) -> RegisteredSchema:
+    def _schema(self, answer: Mapping[str, Any]) -> RegisteredSchema:
+        schema = self._with_references(answer, 0, set())
+        if sum(1 for _ in schema.referred()) > _REFERRED_MAX:
+            raise self._too_many()
+        return schema
+
+    def _with_references(self, answer: Mapping[str, Any], depth: int, asked: set[_Version]) -> RegisteredSchema:
+        """:param asked: the versions that were asked for, for the same schema."""
         text = answer.get("schema")
         if not isinstance(text, str):
             raise self._no_registry(self._http.shown, "sends no `schema`")
         if depth > _DEPTH_MAX:
             raise DataError(f"{self._http.shown}: schemas refer to each other in more than {_DEPTH_MAX} steps")
         references = tuple(
-            (str(reference["name"]), self._version(str(reference["subject"]), reference["version"], depth + 1))
-            for reference in answer.get("references") or ()
+            (str(each["name"]), self._version((str(each["subject"]), str(each["version"])), depth + 1, asked))
+            for each in answer.get("references") or ()
         )
         version = answer.get("version")
         return RegisteredSchema(
             str(answer.get("schemaType") or "AVRO"), text, references, version if isinstance(version, int) else None
         )
 
-    def _version(self, subject: str, version: object, depth: int) -> RegisteredSchema:
-        path = f"/subjects/{quote(subject, safe='')}/versions/{quote(str(version), safe='')}"
-        return self._schema(self._ask("GET", path, what=f"version {version} of subject {subject}"), depth)
+    def _version(self, wanted: _Version, depth: int, asked: set[_Version]) -> RegisteredSchema:
+        """A schema that others refer to. It is asked for once, by however many ways they do: there may be 2^depth."""
+        if wanted not in self._by_version:
+            asked.add(wanted)
+            if len(asked) > _REFERRED_MAX:
+                raise self._too_many()
+            subject, version = (quote(part, safe="") for part in wanted)
+            what = f"version {wanted[1]} of subject {wanted[0]}"
+            answer = self._ask("GET", f"/subjects/{subject}/versions/{version}", what=what)
+            self._by_version[wanted] = self._with_references(answer, depth, asked)
+        return self._by_version[wanted]
+
+    def _too_many(self) -> DataError:
+        return DataError(f"{self._http.shown}: a schema refers to more than {_REFERRED_MAX} others")
 
     def _ask(self, method: str, path: str, body: object = None, *, what: str, cure: str = _CHECK_URL) -> dict[str, Any]:
         """One request, repeated while the registry is unavailable; the answer is a JSON object."""

@@ -67,11 +67,10 @@ def _file_of_base64(text: str) -> bytes | None:
 def _references(schema: RegisteredSchema) -> dict[str, str]:
     """The texts of all files that a schema imports, also indirectly, by their names."""
     texts: dict[str, str] = {}
-    for name, other in schema.references:
+    for name, other in schema.referred():
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name or name == MAIN_FILE:
             raise DataError(f"The Protobuf schema has a reference with the name {name!r}, which is not a file name")
-        texts.update(_references(other))
         texts[name] = other.text
     return texts
 

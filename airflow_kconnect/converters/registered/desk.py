@@ -12,7 +12,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection, Listener
 from typing import Any
@@ -143,12 +143,23 @@ def ask(address: DeskAddress, shape: int, topic: str) -> Assigned:
 
 
 def _to_json(schema: RegisteredSchema) -> dict[str, Any]:
-    references = {name: _to_json(other) for name, other in schema.references}
-    guid = str(schema.guid) if schema.guid else None
-    return {"type": schema.type, "text": schema.text, "references": references, "guid": guid}
+    """Each schema once, after those that it refers to: there may be far more ways to them."""
+    schemas = list(dict.fromkeys([*(other for _, other in schema.referred()), schema]))
+    numbers = {each: number for number, each in enumerate(schemas)}
+    texts = [
+        {
+            "type": each.type,
+            "text": each.text,
+            "references": [(name, numbers[other]) for name, other in each.references],
+        }
+        for each in schemas
+    ]
+    return {"schemas": texts, "guid": str(schema.guid) if schema.guid else None}
 
 
 def _from_json(fields: dict[str, Any]) -> RegisteredSchema:
-    references = tuple((name, _from_json(other)) for name, other in fields["references"].items())
-    guid = UUID(fields["guid"]) if fields["guid"] else None
-    return RegisteredSchema(fields["type"], fields["text"], references, guid=guid)
+    schemas: list[RegisteredSchema] = []
+    for each in fields["schemas"]:
+        references = tuple((name, schemas[number]) for name, number in each["references"])
+        schemas.append(RegisteredSchema(each["type"], each["text"], references))
+    return replace(schemas[-1], guid=UUID(fields["guid"]) if fields["guid"] else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -36,6 +37,25 @@ class TestQuestions:
         inner = RegisteredSchema("AVRO", "inner", (("of inner", RegisteredSchema("AVRO", TEXT, version=2)),))
         assert client().schema_by_id(1) == RegisteredSchema("AVRO", "outer", (("of outer", inner),))
         assert server.paths[1:] == ["/subjects/a%2Fb/versions/2"] * 2
+
+    def test_a_schema_that_many_ways_lead_to_is_asked_for_once(self, server: Server, client: Client) -> None:
+        def twice(level: int) -> dict[str, object]:
+            below = {"subject": f"s{level - 1}", "version": 1}
+            return {"schema": f"t{level}", "references": [{"name": name, **below} for name in ("a", "b")] * (level > 0)}
+
+        server.answers = [(200, twice(level)) for level in range(24, -1, -1)]
+        schema = client().schema_by_id(1)
+
+        assert len(server.paths) == 25
+        assert len(list(schema.referred())) == 48
+        assert len({schema, replace(schema), replace(schema, text="other")}) == 2
+
+    def test_a_schema_that_refers_to_too_many_is_refused(self, server: Server, client: Client) -> None:
+        references = [{"name": f"n{number}", "subject": f"s{number}", "version": 1} for number in range(501)]
+        server.answers = [(200, {"schema": "x", "references": references}), (200, {"schema": TEXT})]
+
+        with pytest.raises(DataError, match="refers to more than 500 others"):
+            client().schema_by_id(1)
 
     def test_schemas_that_refer_to_each_other_without_end_are_an_error(self, server: Server, client: Client) -> None:
         server.answers = [(200, {"schema": "x", "references": [{"name": "x", "subject": "x", "version": 1}]})]
