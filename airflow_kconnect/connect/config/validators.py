@@ -160,7 +160,7 @@ class Regex:
     """A regular expression in Java's syntax, or a list of them; null and empty pass."""
 
     def __call__(self, name: str, value: Any) -> None:
-        for pattern in [value] if isinstance(value, str) else value or ():
+        for pattern in [value] if isinstance(value, str) else dict.fromkeys(value or ()):
             try:
                 java_pattern(pattern)
             except re.error as error:

@@ -116,7 +116,17 @@ def _duplicate_alias(name: str, aliases: list[str]) -> str | None:
     return "Duplicate alias provided." if len(set(aliases)) < len(aliases) else None
 
 
-_ALIASES = all_of(LambdaValidator(_duplicate_alias), ValidList())
+def _unbounded(name: str, aliases: Sequence[str] | None) -> str | None:
+    if len(aliases or ()) > MOST_ALIASES:
+        return f"at most {MOST_ALIASES} entries are accepted"
+    if any(len(alias) > LONGEST_ALIAS for alias in aliases or ()):
+        return f"an entry has at most {LONGEST_ALIAS} characters"
+    return None
+
+
+_ALIASES = all_of(LambdaValidator(_duplicate_alias), ValidList(), LambdaValidator(_unbounded))
+MOST_ALIASES, LONGEST_ALIAS = 200, 200
+"""Of transformations, predicates and groups of topics: each brings keys, and each key takes time to check."""
 
 
 class _Keys:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.connect.connector.base import Connector
 
 CONNECTOR_CLASS = "connector.class"
+MOST_KEYS = 20_000
 
 _BASES = {"source": source_config, "sink": sink_config, None: common_config}
 
@@ -87,7 +88,11 @@ def inspect_keys(config: Mapping[str, Any], *, worker: WorkerConfig | None = Non
 
     :param config: the connector's configuration, variables resolved.
     :param worker: default: `WorkerConfig.defaults()`.
+    :raises ConfigError: it has more keys than can be checked in a moment.
     """
+    if len(config) > MOST_KEYS:
+        text = f"it has {len(config)} keys, and at most {MOST_KEYS} are accepted: split the connector into several"
+        raise ConfigError({"connector": [text]})
     worker = worker or WorkerConfig.defaults()
     props, errors = texts_of(config)
     hosted, plugin, name, unknown = _find_class(props, worker)

@@ -5,7 +5,7 @@ Texts are those of AbstractHerder, DistributedHerder and SinkConnectorConfig.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -23,7 +23,11 @@ from airflow_kconnect.connect.validation.plugin_keys import INSTALL, coordinates
 from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
 from airflow_kconnect.connect.validation.spark_keys import PREFIX as SPARK_PREFIX
 from airflow_kconnect.connect.validation.spark_keys import spark_errors
-from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, aliases
+from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX, aliases, own_keys
+
+_SHOWN = 20
+# Of keys that nothing knows: for more of them, or longer ones, it would take long to find what was meant.
+_HINTS, _LONGEST_HINTED = 20, 200
 
 _OPERATORS = {"source": "KafkaSourceOperator", "sink": "KafkaSinkOperator"}
 
@@ -131,8 +135,11 @@ def _check_stages(inspection: Inspection) -> None:
     known = aliases(inspection.props, "predicates")
     registry = plugins.registry()
     for key, lookup in (("transforms", registry.transform), ("predicates", registry.predicate)):
-        for alias in aliases(inspection.props, key):
-            _check_plugin(inspection, f"{key}.{alias}.", lookup)
+        wrong = own_keys(inspection.errors, key, aliases(inspection.props, key))
+        for alias, own in own_keys(inspection.props, key, aliases(inspection.props, key)).items():
+            # If single keys are wrong, the stage's own rules would only fail on those.
+            if not wrong[alias]:
+                _check_plugin(inspection, f"{key}.{alias}.", lookup, own)
     for alias in aliases(inspection.props, "transforms"):
         negate, predicate = f"transforms.{alias}.negate", f"transforms.{alias}.predicate"
         predicate_alias = inspection.props.get(predicate)
@@ -140,16 +147,18 @@ def _check_stages(inspection: Inspection) -> None:
             text = f"Config '{negate}' was provided but there is no config '{predicate}' defining a predicate"
             inspection.add(negate, f"{text} to be negated.")
         if predicate_alias is not None and predicate_alias not in known:
-            text = f"'{predicate_alias}' is not in `predicates`, which has: {', '.join(known) or 'nothing'}"
+            text = f"'{predicate_alias}' is not in `predicates`, which has: {_listed(known) or 'nothing'}"
             inspection.add(predicate, text)
 
 
-def _check_plugin(inspection: Inspection, prefix: str, lookup: Callable[..., type[Any]]) -> None:
-    """The stage's own rules; if single keys are wrong, they would only fail on those."""
-    if any(key.startswith(prefix) for key in inspection.errors):
-        return
+def _listed(known: Sequence[str]) -> str:
+    return ", ".join(known[:_SHOWN]) + (", ..." if len(known) > _SHOWN else "")
+
+
+def _check_plugin(
+    inspection: Inspection, prefix: str, lookup: Callable[..., type[Any]], own: Mapping[str, str]
+) -> None:
     plugin = lookup(inspection.props[f"{prefix}type"], key=f"{prefix}type")
-    own = {key.removeprefix(prefix): text for key, text in inspection.props.items() if key.startswith(prefix)}
     for key, messages in plugin.validate(own).items():
         inspection.add(prefix + key, *messages)
 
@@ -294,20 +303,22 @@ def _warn_of_unknown(inspection: Inspection) -> None:
     prefixes = [*OVERRIDE_PREFIXES, SPARK_PREFIX]
     if inspection.kind == "source":
         prefixes += [f"{TOPIC_CREATION_PREFIX}{group}." for group in groups]
-    for key in inspection.props:
-        if key in inspection.definition.keys or key.startswith(tuple(prefixes)):
-            continue
-        if (text := _unknown(inspection, key)) is not None:
+    known, begins = inspection.definition.keys, tuple(prefixes)
+    unknown = [key for key in inspection.props if key not in known and not key.startswith(begins)]
+    for number, key in enumerate(unknown):
+        similar = []
+        if number < _HINTS and len(key) <= _LONGEST_HINTED:
+            similar = get_close_matches(key, known, n=1, cutoff=0.85)
+        if (text := _unknown(inspection, key, similar)) is not None:
             inspection.warnings.append(text)
 
 
-def _unknown(inspection: Inspection, key: str) -> str | None:
+def _unknown(inspection: Inspection, key: str, similar: Sequence[str]) -> str | None:
     """A warning; None if the connector itself reads such keys and this one does not resemble any other."""
     for kind in CONVERTER_KINDS:
         converter = f"{kind}.converter"
         if key.startswith(f"{converter}.") and converter not in inspection.props:
             return f"`{key}` has no effect: it counts only together with `{converter}` (else the worker's counts)"
-    similar = get_close_matches(key, inspection.definition.keys, n=1, cutoff=0.85)
     hint = f"; did you mean `{similar[0]}`?" if similar else ""
     if inspection.plugin and key.startswith(inspection.plugin.key_prefixes) and not similar:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import (
@@ -23,6 +23,8 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import (
     INSTALLED_VERSION,
+    LONGEST_ALIAS,
+    MOST_ALIASES,
     PREDICATES,
     TOPIC_CREATION,
     TRANSFORMS,
@@ -40,6 +42,7 @@ _STAGE_KEYS = (
 )
 
 Lookup = Callable[..., type[Any]]
+V = TypeVar("V")
 
 
 def enrich(base: ConfigDef, props: Mapping[str, str]) -> ConfigDef:
@@ -61,8 +64,29 @@ def enrich(base: ConfigDef, props: Mapping[str, str]) -> ConfigDef:
 
 
 def aliases(props: Mapping[str, str], key: str) -> list[str]:
-    """The aliases in a list key, without empty and repeated ones (those are errors of the key itself)."""
-    return [alias for alias in dict.fromkeys(parse_type(key, props.get(key, ""), Type.LIST)) if alias]
+    """The aliases in a list key, without empty and repeated ones and those beyond the limits of `alias_problem` (these
+    are errors of the key itself).
+    """
+    named = dict.fromkeys(parse_type(key, props.get(key, ""), Type.LIST))
+    return [alias for alias in named if alias and len(alias) <= LONGEST_ALIAS][:MOST_ALIASES]
+
+
+def own_keys(keys: Mapping[str, V], stages: str, named: Iterable[str]) -> dict[str, dict[str, V]]:
+    """The keys of each alias, without their prefix, found in one pass over all keys.
+
+    :param stages: `transforms` or `predicates`. :param named: their aliases, which may have dots.
+    """
+    found: dict[str, dict[str, V]] = {alias: {} for alias in named}
+    for key, value in keys.items():
+        if not key.startswith(f"{stages}."):
+            continue
+        start = len(stages) + 1
+        end = key.find(".", start, start + LONGEST_ALIAS + 1)
+        while end >= 0:
+            if (own := found.get(key[start:end])) is not None:
+                own[key[end + 1 :]] = value
+            end = key.find(".", end + 1, start + LONGEST_ALIAS + 1)
+    return found
 
 
 def _define_plugin(
@@ -163,7 +187,7 @@ def _topic_group(name: str, *, include: str = "", defaults: Mapping[str, int] = 
 
 
 def _syntax_error(name: str, patterns: Iterable[str]) -> str | None:
-    for pattern in patterns:
+    for pattern in dict.fromkeys(patterns):
         try:
             java_pattern(pattern)
         except re.error as error:

@@ -52,6 +52,9 @@ def single_validator() -> Validator:
     return nullable(LambdaValidator(problem))
 
 
+_LONGEST = 50_000
+
+
 def split(expression: str) -> list[str]:
     """The expressions of a list, in order."""
     depth, start, items = 0, 0, []
@@ -71,6 +74,8 @@ def words(expression: str) -> set[str]:
 def _problem(expression: str) -> str | None:
     if not expression.strip():
         return "Expression must not be empty"
+    if len(expression) > _LONGEST:
+        return f"It has {len(expression)} characters; at most {_LONGEST} are accepted"
     if sum(len(token.text) for token in _tokens(expression)) < len(expression):
         return "A quote is not closed"
     tokens = [token for token in _tokens(expression) if token.kind != "blank"]

@@ -20,13 +20,12 @@ def table_name(text: str, mark: str = '"') -> Table:
     :raises ValueError: a part is empty or has a NUL, or there are more than three.
     """
     parts, rest = [], text
-    while True:
+    more = True
+    while more:
         part, rest, more = _first_part(rest, mark)
         parts.append(part)
-        if not more:
-            break
-    if len(parts) > 3:
-        raise ValueError(f"it has {len(parts)} parts; catalog.schema.table is the most there can be")
+        if len(parts) > 3:
+            raise ValueError("it has more than three parts; catalog.schema.table is the most there can be")
     if any(not part or "\0" in part for part in parts):
         raise ValueError("a part of it is empty" if "\0" not in text else "it has a NUL character")
     return tuple(parts)

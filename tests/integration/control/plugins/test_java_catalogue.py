@@ -176,10 +176,10 @@ def test_a_class_validates_only_for_those_who_may_change_the_connector(
     plane: Any = SimpleNamespace(worker_props={**worker, "plugin.path": str(rough)})
     bodies = [{**config, "name": "another's"}, {key: text for key, text in config.items() if key != "name"}]
     for body in bodies:
-        answer = plugins.validate(ROUGH, plane, body, WriterOf("mine"))
+        answer = plugins.validate(ROUGH, plane, WriterOf("mine"), body)
         assert "count" not in [entry["value"]["name"] for entry in answer["configs"]]
     assert not is_called(listening)
-    answer = plugins.validate(ROUGH, plane, config, WriterOf("mine"))
+    answer = plugins.validate(ROUGH, plane, WriterOf("mine"), config)
     assert "count" in [entry["value"]["name"] for entry in answer["configs"]]
     assert is_called(listening)
 
