@@ -86,7 +86,8 @@ class OffsetsTable:
         """Move the offset in the transaction of the data.
 
         :param before: where it must be.
-        :raises FencedError: another run, or another attempt of this task, has moved it.
+        :raises FencedError: another run owns the partition. :raises RetriableError: another attempt of this task, of
+            which Spark had lost sight, has moved it.
         """
         next_offset = self._target.quote("next_offset")
         is_before = f"{next_offset} IS NULL" if before is None else f"{next_offset} = {int(before)}"
@@ -96,7 +97,11 @@ class OffsetsTable:
         sql = self._sql(f"UPDATE {{table}} SET {next_offset} = ? WHERE {where} AND {is_before}")
         cursor.execute(sql, (end, *topic_partitions))
         if cursor.rowcount != 1:
-            raise self._fenced(split.topic_partition)
+            at = self.position(connection, split, run)
+            raise RetriableError(
+                f"connector {self._connector}: {split.topic_partition} was at offset {before} and is at {at}: another"
+                " attempt of this task has written it. This one has written nothing; the next run resumes there"
+            )
 
     def alter(self, connection: Connection, offsets: Mapping[TopicPartition, int | None]) -> None:
         """Replace stored offsets; None removes one. Commits.

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from airflow_kconnect.connect.frame import RecordFrame
 
 _CHANGES_LOCK = "kconnect changes tables"
+_CHANGES_PATIENCE_S = 300
 _PACKET_HEAD = 16
 
 
@@ -179,7 +180,11 @@ class MySqlTarget(RowsTarget):
     @contextmanager
     def changing(self, connection: Connection) -> Iterator[None]:
         cursor = connection.cursor()
-        cursor.execute("SELECT GET_LOCK(%s, 300)", (_CHANGES_LOCK,))
+        cursor.execute("SELECT GET_LOCK(%s, %s)", (_CHANGES_LOCK, _CHANGES_PATIENCE_S))
+        if cursor.fetchone()[0] != 1:
+            raise RetriableError(
+                f"another session has been changing tables for {_CHANGES_PATIENCE_S} s: it holds lock {_CHANGES_LOCK}"
+            )
         try:
             yield
         finally:
