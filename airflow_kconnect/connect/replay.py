@@ -34,6 +34,13 @@ class Replay:
         """The name under which the replay keeps its own offsets and transactional ids."""
         return f"{connector}.replay.{self.key}"
 
+    def exclusive_name(self, connector: str) -> str:
+        """The name under which replays of this interval fence each other, whatever their keys: they write to the same
+        place.
+        """
+        interval = hashlib.sha256(repr((self.start_ms, self.end_ms)).encode()).hexdigest()[:16]
+        return f"{connector}.replay.{interval}"
+
     def __str__(self) -> str:
         return f"{_iso(self.start_ms)}/{_iso(self.end_ms)}"
 

@@ -131,8 +131,9 @@ class RunSettings:
 
     @property
     def driver_id(self) -> str:
-        """Transactional id of the driver; only one run at a time holds it."""
-        return transactional_ids.driver_id(self.group_id, self.offsets_name)
+        """Transactional id of a sink's driver; only one run at a time holds it, or one replay of an interval."""
+        name = self.replay.exclusive_name(self.name) if self.replay else self.name
+        return transactional_ids.driver_id(self.group_id, name)
 
 
 def run_settings(

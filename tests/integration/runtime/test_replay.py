@@ -7,13 +7,16 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from confluent_kafka import Producer
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, FencedError
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.runtime.sink import run as sink_run
+from airflow_kconnect.runtime.spark_jobs import run_job
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
 from tests.support.kafka import read_values
@@ -85,6 +88,20 @@ class TestSink:
         before = self.replayed(config)
         assert run_here(config, interval=hour(1)).records["written"] == 10
         assert self.replayed(config) == before
+
+    def test_of_two_at_once_the_newer_one_writes(
+        self, config: dict[str, str], run_here: Run, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def overtaken(*job: Any) -> Any:
+            monkeypatch.undo()
+            run_here({**config, "flush.size": "3"}, interval=hour(1))
+            return run_job(*job)
+
+        monkeypatch.setattr(sink_run, "run_job", overtaken)
+        with pytest.raises(FencedError):
+            run_here(config, interval=hour(1))
+        (records,) = self.replayed(config).values()
+        assert sorted(records) == sorted(f"r{n}" for n in range(10, 20))
 
     def test_an_interval_without_records_is_empty(self, config: dict[str, str], run_here: Run) -> None:
         assert run_here(config, interval=hour(7)).records["read"] == 0
