@@ -16,13 +16,13 @@ from airflow_kconnect.connect.connector.source import (
     SourcePlan,
     Split,
 )
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
-from airflow_kconnect.connectors.jdbc.driver.connection import unreadable
 from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import ALLOWED, PROPERTY_PREFIX, forbidden_drivers
 from airflow_kconnect.connectors.jdbc.source.config import source_config
+from airflow_kconnect.connectors.jdbc.source.failures import explained
 from airflow_kconnect.connectors.jdbc.source.offsets import offset_problems
 from airflow_kconnect.connectors.jdbc.source.rules import config_errors, config_warnings
 from airflow_kconnect.connectors.jdbc.source.session import ReadingSession
@@ -123,8 +123,7 @@ class JdbcSourceConnector(NativeSourceConnector):
         return self._open().facts(split)
 
     def explained(self, failure: str) -> ConnectError | None:
-        text = unreadable(failure)
-        return DataError(f"{self._settings.label}: {text}") if text else None
+        return explained(failure, self._settings.label, self._session.reading if self._session else ())
 
     def finished(self) -> None:
         if self._session is not None:

@@ -87,9 +87,11 @@ class NativeKind(SourceKind):
         self._settings, self._connector, self._session = settings, connector, session
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        self._connector.finished()
-        if isinstance(error, RetriableError) and (known := self._connector.explained(str(error))) is not None:
-            raise known from error
+        try:
+            if isinstance(error, RetriableError) and (known := self._connector.explained(str(error))) is not None:
+                raise known from error
+        finally:
+            self._connector.finished()
 
     def plan(self, view: OffsetView) -> Work:
         settings = self._settings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -128,31 +127,6 @@ def database_error(label: str, what: str, exception: Any, subprotocol: str) -> C
                 return ConfigError({"connection.url": [f"{label}: {problem}"]})
             return RetriableError(f"{label}: {what} failed, the database is unavailable or busy: {message}")
     return DataError(f"{label}: {what} failed: {message}" + (f" (SQL state {state})" if state else ""))
-
-
-_NAN = re.compile(r"Bad value for type (?:BigDecimal|long|int) : (NaN|-?Infinity)")
-_HOPELESS = (
-    "Bad value for type",
-    "out of range",
-    "division by zero",
-    "invalid input syntax",
-    r"(?:relation|column|function|table) .* does not exist",
-    "permission denied",
-    "cannot be represented",
-    "Packet for query is too large",
-)
-_UNREADABLE = re.compile(rf"\b\w*(?:Exception|Error): (?:ERROR: )?(.*(?:{'|'.join(_HOPELESS)}).*)")
-
-
-def unreadable(failure: str) -> str | None:
-    """What is wrong with the data, of a failed Spark job's text; None if something else was."""
-    if match := _NAN.search(failure):
-        return (
-            f"a column of the type numeric has the value {match[1]}, which Connect's Decimal does not have:"
-            " exclude the rows by a view or `query`, or read the column as another type there"
-        )
-    match = _UNREADABLE.search(failure)
-    return f"reading failed, and would fail again: {match[1]}" if match else None
 
 
 def _sql_exception(exception: Any) -> Any:

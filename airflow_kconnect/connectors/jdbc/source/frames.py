@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from airflow_kconnect.connect.connector.source import ResumePoint, Split
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union, single
+from airflow_kconnect.connectors.jdbc.driver.connection import database_error
 from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.columns import finished
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
+from airflow_kconnect.connectors.jdbc.source.misfits import fitting
 from airflow_kconnect.connectors.jdbc.source.planning import BLOCKS, ROWS
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 from airflow_kconnect.converters.types import spark_type
@@ -111,6 +113,8 @@ class _TableFrame:
 
     def rows(self, spark: SparkSession, items: Items) -> DataFrame:
         """Spark's reader over a sub-select; column n of the table is ``c<n>``."""
+        from py4j.protocol import Py4JJavaError
+
         reader, quote, selected = self._reader, self._dialect.quote, self._selected()
         options = {
             **reader.options,
@@ -125,7 +129,13 @@ class _TableFrame:
         projection = ", ".join(f"{term} AS {quote(name)}" for name, term in terms)
         query = f"(SELECT {projection} FROM {self.source.relation} {quote('t')}) {quote('s')}"
         predicates = [self._predicate(split, at) for _, split, at in items]
-        return spark.read.jdbc(reader.settings.url.text, query, predicates=predicates, properties=options)
+        try:
+            return spark.read.jdbc(reader.settings.url.text, query, predicates=predicates, properties=options)
+        except Py4JJavaError as error:
+            what = f"describing {self.source.text} for Spark"
+            raise database_error(
+                reader.settings.label, what, error.java_exception, reader.settings.url.subprotocol
+            ) from None
 
     def _selected(self) -> list[tuple[str, str, str]]:
         """(alias, term, Spark's type) of the columns that Spark reads."""
@@ -175,8 +185,9 @@ class _TableFrame:
     def _field(self, n: int) -> Column:
         from pyspark.sql import functions as F
 
-        settings = self._reader.settings
-        return finished(self.source.readings[n], F.col(f"c{n}"), settings.granularity, settings.values["db.timezone"])
+        settings, reading = self._reader.settings, self.source.readings[n]
+        read = fitting(reading, F.col(f"c{n}"), self.source.text)
+        return finished(reading, read, settings.granularity, settings.values["db.timezone"])
 
     def progress(self) -> Column:
         """Where reading can resume after a row; null where it cannot."""

@@ -38,6 +38,8 @@ class ReadingSession:
     """Holds the driver's connections; `close` ends them and with them the snapshot."""
 
     def __init__(self, settings: SourceSettings, dialect: Dialect) -> None:
+        self.reading: list[Source] = []
+        """The tables that `read` was last called for."""
         self._settings, self._dialect = settings, dialect
         self._opened: list[Database] = []
         self._session_start = dialect.session_start()
@@ -195,7 +197,9 @@ class ReadingSession:
         driver = use_driver(spark, settings.url, settings.props)
         options = {**self._dialect.properties, **settings.properties, "driver": driver}
         reader = Reader(self._dialect, settings, options, self._session_start)
-        return reader.frame(spark, [(self._source_of(split), split, at) for _, split, at in splits])
+        items = [(self._source_of(split), split, at) for _, split, at in splits]
+        self.reading = list({source.text: source for source, *_ in items}.values())
+        return reader.frame(spark, items)
 
     def resumable(self, split: Split) -> bool:
         """See `NativeSourceConnector.resumable`."""

@@ -32,6 +32,8 @@ _KINDS = {
 _FRACTIONS = {"TIMESTAMP_S": 0, "TIMESTAMP_MS": 3}
 # Texts that are the values' own, and those that stand for what Connect has no type for.
 _CAST = ("UUID", "JSON", "BIT", "INTERVAL", "HUGEINT", "UHUGEINT", "UBIGINT", "ENUM")
+# What Spark holds at most: 294247-01-10 04:00:54.775 in milliseconds.
+_LAST_MICROS = 9_223_372_036_854_775_000
 
 
 class DuckDb(MicrosecondDialect):
@@ -98,11 +100,11 @@ class DuckDb(MicrosecondDialect):
         name = self.quote(column.name)
         match kind:
             case Kind.WALL | Kind.INSTANT:
-                return self.micros(name), "bigint"
+                return _or_infinite(name, self.micros(name)), "bigint"
             case Kind.DATE:
                 return f"CAST({name} - DATE '1970-01-01' AS INTEGER)", "int"
             case Kind.TIME:
-                return f"CAST(epoch_ms({name}) AS INTEGER)", "int"
+                return f"epoch_ms({name})", "bigint"
             case Kind.STRING if column.type_name.upper().partition("(")[0] in _CAST:
                 return self.text(column), None
         return name, None
@@ -121,3 +123,11 @@ class DuckDb(MicrosecondDialect):
 
     def modulo(self, number: str, by: int) -> str:
         return f"{number} % {by}"
+
+
+def _or_infinite(name: str, term: str) -> str:
+    """Infinity, which DuckDB does not count, is the last moment of Connect's Timestamp, minus infinity the first."""
+    return (
+        f"CASE WHEN isfinite({name}) THEN {term}"
+        f" WHEN {name} > TIMESTAMP '1970-01-01' THEN {_LAST_MICROS} WHEN {name} IS NOT NULL THEN -{_LAST_MICROS} END"
+    )

@@ -11,6 +11,7 @@ from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import MAX_PRECISION, Kind, kind_of
 from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, TableFilter, iso
 from airflow_kconnect.connectors.jdbc.source.late_commits import LateCommits
+from airflow_kconnect.connectors.jdbc.source.misfits import MISFIT
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
 _SYSTEM = "('mysql', 'information_schema', 'performance_schema', 'sys')"
@@ -31,6 +32,10 @@ _KINDS = {
     **dict.fromkeys(("enum", "set", "json", "uuid", "inet4", "inet6"), Kind.STRING),
     **dict.fromkeys(("binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"), Kind.BYTES),
 }
+# The drivers give these to Spark as they are. Others it would fill up with blanks, or not know.
+_PLAIN_TEXTS = ("varchar", "tinytext", "text", "mediumtext", "longtext")
+_SHAPES = ("geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon",
+           "geometrycollection", "geomcollection")  # fmt: skip
 _UNSIGNED = {Kind.INT8: Kind.INT16, Kind.INT16: Kind.INT32, Kind.INT32: Kind.INT64}
 # Days from 0000-01-01, which stands for zero dates, to 1970-01-01.
 _ZERO_DAYS = -719_528
@@ -114,39 +119,40 @@ class MySql(MicrosecondDialect):
 
     def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
         name = column.type_name.lower().removesuffix(" unsigned")
+        if name in _SHAPES:
+            return None
         if name == "decimal":
             return Kind.DECIMAL if 0 < column.precision <= MAX_PRECISION else None
         if name == "bit":
             return Kind.INT8 if column.precision == 1 else Kind.BYTES
         # Of a query's columns the drivers tell other names.
         kind = _KINDS.get(name) or kind_of(column, "none")
-        signed = column.signed and name == column.type_name.lower()
-        return kind if signed or kind is None else _UNSIGNED.get(kind, kind)
+        return _UNSIGNED.get(kind, kind) if kind and _is_unsigned(column) else kind
 
     def select(self, column: Column, kind: Kind) -> tuple[str, str | None]:
         name = self.quote(column.name)
         match kind:
             case Kind.WALL | Kind.INSTANT:
-                zero = _ZERO_DAYS * 86_400_000_000
-                return f"COALESCE({self.micros(name)}, CASE WHEN {name} IS NOT NULL THEN {zero} END)", "bigint"
+                return _or_zero(name, self.micros(name), _ZERO_DAYS * 86_400_000_000), "bigint"
+            case Kind.DATE if column.type_name.lower() == "year":
+                return f"IF({name} = 0, {_ZERO_DAYS}, DATEDIFF(MAKEDATE({name}, 1), '1970-01-01'))", "int"
             case Kind.DATE:
-                day = f"MAKEDATE({name}, 1)" if column.type_name.lower() == "year" else name
-                return (
-                    f"COALESCE(DATEDIFF({day}, '1970-01-01'), CASE WHEN {name} IS NOT NULL THEN {_ZERO_DAYS} END)",
-                    "int",
-                )
+                return _or_zero(name, f"DATEDIFF({name}, '1970-01-01')", _ZERO_DAYS), "bigint"
             case Kind.TIME:
                 # MariaDB's seconds have a fraction, MySQL's have none.
-                return f"CAST(FLOOR(TIME_TO_SEC({name})) * 1000 + MICROSECOND({name}) DIV 1000 AS SIGNED)", "int"
-            case Kind.STRING if column.type_name.lower() == "char":
-                # Spark would fill it up with blanks, which the database does not.
+                ms = f"FLOOR(TIME_TO_SEC({name})) * 1000 + MICROSECOND({name}) DIV 1000"
+                return f"CAST(IF({name} < 0, {MISFIT}, {ms}) AS SIGNED)", "bigint"
+            case Kind.STRING if column.type_name.lower() not in _PLAIN_TEXTS:
                 return f"CONCAT({name}, '')", None
             case Kind.INT8 if column.type_name.lower() == "bit":
                 return f"{name} + 0", None
+            case Kind.INT64 if _is_unsigned(column):
+                return name, "decimal(20,0)"
         return name, None
 
     def text(self, column: Column) -> str:
-        return f"CAST({self.quote(column.name)} AS CHAR)"
+        name = self.quote(column.name)
+        return f"ST_AsText({name})" if column.type_name.lower() in _SHAPES else f"CAST({name} AS CHAR)"
 
     def micros(self, term: str) -> str:
         return f"TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {term})"
@@ -156,3 +162,12 @@ class MySql(MicrosecondDialect):
 
     def only_row(self, query: str, number: int) -> str:
         return f"{query} LIMIT 1 OFFSET {number - 1}"
+
+
+def _is_unsigned(column: Column) -> bool:
+    return not column.signed or column.type_name.lower().endswith(" unsigned")
+
+
+def _or_zero(name: str, term: str, zero: int) -> str:
+    """The term of a date; it is null also for those of which parts are zero: all of them, or the day alone."""
+    return f"COALESCE({term}, CASE WHEN {name} + 0 = 0 THEN {zero} WHEN {name} IS NOT NULL THEN {MISFIT} END)"

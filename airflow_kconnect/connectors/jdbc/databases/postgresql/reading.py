@@ -13,6 +13,7 @@ from airflow_kconnect.connectors.jdbc.source import columns as types
 from airflow_kconnect.connectors.jdbc.source.columns import Kind, numeric_kind
 from airflow_kconnect.connectors.jdbc.source.dialect import MicrosecondDialect, TableFilter, iso
 from airflow_kconnect.connectors.jdbc.source.late_commits import LateCommits
+from airflow_kconnect.connectors.jdbc.source.misfits import MISFIT
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
 _RELATIONS = {
@@ -88,6 +89,8 @@ _PLAIN_TEXTS = ("text", "varchar", "bpchar")
 # What spark holds at most: 294247-01-10 04:00:54.775 in milliseconds.
 _LAST_MICROS = 9_223_372_036_854_775_000
 _LAST_DAY = 2_147_483_647
+# Before it all moments have microseconds that a number of 64 bits holds.
+_END = "294247-01-10 04:00:54+00"
 # Digits after the point of a timestamp, unless its type says another number.
 _FRACTION = 6
 
@@ -196,11 +199,14 @@ class PostgreSql(MicrosecondDialect):
         name = self.quote(column.name)
         match kind:
             case Kind.WALL | Kind.INSTANT:
-                return _or_infinite(name, self.micros(name), _LAST_MICROS, "bigint"), "bigint"
+                finite = f"CASE WHEN {name} < '{_END}' THEN {self.micros(name)} ELSE {MISFIT} END"
+                return _or_infinite(name, finite, _LAST_MICROS, "bigint"), "bigint"
             case Kind.DATE:
                 return _or_infinite(name, f"{name} - DATE '1970-01-01'", _LAST_DAY, "int"), "int"
+            case Kind.TIME if column.type_name == "timetz":
+                return f"mod(floor(extract(epoch FROM {name}) * 1000)::bigint + 86400000, 86400000)", "bigint"
             case Kind.TIME:
-                return f"mod(floor(extract(epoch FROM {name}) * 1000)::int + 86400000, 86400000)", "int"
+                return f"floor(extract(epoch FROM {name}) * 1000)::bigint", "bigint"
             case Kind.STRING if column.type_name not in _PLAIN_TEXTS:
                 return f"{name}::text", None
             case Kind.BOOLEAN if column.type_name == "bit":

@@ -11,8 +11,9 @@ from zoneinfo import ZoneInfo
 
 from airflow_kconnect.connectors.jdbc.driver.connection import Database
 from airflow_kconnect.connectors.jdbc.source import columns as types
-from airflow_kconnect.connectors.jdbc.source.columns import Kind, numeric_kind
+from airflow_kconnect.connectors.jdbc.source.columns import MAX_PRECISION, Kind, numeric_kind
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect, TableFilter, coalesced
+from airflow_kconnect.connectors.jdbc.source.misfits import MISFIT
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, TableName
 
 # The first that a declared type contains, as SQLite's own rules of affinity work.
@@ -57,7 +58,10 @@ class Sqlite(Dialect):
         return [TableName(None, None, name or "") for (name,) in rows]
 
     def table(self, db: Database, name: TableName) -> Table:
-        rows = db.rows('SELECT name, type, "notnull", pk FROM pragma_table_info(?) ORDER BY cid', name.name)
+        # Only this list has generated columns too; hidden ones (1) are not in SELECT * either.
+        rows = db.rows(
+            'SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid', name.name
+        )
         key = tuple(str(row[0]) for row in sorted((row for row in rows if row[3] != "0"), key=lambda r: int(r[3] or 0)))
         columns = tuple(_column(str(row[0]), row[1] or "", row[2] == "1", key) for row in rows)
         unique = db.rows(
@@ -83,15 +87,21 @@ class Sqlite(Dialect):
         name = self.quote(column.name)
         match kind:
             case Kind.WALL:
-                return _micros(name), "bigint"
+                return _or_misfit(name, _micros(name)), "bigint"
             case Kind.DATE:
-                return f"CAST(floor({_micros(name)} / 86400000000.0) AS INTEGER)", "int"
+                return _or_misfit(name, f"CAST(floor({_micros(name)} / 86400000000.0) AS INTEGER)"), "bigint"
             case Kind.TIME:
-                text = f"CASE typeof({name}) WHEN 'text' THEN '1970-01-01 ' || {name} ELSE {name} END"
-                return f"({_micros(f'({text})')} / 1000 + {_DAY_MS}) % {_DAY_MS}", "int"
+                text, number = _micros(f"('1970-01-01 ' || {name})"), _micros(name)
+                wrapped = f"({number} / 1000 + {_DAY_MS}) % {_DAY_MS}"
+                return _or_misfit(
+                    name, f"CASE typeof({name}) WHEN 'text' THEN {text} / 1000 ELSE {wrapped} END"
+                ), "bigint"
             case Kind.BOOLEAN:
                 words = f"lower({name}) IN ('true', 't', 'yes', 'y', 'on', '1')"
                 return f"CASE typeof({name}) WHEN 'text' THEN {words} WHEN 'null' THEN NULL ELSE {name} <> 0 END", None
+            case Kind.DECIMAL:
+                # The declared digits bind no value.
+                return name, f"decimal({MAX_PRECISION},{column.scale})"
         return name, None
 
     def text(self, column: Column) -> str:
@@ -127,6 +137,11 @@ def _micros(term: str) -> str:
     return (
         f"(CASE typeof({term}) WHEN 'integer' THEN {term} * 1000 WHEN 'text' THEN {text} WHEN 'real' THEN {days} END)"
     )
+
+
+def _or_misfit(name: str, term: str) -> str:
+    """A term that is null for what it cannot read."""
+    return f"COALESCE({term}, CASE WHEN {name} IS NOT NULL THEN {MISFIT} END)"
 
 
 def _column(name: str, declared: str, not_null: bool, key: tuple[str, ...]) -> Column:

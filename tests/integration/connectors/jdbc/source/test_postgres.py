@@ -378,5 +378,5 @@ def test_a_number_that_is_none_fails_for_good_and_says_so(
 ) -> None:
     db.execute("create table t (id serial primary key, n numeric(10, 2))")
     db.execute("insert into t (n) values (1), ('NaN')")
-    with pytest.raises(DataError, match="numeric has the value NaN"):
+    with pytest.raises(DataError, match=r"numeric \(public\.t\.n\) has the value NaN"):
         run_here(jdbc_source(db))

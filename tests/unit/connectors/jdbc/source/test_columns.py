@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
-from airflow_kconnect.connectors.jdbc.driver.connection import unreadable
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.source.columns import Granularity, Kind, kind_of, numeric_kind, schema_of
 from airflow_kconnect.connectors.jdbc.source.tables import Column, Table, changes
@@ -93,19 +92,3 @@ def test_column_is_found_by_case_only_if_that_is_unambiguous() -> None:
     table = Table(None, (Column("Id", "int", 4), Column("a", "int", 4), Column("A", "int", 4)))
     names = [column and column.name for column in map(table.column, ("id", "a", "A", "b"))]
     assert names == ["Id", "a", "A", None]
-
-
-@pytest.mark.parametrize(
-    ("failure", "told"),
-    [
-        ("the Spark job failed: org.postgresql.util.PSQLException: Bad value for type BigDecimal : NaN", "value NaN"),
-        ("org.postgresql.util.PSQLException: ERROR: bigint out of range", "would fail again: bigint out of range"),
-        ('PSQLException: ERROR: column "x" does not exist', 'column "x" does not exist'),
-        ('PSQLException: ERROR: snapshot "00-1" does not exist', None),
-        ("PSQLException: This connection has been closed.", None),
-        ("Cannot reach Kafka", None),
-    ],
-)
-def test_only_failures_that_would_come_again_are_for_good(failure: str, told: str | None) -> None:
-    problem = unreadable(failure)
-    assert problem is None if told is None else told in (problem or "")
