@@ -9,6 +9,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,7 +186,7 @@ def shown(
         quick = {"task.shutdown.graceful.timeout.ms": "0"}
         worker = WorkerConfig.from_props({**resolver.resolve(spec.worker), **quick})
         config = {key: value for key, value in spec.config.items() if not key.startswith(_UNRESOLVED)}
-        props = {**spec.config, **resolver.resolve(config), "kconnect.max.records": str(wanted.most)}
+        props = {**spec.config, **resolver.resolve(config)}
         texts, _ = texts_of(props)
         if looks_hosted(texts):
             raise ConfigError({"connector.class": [NOT_PREVIEWED]})
@@ -194,6 +195,7 @@ def shown(
         assert isinstance(connector, SourceConnector)
         connector.check()
         settings = run_settings(validated, worker, spec.run_id or uuid.uuid4().hex[:12])
+        settings = replace(settings, max_records=wanted.most)
         lazy = LazySession(f"kconnect preview {validated.name}", session)
         answer: dict[str, Any] = SourcePreview(settings, connector, lazy, wanted).answer()
     hidden: dict[str, Any] = json.loads(resolver.hide(json.dumps(answer, ensure_ascii=False)))

@@ -15,6 +15,11 @@ from airflow_kconnect.connectors.jdbc.driver.drivers import driver_of, driver_pr
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, subprotocol_of
 from airflow_kconnect.connectors.jdbc.source.config import Mode
 
+_NO_BOUND = (
+    "is not possible with `mode=bulk`: a copy has no offset at which the next run could continue, so each run would"
+    " read the same first rows. Read fewer tables at a time, or use another mode"
+)
+
 
 def config_errors(props: Mapping[str, str], known: frozenset[str]) -> dict[str, list[str]]:
     """What is wrong about several keys together, and with those that are passed on to the driver.
@@ -67,6 +72,8 @@ def _driver_errors(props: Mapping[str, str], known: frozenset[str]) -> dict[str,
 
 def _check_mode(props: Mapping[str, str], present: set[str], is_query: bool, wrong: Any) -> None:
     mode = Mode.of(props.get("mode", ""))
+    for bound in {"kconnect.max.records", "kconnect.max.duration.ms"} & present if props.get("mode") == "bulk" else ():
+        wrong(bound, _NO_BOUND)
     if mode.timestamp and not present & {"timestamp.column.name", "timestamp.columns.mapping"}:
         wrong("timestamp.column.name", f"is needed with `mode={props['mode']}`")
     if mode.incrementing and is_query and "incrementing.column.name" not in present:

@@ -31,6 +31,8 @@ def test_a_plain_configuration_is_valid() -> None:
         ({"query": "select 1", "query_masked": "select 2"}, "query", "only one of"),
         ({"query": "select 1"}, "incrementing.column.name", "is needed with a query"),
         ({"query": "select 1", "topic_prefix": ""}, "topic.prefix", "it is the topic of the records"),
+        ({"mode": "bulk", "kconnect_max_records": "5"}, "kconnect.max.records", "no offset at which the next run"),
+        ({"mode": "bulk", "kconnect_max_duration_ms": "5"}, "kconnect.max.duration.ms", "the same first rows"),
         ({"query_suffix": "limit 5"}, "query.suffix", "which it would break"),
         ({"table_whitelist": "a", "table_blacklist": "b"}, "table.blacklist", "cannot be set together"),
         ({"topic_prefix": "a b"}, "topic.prefix", "may only have letters"),
