@@ -155,6 +155,11 @@ def _define_mode(definition: ConfigDef, initial_key: str, initial: int | None) -
     define("late.commits.wait.ms", Type.LONG, 10000, _LOW,
            "How long a run waits for open transactions; after that the table is left for the next run.",
            validator=Range.at_least(0), group=KCONNECT)  # fmt: skip
+    define("on.renumbered", Type.STRING, "fail", _MEDIUM,
+           "What to do when a table gives numbers again that are below its offset, as after a TRUNCATE that restarts"
+           " its numbering: `fail`, `restart` from `incrementing.initial`, or `ignore`, as Connect, which never reads"
+           " rows up to the offset.", validator=ValidString.in_("fail", "restart", "ignore"),
+           group=KCONNECT)  # fmt: skip
 
 
 def _define_tables(definition: ConfigDef) -> None:

@@ -143,6 +143,10 @@ class Dialect:
         """
         return None
 
+    def next_number(self, db: Database, table: Table, column: str) -> int | None:
+        """The number that the next row gets in a column; None: the database does not give it, or does not say."""
+        return None
+
     def zones_of_writers(self, db: Database) -> list[str]:
         """Zones other than UTC in which sessions write, as far as the database says."""
         return []

@@ -21,11 +21,15 @@ _BEYOND_BLOCKS = 0xFFFF_FFFF
 
 @dataclass(frozen=True)
 class Window:
-    """What is new: after `start`, up to `last` and before `end_timestamp` (None: no bound)."""
+    """What is new: after `start`, up to `last` and before `end_timestamp` (None: no bound).
+
+    :param is_restart: whether the offset goes back to `start`, even if there are no rows.
+    """
 
     start: Position | None
     last: Position | None = None
     end_timestamp: int | None = None
+    is_restart: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,8 @@ class Planner:
         where = self._where(window)
         rows, end = self._extent(where)
         if rows == 0 or end is None:
-            return [], 0, False
+            back = window.start if window.is_restart else None
+            return ([] if back is None else self._joined(back, (), back)), 0, False
         more = max_rows is not None and rows > max_rows
         if more and max_rows is not None:
             end = self._bounded(where, max_rows)

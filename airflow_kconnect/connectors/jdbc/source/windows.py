@@ -15,6 +15,7 @@ from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.late_commits import Holder, Horizon, LateCommits
+from airflow_kconnect.connectors.jdbc.source.numbering import Numbering
 from airflow_kconnect.connectors.jdbc.source.offsets import position_of, to_instant, to_wall
 from airflow_kconnect.connectors.jdbc.source.planning import Window, whole
 from airflow_kconnect.connectors.jdbc.source.rounding import Rounding
@@ -172,12 +173,19 @@ class WindowFinder:
         return [RunWarning(Kind.LOST, _OTHER_ZONE.format(tables=tables, zones=", ".join(zones)))] if zones else []
 
     def _by_number(self, windows: Windows, sources: Sequence[Source], starts: dict[str, Start]) -> None:
+        numbering = Numbering(self._db, self._dialect, self._settings)
         for source in sources:
-            (highest,) = self._ask(source, f"MAX({source.cursor.id})")
-            start = starts[source.text].position
-            assert start is not None and start.id is not None
-            if highest is not None and whole(highest) > start.id:
-                windows.by_table[source.text] = Window(start, last=Position(id=whole(highest)))
+            (text,) = self._ask(source, f"MAX({source.cursor.id})")
+            highest, start = None if text is None else whole(text), starts[source.text]
+            assert start.position is not None and start.position.id is not None
+            if start.known and numbering.restarts(source, highest, start.position.id):
+                first = Position(id=self._settings.values["incrementing.initial"])
+                last = first if highest is None else Position(id=highest)
+                windows.by_table[source.text] = Window(first, last=last, is_restart=True)
+            elif highest is not None and highest > start.position.id:
+                windows.by_table[source.text] = Window(start.position, last=Position(id=highest))
+        for warning in numbering.warnings:
+            self._warn_of(windows, warning)
         waiting = [source for source in sources if source.text in windows.by_table]
         self._leave_written(windows, waiting)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from zoneinfo import ZoneInfo
 
@@ -113,6 +114,15 @@ class MySql(MicrosecondDialect):
 
     def late_commits(self, db: Database, wait_ms: int) -> LateCommits:
         return MySqlLateCommits(db, self, wait_ms)
+
+    def next_number(self, db: Database, table: Table, column: str) -> int | None:
+        counted = table.column(column)
+        if table.name is None or counted is None or not counted.auto_increment:
+            return None
+        # The information schema of MySQL can be a day old.
+        statement = str(db.row(f"SHOW CREATE TABLE {self.relation(table.name)}")[1])
+        match = re.search(r"^\).*?ENGINE=\S+(?: AUTO_INCREMENT=(\d+))?", statement, re.MULTILINE)
+        return int(match[1] or 1) if match else None
 
     def zones_of_writers(self, db: Database) -> list[str]:
         return [str(zone) for (zone,) in db.rows(_ZONES)]

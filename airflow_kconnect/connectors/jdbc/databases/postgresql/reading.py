@@ -63,6 +63,16 @@ SELECT DISTINCT zone FROM (
 WHERE at AT TIME ZONE 'UTC' AT TIME ZONE zone <> at ORDER BY 1
 """
 
+# Sequences that count up, and that the user may look at.
+_SEQUENCE = """
+SELECT s.oid::regclass::text, q.seqincrement FROM pg_depend d
+JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S' JOIN pg_sequence q ON q.seqrelid = s.oid
+JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid
+WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+  AND d.refobjid = to_regclass(?) AND a.attname = ? AND q.seqincrement > 0 AND NOT q.seqcycle
+  AND has_sequence_privilege(s.oid, 'SELECT')
+"""
+
 _KINDS = {
     "bool": Kind.BOOLEAN,
     "int2": Kind.INT16,
@@ -182,6 +192,13 @@ class PostgreSql(MicrosecondDialect):
 
     def late_commits(self, db: Database, wait_ms: int) -> LateCommits:
         return PostgresLateCommits(db, self, wait_ms)
+
+    def next_number(self, db: Database, table: Table, column: str) -> int | None:
+        rows = db.rows(_SEQUENCE, self.relation(table.name), column) if table.name else []
+        if len(rows) != 1:
+            return None
+        name, step = rows[0]
+        return int(db.row(f"SELECT last_value + CASE WHEN is_called THEN {step} ELSE 0 END FROM {name}")[0] or 0)
 
     def zones_of_writers(self, db: Database) -> list[str]:
         return [str(zone) for (zone,) in db.rows(_ZONES)]

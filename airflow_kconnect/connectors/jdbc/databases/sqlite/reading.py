@@ -75,6 +75,16 @@ class Sqlite(Dialect):
         (ms,) = db.row("SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)")
         return int(ms or 0) * 1_000_000
 
+    def next_number(self, db: Database, table: Table, column: str) -> int | None:
+        """Of a table with AUTOINCREMENT; of others the highest number counts up, or is given again."""
+        counted = table.column(column)
+        if table.name is None or counted is None or not counted.auto_increment:
+            return None
+        if not db.rows("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'"):
+            return None
+        rows = db.rows("SELECT seq + 1 FROM sqlite_sequence WHERE name = ?", table.name.name)
+        return int(rows[0][0] or 0) if rows else None
+
     def kind(self, column: Column, numeric_mapping: str) -> Kind | None:
         name = column.type_name.upper()
         if "NUMERIC" in name or "DECIMAL" in name:
