@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -24,11 +24,14 @@ class Replay:
     :param end_ms: its end, exclusive.
     :param key: another attempt with the same key resumes where the previous one stopped, and does nothing if it had
         finished; a different key replays the interval again.
+    :param written: of a sink: where sources of the same DAG run have written what they replayed, as `RunReport.ranges`.
+        In those topics the sink takes these records, whatever their timestamps.
     """
 
     start_ms: int
     end_ms: int
     key: str
+    written: Sequence[Mapping[str, Any]] = ()
 
     def name(self, connector: str) -> str:
         """The name under which the replay keeps its own offsets and transactional ids."""

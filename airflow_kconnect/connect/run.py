@@ -128,6 +128,8 @@ class RunReport:
     :param durations_s: seconds by phase, and ``total``.
     :param replay: the interval that was moved again, ``begin/end``; None if the run resumed from the live offsets.
     :param warning_kinds: the kind of each warning, in their order: values of `run_warnings.Kind`.
+    :param ranges: of a source's replay: where its records are, a list of {topic, partition, start, end}, the end
+        exclusive. Records that others wrote at the same time may lie between them.
     :param lag: of a sink: by topic, at the end of the run; `notes` has what open transactions hold back of it as
         ``blocked``, by topic-partition.
     :param lag_max: the same for the topic-partition with the largest lag; None for a source or if not known.
@@ -150,6 +152,7 @@ class RunReport:
     warning_kinds: list[str] = field(default_factory=list)
     durations_s: dict[str, float] = field(default_factory=dict)
     replay: str | None = None
+    ranges: list[dict[str, Any]] = field(default_factory=list)
     lag: dict[str, int] = field(default_factory=dict)
     lag_max: int | None = None
 

@@ -49,6 +49,10 @@ class CommittingProducer(ABC):
     def __init__(self, config: Mapping[str, Any], doing: str) -> None:
         self._doing = doing
         self._failed: tuple[KafkaError, str] | None = None
+        self.written: dict[str, list[int]] = {}
+        """``topic-partition`` -> first offset and the one after the last, of what was acknowledged; only with
+        ``delivery.report.only.error=False``.
+        """
         try:
             self._producer = Producer({**config, "on_delivery": self._delivered, "error_cb": self._noticed})
         except KafkaException as error:
@@ -57,7 +61,11 @@ class CommittingProducer(ABC):
         self.produce: Produce = self._producer.produce
 
     def _delivered(self, error: KafkaError | None, message: Message) -> None:
-        if error is not None and error.code() != KafkaError._PURGE_QUEUE:
+        if error is None:
+            offset = message.offset() or 0
+            known = self.written.setdefault(f"{message.topic()}-{message.partition()}", [offset, offset + 1])
+            known[0], known[1] = min(known[0], offset), max(known[1], offset + 1)
+        elif error.code() != KafkaError._PURGE_QUEUE:
             self._remember(error, f"{self._doing}: writing to {message.topic()}")
 
     def _noticed(self, error: KafkaError) -> None:
@@ -133,6 +141,13 @@ class CommittingProducer(ABC):
     @abstractmethod
     def settle(self) -> None:
         """Call this between the records and their progress: a reader must never see the progress without the records.
+
+        :raises ConnectError: records were rejected.
+        """
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Wait until everything that was produced is acknowledged.
 
         :raises ConnectError: records were rejected.
         """

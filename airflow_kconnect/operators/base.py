@@ -26,6 +26,7 @@ from airflow_kconnect.operators.intervals import RunMode, run_mode
 from airflow_kconnect.operators.rendering import RendersConnector
 from airflow_kconnect.operators.states import skip_unless_started
 from airflow_kconnect.operators.tracking import TOKEN, TrackedSparkSubmitOperator
+from airflow_kconnect.operators.upstream import with_upstream
 from airflow_kconnect.submit.heartbeat import Heartbeat
 from airflow_kconnect.submit.literal_secrets import is_literal_secret
 from airflow_kconnect.submit.operations import registered_name
@@ -109,6 +110,9 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
                 configs = self._configuration(mode)
                 if self._live is not None:
                     skip_unless_started(configs, driver_is_here=not cluster)
+            replay = mode.replay
+            if replay is not None and self.kind == "sink":
+                replay = with_upstream(replay, self, context)
             self.scope_to_clear(context)
             spec = RunSpec(
                 configs.config,
@@ -116,7 +120,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
                 self.kind,
                 _run_id(context),
                 self._of_dead_letters(mode),
-                replay=mode.replay,
+                replay=replay,
                 dry_run=mode.dry_run,
                 variables=configs.variables,
             )

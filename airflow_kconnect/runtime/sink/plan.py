@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from airflow_kconnect.connect.connector.sink import SinkSplit
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.kafka.admin_answers import Bounds
@@ -91,6 +91,33 @@ def interval_ranges(
             text = f"{topic_partition} begins at offset {start}: earlier records of the interval may have been deleted"
             warnings.append(RunWarning(Kind.LOST, text))
         ranges.append(OffsetRange(topic_partition, start, last))
+    return ranges, warnings
+
+
+def written_ranges(
+    written: Mapping[TopicPartition, tuple[int, int]], bounds: Mapping[TopicPartition, Bounds]
+) -> tuple[list[OffsetRange], list[str]]:
+    """The offsets that a source of the same DAG run has written, and warnings if some are deleted by now.
+
+    :param bounds: of all partitions of the topic.
+    :raises DataError: the topic was created again since then.
+    :raises RetriableError: an open transaction of others still hides a part of them from readers.
+    """
+    ranges: list[OffsetRange] = []
+    warnings: list[str] = []
+    for place, (begin, end, log_end) in bounds.items():
+        first, last = written.get(place, (end, end))
+        if last > log_end:
+            raise DataError(
+                f"{place} ends at {log_end}, and was replayed up to {last}: it was created again since then"
+            )
+        if last > end:
+            raise RetriableError(f"{place}: an open transaction hides what was replayed; try again when it is over")
+        if first < begin:
+            text = f"{place}: offsets {first} to {min(begin, last) - 1} were deleted since they were replayed"
+            warnings.append(RunWarning(Kind.LOST, text))
+        start = min(max(first, begin), last)
+        ranges.append(OffsetRange(place, start, last))
     return ranges, warnings
 
 

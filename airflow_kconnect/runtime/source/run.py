@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 import uuid
@@ -16,6 +17,7 @@ from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.run_end import Left, left_by_plan, waiting
+from airflow_kconnect.connect.written_ranges import entries, merged
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
 from airflow_kconnect.kafka.partitions import partition_of
@@ -71,6 +73,7 @@ class SourceRun:
         # A replay has another name, under which no statuses are written: it never counts as having run before.
         self._lost = LostOffsets(settings.offsets_name, settings.worker, self._admin, settings.offset_topic)
         self._phases = PhaseTimer(SOURCE_PHASES, settings.name)
+        self._ranges: dict[str, list[int]] = {}  # of a replay, with those of earlier attempts
         self._key = converter_of(settings, "key")
         self._value = converter_of(settings, "value")
         self._header = converter_of(settings, "header")
@@ -109,6 +112,7 @@ class SourceRun:
             self._lost.check_view(view)
             failpoint("after-reading-offsets")
             if _REPLAYED in view.facts:
+                self._ranges = json.loads(view.facts[_REPLAYED].get("ranges", "{}"))
                 return self._report([PlanOutcome(Work(PlanRecord("", "", 0), view, notes={"already_replayed": True}))])
             claim, outcome = self._carry_out(producer, claim, view, partitions)
             outcomes = [outcome]
@@ -147,6 +151,7 @@ class SourceRun:
         reports, read = self._move(work, claim, partitions)  # 5-7
         self._phases.enter("committing offsets")
         read = self._reconcile(reports, read)
+        self._ranges = merged([self._ranges, *work.ranges_before, *(report.ranges for report in reports)])
         failpoint("before-final-commit")
         if work.needs_plan(reports):
             return claim, PlanOutcome(work, reports, read)
@@ -266,16 +271,19 @@ class SourceRun:
             progress=progress,
             known_keys=_known_keys(work.view),
             errors=settings.errors,
+            tells_ranges=settings.replay is not None,
         )
 
     def _producer_configs(self, work: Work, splits: tuple[int, ...]) -> dict[int, dict[str, Any]]:
         """For each split. One that cannot commit in parts has the longest transaction that the broker allows."""
         clients, own = self._settings.clients, self._kind.indivisible(work, splits)
+        # A replay says where its records are.
+        reports = {} if self._settings.replay is None else {"delivery.report.only.error": False}
         if not self._settings.exactly_once:
-            return {k: clients.producer(None) for k in splits}
+            return {k: clients.producer(None) | reports for k in splits}
         longest = {"transaction.timeout.ms": self._admin.longest_transaction_ms()} if own else {}
         ids = {k: self._settings.task_id(k) for k in splits}
-        return {k: (longest if k in own else {}) | clients.producer(ids[k]) for k in splits}
+        return {k: (longest if k in own else {}) | clients.producer(ids[k]) | reports for k in splits}
 
     @property
     def _guarantee(self) -> str:
@@ -313,7 +321,8 @@ class SourceRun:
         ended = {(key, partition_of(key, partitions)) for key in keys} | set(work.view.of_runs())
         producer.begin()
         if self._settings.replay:
-            done = {"interval": str(self._settings.replay), "run": self._settings.run_id}
+            ranges = json.dumps(self._ranges)
+            done = {"interval": str(self._settings.replay), "run": self._settings.run_id, "ranges": ranges}
             producer.produce_patiently(topic, offset_value(done), facts_key(name, _REPLAYED))
         else:
             for new in offsets:
@@ -366,6 +375,7 @@ class SourceRun:
             topics=sorted(set().union(*(work.topics_before for work in works), *(report.topics for report in reports))),
             offsets=[{"partition": new.partition, "offset": new.offset} for new in offsets.values()],
             replay=str(settings.replay) if settings.replay else None,
+            ranges=entries(self._ranges),
             splits=sum(work.plan.tasks for work in works),
             resumed_plan=works[0].resumed,
             incomplete=[*self._left(outcomes[-1], reports, given_up=bool(last.given_up))],

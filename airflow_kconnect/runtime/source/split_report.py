@@ -16,6 +16,7 @@ class SplitReport:
     :param already_done: rows that an earlier attempt had committed and that were skipped.
     :param topics: where records were written, including those of earlier attempts of the split.
     :param offsets: (source partition, offset) pairs committed by a poll task.
+    :param ranges: of a replay: where its committed records are, see `connect.written_ranges`.
     :param bound: what has ended a poll task before it had caught up: a value of `run_end.Left`.
     """
 
@@ -29,6 +30,7 @@ class SplitReport:
     topics: list[str] = field(default_factory=list)
     offsets: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
     bound: str | None = None
+    ranges: dict[str, list[int]] = field(default_factory=dict)
     error: dict[str, Any] | None = None
 
     @property

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.java.json import canonical_json, partition_identity
+from airflow_kconnect.connect.written_ranges import merged
 from airflow_kconnect.runtime.source.acknowledgements import AckWriter
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.stores.offset_topic.follower import PlanPointer
@@ -79,6 +80,7 @@ class MarkerTracking(Tracking):
         self._pointer, self._report = pointer, report
         self._written_before = marker.records if marker else 0
         report.topics = list(marker.topics) if marker else []
+        report.ranges = merged([marker.ranges]) if marker else {}
         self._last = report.resume_point = marker.progress if marker else None
         # The reader starts at the resume point known to the driver; only rows after that are skipped.
         self._resume = None if marker == pointer.markers.get(report.split) else self._last
@@ -126,7 +128,7 @@ class MarkerTracking(Tracking):
     def records(self, written: int, *, done: bool) -> Iterator[tuple[bytes, bytes]]:
         pointer, report = self._pointer, self._report
         records = self._written_before + written
-        marker = Marker(pointer.plan.plan_id, self._last, done, records, tuple(report.topics))
+        marker = Marker(pointer.plan.plan_id, self._last, done, records, tuple(report.topics), report.ranges)
         yield marker_key(pointer.connector, report.split), marker.encode()
 
     def committed(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from airflow_kconnect.connect.connector.source import Offset, ResumePoint
 from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.written_ranges import Ranges
 from airflow_kconnect.runtime.source.split_report import SplitReport
 from airflow_kconnect.stores.offset_topic.records import PlanRecord
 from airflow_kconnect.stores.offset_topic.view import OffsetView
@@ -77,6 +78,11 @@ class Work:
         """The topics to which earlier runs have written records of the plan."""
         markers = self.view.markers.values()
         return {topic for marker in markers if marker.plan_id == self.plan.plan_id for topic in marker.topics}
+
+    @property
+    def ranges_before(self) -> list[Ranges]:
+        """Where earlier runs have written records of the plan, if it is that of a replay."""
+        return [marker.ranges for marker in self.view.markers.values() if marker.plan_id == self.plan.plan_id]
 
     @property
     def to_do(self) -> tuple[int, ...]:

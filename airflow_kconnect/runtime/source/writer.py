@@ -17,6 +17,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from airflow_kconnect.connect.error_cells import END, PADDING, pack_error
 from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.written_ranges import merged
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.errors import error_of, translated
 from airflow_kconnect.kafka.producers import CommittingProducer, TransactionTimedOut, new_producer
@@ -55,6 +56,7 @@ class WriterSettings:
     :param known_keys: keys under which the topic already has offsets of source partitions, reused byte for byte.
     :param errors: what to do with bad records.
     :param encodings: the parts of records that are not encoded yet.
+    :param tells_ranges: whether reports and markers say where the records are.
     :param poll: whether rows carry source partitions and offsets instead of progress.
     """
 
@@ -73,6 +75,7 @@ class WriterSettings:
     known_keys: Mapping[str, bytes]
     errors: ErrorHandling
     encodings: tuple[BatchEncoding, ...] = ()
+    tells_ranges: bool = False
 
 
 @dataclass
@@ -131,6 +134,7 @@ def _write_split(settings: WriterSettings, report: SplitReport, batches: Iterato
         marker = follower.marker()
         if marker and marker.done:
             report.done, report.resume_point, report.topics = True, marker.progress, list(marker.topics)
+            report.ranges = merged([marker.ranges])
             report.already_done = sum(batch.num_rows for batch in batches)
             return
         topics = TopicMaker(admin, settings.topic_creation, settings.internal_topics)
@@ -305,6 +309,8 @@ class ChunkedWriter:
                 return
             self._begin()
         self._producer.settle()
+        if self._settings.tells_ranges:
+            self._note_ranges()
         written = self._report.written + self._pending.written
         for key, value in self._tracking.records(written, done=done):
             self._producer.produce_patiently(self._settings.pointer.topic, value, key)
@@ -316,6 +322,14 @@ class ChunkedWriter:
         self._pending.move_to(self._report)
         self._report.done = done
         self._tracking.committed()
+
+    def _note_ranges(self) -> None:
+        """Where the records of the transaction are; the markers and dead letters among them are left out."""
+        self._producer.flush()
+        own = {
+            name: at for name, at in self._producer.written.items() if name.rpartition("-")[0] in self._report.topics
+        }
+        self._report.ranges = merged([self._report.ranges, own])
 
     def _finish(self) -> None:
         self._sender.send(self._report.written, done=True)

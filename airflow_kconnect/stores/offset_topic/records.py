@@ -8,8 +8,8 @@ stays.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.connector.source import ResumePoint, Split
@@ -156,6 +156,7 @@ class Marker:
     :param progress: resume point after the last committed row; None if no row was committed.
     :param records: rows committed so far.
     :param topics: the target topics: a run that resumes the plan reports them.
+    :param ranges: of a replay: where the committed records are, see `connect.written_ranges`.
     """
 
     plan_id: str
@@ -163,10 +164,12 @@ class Marker:
     done: bool
     records: int
     topics: tuple[str, ...] = ()
+    ranges: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def encode(self) -> bytes:
         """The record's value."""
-        return canonical_json(asdict(self)).encode()
+        members = {name: value for name, value in asdict(self).items() if name != "ranges" or value}
+        return canonical_json(members).encode()
 
     @classmethod
     def decode(cls, value: bytes) -> Marker:

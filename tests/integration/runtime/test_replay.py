@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,15 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from airflow_kconnect.connect.errors import ConfigError, FencedError
+from airflow_kconnect.connect.errors import ConfigError, FencedError, RetriableError
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.runtime.sink import run as sink_run
+from airflow_kconnect.runtime.source import run as source_run
 from airflow_kconnect.runtime.spark_jobs import run_job
 from tests.integration.runtime.conftest import STRING, Run
 from tests.support import unique
-from tests.support.kafka import read_values
+from tests.support.kafka import produce, read_all, read_values
 
 MIDNIGHT = int(datetime(2026, 1, 1, tzinfo=UTC).timestamp() * 1000)
 HOUR = 3_600_000
@@ -111,6 +113,20 @@ class TestSink:
         assert report.notes == {"dry_run": True, "would_read_offsets": 10}
         assert self.replayed(config) == {}
 
+    def test_what_a_source_of_the_same_run_has_replayed_is_taken_whatever_its_timestamps(
+        self, config: dict[str, str], run_here: Run
+    ) -> None:
+        written = ({"topic": config["topics"], "partition": 0, "start": 3, "end": 5},)
+        run_here(config, interval=replace(hour(7), written=written))
+        assert list(self.replayed(config).values()) == [["r6", "r8"]]
+
+    def test_a_source_that_has_replayed_into_other_topics_is_a_warning(
+        self, config: dict[str, str], run_here: Run
+    ) -> None:
+        written = ({"topic": "others", "partition": 0, "start": 3, "end": 5},)
+        report = run_here(config, interval=replace(hour(7), written=written))
+        assert (report.records["read"], report.warning_kinds) == (0, ["empty_replay"])
+
     def test_a_sink_that_appends_to_one_file_says_no(
         self, config: dict[str, str], run_here: Run, tmp_path: Path
     ) -> None:
@@ -155,6 +171,24 @@ class TestSource:
         report: RunReport = run_here(config, interval=hour(1, "same"))
         assert report.notes == {"already_replayed": True}
         assert read_values(bootstrap, config["topic"]) == [b"a1", b"b1"]
+
+    def test_the_report_says_where_the_records_are_also_after_a_kill_and_again(
+        self, config: dict[str, str], run_here: Run, bootstrap: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        run_here(config)
+
+        def stop(reached: str) -> None:
+            if reached == "before-final-commit":
+                raise RetriableError("killed")
+
+        with monkeypatch.context() as patch, pytest.raises(RetriableError, match="killed"):
+            patch.setattr(source_run, "failpoint", stop)
+            run_here(config, interval=hour(1, "same"))
+        produce(bootstrap, config["topic"], ["of others"])
+        resumed, again = (run_here(config, interval=hour(1, "same")) for _ in range(2))
+        (where,) = resumed.ranges
+        records = [r.value for r in read_all(bootstrap, config["topic"]) if where["start"] <= r.offset < where["end"]]
+        assert (records, again.ranges) == ([b"a1", b"b1"], resumed.ranges)
 
     def test_records_go_to_another_topic_if_wanted(self, config: dict[str, str], run_here: Run, bootstrap: str) -> None:
         run_here(config | {"kconnect.replay.topic.suffix": "-again"}, interval=hour(1))

@@ -9,10 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from airflow_kconnect.connect.connector.sink import SinkSplit
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.run_warnings import kind_of
 from airflow_kconnect.kafka.admin_answers import Bounds
-from airflow_kconnect.runtime.sink.plan import LARGEST, SMALLEST, OffsetRange, bounded, cut, start_offset
+from airflow_kconnect.runtime.sink.plan import (
+    LARGEST,
+    SMALLEST,
+    OffsetRange,
+    bounded,
+    cut,
+    start_offset,
+    written_ranges,
+)
 
 P = TopicPartition("t", 0)
 BOUNDS = Bounds(begin=10, end=20, log_end=30)
@@ -146,3 +155,33 @@ class TestCut:
 
     def test_an_empty_range_has_no_splits(self) -> None:
         assert cut([OffsetRange(P, 5, 5)], ordered=False) == []
+
+
+class TestWrittenRanges:
+    """Offsets that a source of the same DAG run has written."""
+
+    PLACE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
+
+    @pytest.mark.parametrize(
+        ("written", "begin", "expected", "kinds"),
+        [
+            ((5, 8), 0, (5, 8), []),
+            ((5, 8), 6, (6, 8), ["lost"]),
+            ((5, 8), 9, (8, 8), ["lost"]),
+        ],
+        ids=["all", "some are deleted", "all are deleted"],
+    )
+    def test_they_are_taken_as_far_as_they_are_there(
+        self, written: tuple[int, int], begin: int, expected: tuple[int, int], kinds: list[str]
+    ) -> None:
+        bounds = {self.PLACE: Bounds(begin, 10, 10), self.OTHER: Bounds(0, 3, 3)}
+        ranges, warnings = written_ranges({self.PLACE: written}, bounds)
+        assert [(r.start, r.end) for r in ranges] == [expected, (3, 3)]
+        assert [kind_of(warning) for warning in warnings] == kinds
+
+    @pytest.mark.parametrize(
+        ("bounds", "error"), [(Bounds(0, 7, 9), RetriableError), (Bounds(0, 2, 2), DataError)], ids=["hidden", "gone"]
+    )
+    def test_what_cannot_be_read_is_an_error(self, bounds: Bounds, error: type[Exception]) -> None:
+        with pytest.raises(error):
+            written_ranges({self.PLACE: (5, 8)}, {self.PLACE: bounds})
