@@ -15,6 +15,7 @@ from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.java import libraries
 from airflow_kconnect.hosted.java.jvm import HostJvm
+from airflow_kconnect.hosted.java.own_classes import own_jar
 from airflow_kconnect.hosted.worker.herder import cause_of
 from airflow_kconnect.machine.java import find_java
 
@@ -47,9 +48,10 @@ class PluginJvm:
 
     def __init__(self, plugins: JavaPlugins, worker: WorkerConfig, folder: Path) -> None:
         java = find_java()
-        self._jvm = HostJvm(
-            java, libraries.class_path(java), folder, memory=_MEMORY, options=("-XX:TieredStopAtLevel=1",)
-        )
+        jars = libraries.class_path(java)
+        # No class of it is needed here, but with the class path of runs their archive of classes is used.
+        jars.append(own_jar(java, jars, folder))
+        self._jvm = HostJvm(java, jars, folder, memory=_MEMORY, options=("-XX:TieredStopAtLevel=1",))
         self._properties = _properties(plugins, worker, folder)
         self._herder: Any = None
         self._plugins: Any = None
