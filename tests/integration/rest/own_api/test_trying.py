@@ -128,12 +128,16 @@ def test_wrong_previews_are_refused(
     assert message in previewed(sink, status, **body)
 
 
-def test_the_workers_own_topics_are_not_shown(
-    control_props: dict[str, str], plane: ControlPlane, previewed: Preview
+def test_topics_of_the_worker_and_of_groups_that_host_connectors_are_not_shown(
+    bootstrap: str, control_props: dict[str, str], plane: ControlPlane, previewed: Preview
 ) -> None:
-    own = {"connector.class": "DirectorySink", "topics": control_props["config.storage.topic"], "directory": "/x"}
+    of_group = f"{plane.worker.group_id}-orders-configs"
+    produce(bootstrap, of_group, ["the key of a session"])
     plane.create("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"})
-    assert "the worker's own" in previewed("lines", 400, latest=1, config=own)
+    for topic in (control_props["config.storage.topic"], of_group):
+        own = {"connector.class": "DirectorySink", "topics": topic, "directory": "/x"}
+        answer = previewed("lines", 400, latest=1, config=own)
+        assert f"records of {topic} are not shown: it is internal to Connect" in answer
 
 
 def test_sources_are_read_only_where_the_worker_lets_the_server(plane: ControlPlane, previewed: Preview) -> None:
