@@ -40,6 +40,11 @@ def sink_group(props: Mapping[str, str]) -> str:
     return props.get(GROUP_OVERRIDE) or f"{GROUP_PREFIX}{props['name']}"
 
 
+def offset_reset(props: Mapping[str, str], worker: Mapping[str, str]) -> str | None:
+    """``auto.offset.reset`` of the sink's consumer, if the connector sets it, or the worker for all sinks."""
+    return props.get("consumer.override.auto.offset.reset") or worker.get("consumer.auto.offset.reset")
+
+
 def dead_letter_group(own: str) -> str:
     """The group for replays of dead letters; it has the prefix of the connector's own group, for ACLs on prefixes.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import distance, run_start
-from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
+from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.kafka.admin_answers import Bounds
@@ -23,7 +23,6 @@ _FRESH_S = 4.0
 _LIMIT_S = 8.0
 _AT_A_TIME = 16
 _OTHER_CLUSTER = ("consumer.override.bootstrap.servers", "admin.override.bootstrap.servers")
-_LATEST = "consumer.override.auto.offset.reset"
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,9 @@ class Lags:
             places.setdefault(place.topic, []).append(place)
         lags = {
             name: sum(
-                _lag(offsets.get(place), bounds[place], latest=sinks[name].get(_LATEST) == "latest")
+                _lag(
+                    offsets.get(place), bounds[place], latest=offset_reset(sinks[name], self._worker.props) == "latest"
+                )
                 for topic in topics[name]
                 for place in places.get(topic, ())
             )

@@ -42,9 +42,8 @@ def start_offset(
 
     :param committed: the sink's position; None if it has none. Another tool may have committed an offset that lies
         within an open transaction: there is nothing to read from there yet.
-    :param reset: ``consumer.override.auto.offset.reset`` if the user set it. Connect's default is ``earliest``, which
-        also means: continue at the beginning if retention has deleted unread records. Here that must be explicit:
-        without the key such a loss fails the run.
+    :param reset: see `offset_reset`. Connect's default is ``earliest``, which also means: continue at the beginning if
+        retention has deleted unread records. Here that must be explicit: without the key such a loss fails the run.
     :raises DataError: records were deleted before they were read, or the offset is beyond the end.
     """
     begin, end, log_end = bounds

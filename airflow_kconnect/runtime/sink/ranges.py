@@ -9,7 +9,13 @@ from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableErr
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
-from airflow_kconnect.connect.sink_topics import chosen_topics, dead_letter_group, named_topics, sink_group
+from airflow_kconnect.connect.sink_topics import (
+    chosen_topics,
+    dead_letter_group,
+    named_topics,
+    offset_reset,
+    sink_group,
+)
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.runtime.settings import RunSettings
@@ -89,7 +95,7 @@ class SinkRanges:
         return [self._range(tp, positions.get(tp), bounds[tp]) for tp in topic_partitions]
 
     def _range(self, topic_partition: TopicPartition, position: Position | None, bounds: Bounds) -> OffsetRange:
-        reset = self._settings.config.props.get("consumer.override.auto.offset.reset")
+        reset = offset_reset(self._settings.config.props, self._settings.worker.props)
         if self._dead_letters and reset != "earliest":
             reset = None  # they are there to be replayed, all of them
         try:

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.record import TopicPartition
-from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
+from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -151,7 +151,7 @@ class SinkOffsets:
             raise ConfigError({"offsets": problems}, self._name)
 
     def _first(self, ends: tuple[int, int]) -> int:
-        reset = self._config.props.get("consumer.override.auto.offset.reset")
+        reset = offset_reset(self._config.props, self._worker.props)
         return ends[1] if reset == "latest" else ends[0]
 
     def _check_group(self) -> None:

@@ -17,7 +17,7 @@ from airflow_kconnect.connect.connector.source import Offset
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import distance, run_start
-from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, sink_group
+from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -224,7 +224,7 @@ class ConnectorPositions:
         return records.offsets() | committed
 
     def _partition(self, topic_partition: TopicPartition, committed: int | None, bounds: Bounds) -> PartitionPosition:
-        latest = self._props.get("consumer.override.auto.offset.reset") == "latest"
+        latest = offset_reset(self._props, self._worker.props) == "latest"
         start = run_start(committed, *bounds, latest=latest)
         awaits_run = latest and committed is None
         return PartitionPosition(topic_partition, committed, start, bounds.end, bounds.log_end, awaits_run)

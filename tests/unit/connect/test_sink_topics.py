@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
+from airflow_kconnect.connect.sink_topics import chosen_topics, offset_reset, sink_group
 
 
 class TestChosenTopics:
@@ -39,3 +39,16 @@ class TestSinkGroup:
 
     def test_can_be_overridden(self) -> None:
         assert sink_group({"name": "orders", "consumer.override.group.id": "mine"}) == "mine"
+
+
+class TestOffsetReset:
+    OWN, OF_WORKER = {"consumer.override.auto.offset.reset": "none"}, {"consumer.auto.offset.reset": "latest"}
+
+    @pytest.mark.parametrize(
+        ("props", "worker", "expected"),
+        [({}, {}, None), (OWN, OF_WORKER, "none"), ({}, OF_WORKER, "latest"), (OWN, {}, "none")],
+    )
+    def test_is_the_connectors_else_the_workers(
+        self, props: dict[str, str], worker: dict[str, str], expected: str | None
+    ) -> None:
+        assert offset_reset(props, worker) == expected

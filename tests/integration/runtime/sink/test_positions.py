@@ -121,6 +121,14 @@ class TestLatest:
         run_here(config)
         assert lines(config) == ["after"]
 
+    def test_a_worker_may_want_it_for_all_sinks(
+        self, topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run
+    ) -> None:
+        config = sink(topic())
+        produce(bootstrap, config["topics"], ["before"])
+        report = run_here(config, **{"consumer.auto.offset.reset": "latest"})
+        assert report.records["read"] == 0
+
     def test_a_partition_that_was_added_is_read_from_its_beginning(
         self, topic: MakeTopic, bootstrap: str, sink: MakeSink, run_here: Run
     ) -> None:
