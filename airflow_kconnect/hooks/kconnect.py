@@ -20,7 +20,7 @@ from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.worker import Configurations, configurations, given_config
 from airflow_kconnect.submit import operations
-from airflow_kconnect.submit.registered import Connector
+from airflow_kconnect.submit.registered import Connector, RegisteredConnector
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -95,26 +95,29 @@ class KafkaConnectHook(BaseHook):
         with _operators_errors():
             return operations.target_state(self._name(connector), self._worker())
 
-    def pause(self, connector: Connector) -> dict[str, Any]:
+    def pause(self, connector: Connector, *, force: bool = False) -> dict[str, Any]:
         """Pause a connector: its next runs are skipped, a run in progress is not ended. The name is enough.
 
+        :param force: also if nothing is known of a connector of this name; a configuration or a file needs no `force`.
         :returns: `{"connector": ..., "state": "PAUSED"}`.
         """
-        return self._set_state(connector, operations.PAUSED)
+        return self._set_state(connector, operations.PAUSED, force)
 
-    def resume(self, connector: Connector) -> dict[str, Any]:
+    def resume(self, connector: Connector, *, force: bool = False) -> dict[str, Any]:
         """Resume a connector that was paused or stopped. The name is enough.
 
+        :param force: as for `pause`.
         :returns: `{"connector": ..., "state": "STARTED"}`.
         """
-        return self._set_state(connector, operations.STARTED)
+        return self._set_state(connector, operations.STARTED, force)
 
-    def stop(self, connector: Connector) -> dict[str, Any]:
+    def stop(self, connector: Connector, *, force: bool = False) -> dict[str, Any]:
         """Stop a connector: as `pause`, but its offsets may be altered and reset. The name is enough.
 
+        :param force: as for `pause`.
         :returns: `{"connector": ..., "state": "STOPPED"}`.
         """
-        return self._set_state(connector, operations.STOPPED)
+        return self._set_state(connector, operations.STOPPED, force)
 
     def offsets(self, connector: Connector) -> list[dict[str, Any]]:
         """Committed offsets in the format of Connect's REST API, which `alter_offsets` accepts; empty if there are
@@ -193,10 +196,11 @@ class KafkaConnectHook(BaseHook):
             return False, masked(str(error))
         return True, f"Kafka cluster {cluster} answers; it has {brokers} broker{'' if brokers == 1 else 's'}"
 
-    def _set_state(self, connector: Connector, state: str) -> dict[str, Any]:
+    def _set_state(self, connector: Connector, state: str, force: bool) -> dict[str, Any]:
+        only_named = operations.is_name(connector) or isinstance(connector, RegisteredConnector)
         with _operators_errors():
             name = self._name(connector)
-            operations.set_target_state(name, state, self._worker())
+            operations.set_target_state(name, state, self._worker(), force=force or not only_named)
         return {"connector": name, "state": state}
 
     def _name(self, connector: Connector) -> str:

@@ -63,37 +63,50 @@ class ConnectorOperationOperator(RendersConnector):
         """Errors as in `execute`."""
 
 
-class PauseConnectorOperator(ConnectorOperationOperator):
+class TargetStateOperator(ConnectorOperationOperator):
+    """What operators share that set a target state. Parameters: see also `ConnectorOperationOperator`.
+
+    :param connector: may be just the name.
+    :param force: set the state even if nothing is known of a connector of this name, as before its first run. Without
+        it an unknown name is an error. A configuration or a file needs no `force`.
+    """
+
+    def __init__(self, *, force: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.force = force
+
+
+class PauseConnectorOperator(TargetStateOperator):
     """Pauses a connector: its next runs are skipped. A run in progress is not ended. Replays run as before.
 
-    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name.
+    Parameters: see `TargetStateOperator`.
     Returns `{"connector": ..., "state": "PAUSED"}`.
     """
 
     def _operate(self) -> dict[str, Any]:
-        return self.hook.pause(self.connector)
+        return self.hook.pause(self.connector, force=self.force)
 
 
-class ResumeConnectorOperator(ConnectorOperationOperator):
+class ResumeConnectorOperator(TargetStateOperator):
     """Resumes a connector that was paused or stopped: its next run resumes from the committed offsets.
 
-    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name.
+    Parameters: see `TargetStateOperator`.
     Returns `{"connector": ..., "state": "STARTED"}`.
     """
 
     def _operate(self) -> dict[str, Any]:
-        return self.hook.resume(self.connector)
+        return self.hook.resume(self.connector, force=self.force)
 
 
-class StopConnectorOperator(ConnectorOperationOperator):
+class StopConnectorOperator(TargetStateOperator):
     """Stops a connector: as if paused, but its offsets may be altered and reset.
 
-    Parameters: see `ConnectorOperationOperator`; `connector` may be just the name.
+    Parameters: see `TargetStateOperator`.
     Returns `{"connector": ..., "state": "STOPPED"}`.
     """
 
     def _operate(self) -> dict[str, Any]:
-        return self.hook.stop(self.connector)
+        return self.hook.stop(self.connector, force=self.force)
 
 
 class AlterOffsetsOperator(ConnectorOperationOperator):

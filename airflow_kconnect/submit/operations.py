@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -16,7 +17,7 @@ from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.submit import statuses
 from airflow_kconnect.submit.preflight import check_configuration, connector_config
-from airflow_kconnect.submit.registered import Connector, RegisteredConnector
+from airflow_kconnect.submit.registered import Connector, RegisteredConnector, read_registered
 from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
 
 STARTED, PAUSED, STOPPED = "STARTED", "PAUSED", "STOPPED"
@@ -54,6 +55,27 @@ def connector_name(connector: Connector, folder: Path | None = None) -> str:
     return str(name).strip()
 
 
+def check_known(name: str, worker: Mapping[str, Any]) -> None:
+    """Whether a name is that of a connector: a typing error must not look like a success.
+
+    :raises ConfigError: none of this name is registered, and none has a state, a status, offsets or a consumer group.
+    :raises RetriableError: the broker is unavailable.
+    """
+    from airflow_kconnect.stores.watching.overview import names
+
+    registered = read_registered(worker).connectors
+    if name in registered or name in (others := names(WorkerConfig.from_props(worker))):
+        return
+    similar = get_close_matches(name, {*registered, *others}, n=1)
+    hint = (
+        f": did you mean `{similar[0]}`?"
+        if similar
+        else ". If it has an offset topic or a group of its own, give its file"
+    )
+    text = f"no connector `{name}` is registered or has run{hint}"
+    raise ConfigError({"connector": [text]})
+
+
 def target_state(name: str, worker: Mapping[str, Any]) -> str:
     """STARTED, PAUSED or STOPPED; STARTED if none is recorded.
 
@@ -64,13 +86,17 @@ def target_state(name: str, worker: Mapping[str, Any]) -> str:
     return TargetStates(WorkerConfig.from_props(worker)).read(name).value
 
 
-def set_target_state(name: str, state: str, worker: Mapping[str, Any]) -> None:
+def set_target_state(name: str, state: str, worker: Mapping[str, Any], *, force: bool = True) -> None:
     """Set the target state of a connector; runs in progress are not ended. The status follows.
 
+    :param force: whether it may be one that has never run, of which only the name is given.
+    :raises ConfigError: there is no such connector.
     :raises RetriableError: the broker is unavailable.
     """
     from airflow_kconnect.stores.target_states import TargetState, TargetStates
 
+    if not force:
+        check_known(name, worker)
     TargetStates(WorkerConfig.from_props(worker)).write(name, TargetState(state))
     statuses.show_target_state(name, state, worker)
 
@@ -89,7 +115,9 @@ def show_offsets(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) 
 
     known = WorkerConfig.from_props(worker)
     if isinstance(connector, str):
-        return connector_offsets.read_named(connector, known)
+        if not (offsets := connector_offsets.read_named(connector, known)):
+            check_known(connector, worker)
+        return offsets
     return connector_offsets.read(validate_connector(connector, worker=known), known)
 
 

@@ -58,8 +58,12 @@ class Connectors(Protocol):
     def delete(self, name: str) -> None:
         """Forget a connector; its offsets stay."""
 
-    def set_target_state(self, name: str, state: str) -> None:
-        """Pause, resume or stop a connector. :param state: STARTED, PAUSED or STOPPED."""
+    def set_target_state(self, connector: str, state: str, *, force: bool = False) -> None:
+        """Pause, resume or stop a connector.
+
+        :param connector: name or file. :param state: STARTED, PAUSED or STOPPED.
+        :param force: also if nothing is known of a connector of this name. A REST API knows registered ones only.
+        """
 
     def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> Answer | None:
         """Start it again now; the plan of the restart, if there is one."""

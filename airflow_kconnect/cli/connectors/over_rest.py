@@ -82,8 +82,8 @@ class OverRest:
     def delete(self, name: str) -> None:
         self._client.call("DELETE", _path(name))
 
-    def set_target_state(self, name: str, state: str) -> None:
-        self._client.call("PUT", _path(name, _VERBS[state]))
+    def set_target_state(self, connector: str, state: str, *, force: bool = False) -> None:
+        self._client.call("PUT", _path(connector_name(connector), _VERBS[state]))
 
     def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> Answer | None:
         asked = {"includeTasks": str(include_tasks).lower(), "onlyFailed": str(only_failed).lower()}

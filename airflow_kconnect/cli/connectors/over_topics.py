@@ -29,6 +29,7 @@ class OverTopics:
 
     def __init__(self, props: Mapping[str, str]) -> None:
         self._props = props
+        self._checked: set[str] = set()  # names that are looked at again and again
 
     @property
     def target(self) -> str:
@@ -77,10 +78,11 @@ class OverTopics:
     def delete(self, name: str) -> None:
         self._plane.delete(name)
 
-    def set_target_state(self, name: str, state: str) -> None:
+    def set_target_state(self, connector: str, state: str, *, force: bool = False) -> None:
         """Also of a connector that is not registered, but runs from a file or a DAG."""
         with self._worker() as worker:
-            operations.set_target_state(name, state, worker)
+            name = connector_name(connector)
+            operations.set_target_state(name, state, worker, force=force or not is_name(connector))
 
     def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> Answer | None:
         self._plane.info(name)
@@ -108,6 +110,9 @@ class OverTopics:
 
         self._plane.read_to_end()
         with self._worker() as worker:
+            for each in {each for each in connectors or () if is_name(each)} - self._checked:
+                operations.check_known(each.strip(), worker)
+                self._checked.add(each)
             groups = dict(map(self._group, connectors)) if connectors else None
             seen = overview(WorkerConfig.from_props(worker), groups)
         known = {each.name: self._with_status(asdict(each)) for each in seen}

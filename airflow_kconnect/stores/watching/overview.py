@@ -16,6 +16,7 @@ from airflow_kconnect.kafka.log import CompactedLog, LogRecord
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.stores.offset_topic.records import sink_of
 from airflow_kconnect.stores.sink_positions import SinkRecords
+from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 
 _GROUP = "connect-"
@@ -57,6 +58,30 @@ def overview(worker: WorkerConfig, groups: Mapping[str, str] | None = None) -> l
         known = {name: _status(name, group, admin, states, sources, sinks) for name, group in groups.items()}
         return [known[name] for name in sorted(known) if known[name].kind or name in states]
     return [_status(name, group, admin, states, sources, sinks) for name, group in groups.items()]
+
+
+def names(worker: WorkerConfig) -> set[str]:
+    """The connectors that have a target state, a status, offsets or a consumer group, registered or not.
+
+    :raises RetriableError: the broker is unavailable.
+    """
+    clients = ClientConfigs(worker.props)
+    admin = PollingAdmin(clients.admin())
+    topics = admin.check_reachable()
+    sources, sinks = _offset_topic(admin, clients, worker.offset_topic, topics)
+    groups = {group for group in (*admin.groups(), *sinks) if group.startswith(_GROUP)} - {worker.group_id}
+    return {*TargetStates(worker).read_all(), *sources, *(g.removeprefix(_GROUP) for g in groups), *_reported(worker)}
+
+
+def _reported(worker: WorkerConfig) -> set[str]:
+    if not worker.writes_statuses:
+        return set()
+    store = StatusStore(worker)
+    try:
+        store.refresh()
+        return set(store.connectors())
+    finally:
+        store.close()
 
 
 def _status(

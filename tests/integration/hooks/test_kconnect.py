@@ -110,8 +110,9 @@ class TestLag:
             hook.lag(source["name"])
 
     def test_of_an_unknown_name_is_an_error(self, hook: KafkaConnectHook) -> None:
-        with pytest.raises(ConnectorConfigError, match=r"has committed no offsets.* give its configuration"):
-            hook.lag(unique("unknown"))
+        for ask in (hook.lag, hook.offsets, hook.pause, hook.resume, hook.stop):
+            with pytest.raises(ConnectorConfigError, match=r"no connector `unknown-\w+` is registered or has run"):
+                ask(unique("unknown"))
 
     @pytest.mark.timeout(60)
     def test_without_a_broker_the_task_is_retried(self, sink: dict[str, str]) -> None:
@@ -129,7 +130,7 @@ class TestStates:
     def test_is_set_and_read_by_name_and_by_configuration(
         self, hook: KafkaConnectHook, source: dict[str, str], method: str, state: str
     ) -> None:
-        assert getattr(hook, method)(source["name"]) == {"connector": source["name"], "state": state}
+        assert getattr(hook, method)(source["name"], force=True) == {"connector": source["name"], "state": state}
         assert hook.state(source) == state
 
     def test_runs_of_a_paused_connector_are_skipped_until_it_is_resumed(

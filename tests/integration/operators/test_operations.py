@@ -86,7 +86,7 @@ class TestStates:
         assert not (spark.folder / "command.json").exists()
 
     def test_a_connector_that_is_resumed_runs(self, operations: Operations, spark: FakeSpark) -> None:
-        operations.do(PauseConnectorOperator, connector=operations.name)
+        operations.do(PauseConnectorOperator, connector=operations.name, force=True)
         operations.do(ResumeConnectorOperator, connector=operations.name)
         assert operations.do(KafkaSourceOperator) == REPORT
 

@@ -63,7 +63,7 @@ def _shown(kconnect: Kconnect, connector: object) -> Any:
 
 class TestStates:
     def test_a_paused_connector_is_not_run_and_that_is_not_a_failure(self, kconnect: Kconnect, file: Path) -> None:
-        assert kconnect("pause", _name(file)).stdout == f"Connector {_name(file)} is paused.\n"
+        assert kconnect("pause", _name(file), "--force").stdout == f"Connector {_name(file)} is paused.\n"
         result = kconnect("run", file)
         assert result.exit_code == 0
         assert f"is paused: nothing was moved. Resume it with `kconnect resume {_name(file)}`" in result.stdout
@@ -72,7 +72,7 @@ class TestStates:
     def test_the_status_follows(
         self, kconnect: Kconnect, file: Path, worker_props: dict[str, str], command: str, state: str
     ) -> None:
-        kconnect(command, _name(file))
+        kconnect(command, _name(file), "--force")
         assert _status(worker_props, _name(file)).state.value == state
 
     def test_a_wrong_configuration_is_shown_in_the_status(
@@ -81,6 +81,19 @@ class TestStates:
         file.write_text(json.dumps(json.loads(file.read_text()) | {"tasks.max": "many"}))
         assert kconnect("run", file).exit_code == 1
         assert "tasks.max" in (_status(worker_props, _name(file)).trace or "")
+
+    @pytest.mark.parametrize(
+        "command", [("pause",), ("stop",), ("resume",), ("status",), ("offsets", "show"), ("lag",)]
+    )
+    def test_a_typing_error_in_a_name_is_an_error_with_the_right_one(
+        self, kconnect: Kconnect, file: Path, command: tuple[str, ...]
+    ) -> None:
+        kconnect("pause", file)
+        mistyped = _name(file).replace("lines", "liens")
+        result = kconnect(*command, mistyped)
+        assert result.exit_code == 1
+        told = " ".join(result.output.split())
+        assert f"no connector `{mistyped}` is registered or has run: did you mean `{_name(file)}`?" in told
 
     def test_json_says_it_too(self, kconnect: Kconnect, file: Path) -> None:
         kconnect("stop", file)

@@ -76,7 +76,7 @@ def test_all_sinks_are_found_by_their_groups(status: Status, topic: Callable[...
 
 def test_a_paused_connector_without_offsets_is_listed(status: Status, worker: Path) -> None:
     name = unique("lines")
-    assert CliRunner().invoke(app, ["pause", name, "--worker", str(worker)]).exit_code == 0
+    assert CliRunner().invoke(app, ["pause", name, "--force", "--worker", str(worker)]).exit_code == 0
     assert status()[name] == {
         "name": name,
         "state": "PAUSED",
@@ -98,9 +98,13 @@ def test_a_file_names_the_group_of_a_sink(
     assert status(file)[name]["offsets"][0]["partition"] == {"kafka_topic": read, "kafka_partition": 0}
 
 
-def test_a_connector_without_anything_is_shown_as_started(worker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_has_not_run_is_shown_as_started(
+    worker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("KCONNECT_WORKER", str(worker))
     monkeypatch.setenv("COLUMNS", "150")
     name = unique("lines")
-    result = CliRunner().invoke(app, ["status", name])
+    file = tmp_path / "lines.json"
+    file.write_text(json.dumps({"name": name, "file": "/data/in"}))
+    result = CliRunner().invoke(app, ["status", str(file)])
     assert result.stdout.splitlines()[1].split() == [name, "STARTED", "none"]
