@@ -283,6 +283,7 @@ class FileSink(Sink):
             "connector.class": "FileStreamSink",
             "file": str(self.folder / "out.txt"),
             "topics": self.name,
+            "key.converter": _STRING,
             "value.converter": _STRING,
         }
 
@@ -302,6 +303,7 @@ class DirectorySink(Sink):
             "connector.class": "airflow_kconnect.connectors.directory.DirectorySinkConnector",
             "directory": str(self.folder / "out"),
             "topics": self.name,
+            "key.converter": _STRING,
             "value.converter": _JSON,
             "value.converter.schemas.enable": "false",
         }
@@ -327,6 +329,7 @@ class _JdbcSink(Sink):
             "transforms": "hoist",
             "transforms.hoist.type": "org.apache.kafka.connect.transforms.HoistField$Value",
             "transforms.hoist.field": "n",
+            "key.converter": _STRING,
             "value.converter": _STRING,
             **self.database.config,
         }
