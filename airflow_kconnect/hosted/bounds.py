@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from airflow_kconnect.hosted.worker.metrics import Counts
 
-# How many times longer a task may be silent while its thread is at work.
+# How many times longer a source may be silent while a thread of its tasks is at work.
 _AT_WORK = 10
 
 
@@ -15,13 +15,28 @@ class Limits:
     """What bounds a run.
 
     :param idle_s: a source that has delivered nothing for so long has caught up.
+    :param first_s: how long a source may work until it delivers its first record.
+    :param put_s: how long a sink may work on what it was given; None: it is a source.
     :param max_records: stop when at least that many are written; None: no limit.
     :param max_duration_s: stop after so long; None: no limit.
     """
 
     idle_s: float
+    first_s: float = 0.0
+    put_s: float | None = None
     max_records: int | None = None
     max_duration_s: float | None = None
+
+    def at_work_s(self, seen: Counts) -> float:
+        """How long nothing may change while a thread of the tasks is at work.
+
+        A first query may take long, and so may a batch that a sink writes: a consumer leaves its group after
+        `max.poll.interval.ms`, and what it has written cannot be committed then.
+        """
+        if self.put_s is not None:
+            return max(self.put_s, self.idle_s)
+        usual_s = _AT_WORK * self.idle_s
+        return usual_s if seen.read else max(self.first_s, usual_s)
 
 
 @dataclass
@@ -52,8 +67,8 @@ class Watch:
         :param seen: what the tasks have done so far.
         :param caught_up: what is known of it otherwise, such as from offsets; None: only time can tell.
         :param busy: something is known to be under way, such as a snapshot: silence then means nothing.
-        :param at_work: a task's thread computes or reads from a socket. Silence then counts only after a longer time:
-            there are sources that ask for records without a pause, or wait for them in a read.
+        :param at_work: a task's thread computes or reads from a socket. Silence then counts only after a longer time,
+            see `Limits.at_work_s`: there are sources that ask for records without a pause, or wait for them in a read.
         """
         if seen != self._counts or seen.active or busy:
             self._counts, self._changed_s = seen, now_s
@@ -67,4 +82,4 @@ class Watch:
         if caught_up:
             return "caught up"
         silent = now_s - max(self._changed_s, self._worked_s) >= limits.idle_s
-        return "idle" if silent or self.quiet_s(now_s) >= _AT_WORK * limits.idle_s else None
+        return "idle" if silent or self.quiet_s(now_s) >= limits.at_work_s(seen) else None

@@ -65,7 +65,8 @@ def define_hosted_keys(definition: ConfigDef) -> None:
         Type.LONG,
         300_000,
         Importance.LOW,
-        "How long a hosted connector and its tasks may take to start, in ms.",
+        "How long a hosted connector and its tasks may take to start, and how long a source may work on its first "
+        "record, in ms.",
         validator=Range.at_least(1000),
         group=_GROUP,
     ).define(
@@ -105,6 +106,14 @@ def java_props(props: Mapping[str, str]) -> dict[str, str]:
     """What the Java class gets: everything but our own keys, and config providers, which only a worker defines."""
     kept = {key: text for key, text in props.items() if not key.startswith((_OWN, f"{_PROVIDERS}."))}
     return {key: text for key, text in kept.items() if key != _PROVIDERS}
+
+
+def consumer_key(key: str, props: Mapping[str, str], worker: Mapping[str, str]) -> str | None:
+    """How a key of the consumers of a hosted sink is set; None: it is not.
+
+    :param props: of the connector. :param worker: the worker's keys.
+    """
+    return props.get(f"consumer.override.{key}", worker.get(f"consumer.{key}"))
 
 
 def _bad_memory(name: str, text: str) -> str | None:

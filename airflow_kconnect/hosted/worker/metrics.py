@@ -57,7 +57,8 @@ class Counts:
 
     :param read: records that a source delivered, or a sink was given, before transformations.
     :param written: after them.
-    :param active: of a source: delivered and not yet acknowledged by Kafka.
+    :param active: of a source: delivered and not yet acknowledged by Kafka. Of a sink, in the end: given to its class,
+        which has not returned.
     :param skipped: bad ones that were tolerated.
     :param dead_lettered: bad ones that were written to the dead-letter topic.
     :param failures: how often something failed with a record; also those that a sink itself reports as bad, which

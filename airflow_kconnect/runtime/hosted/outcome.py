@@ -13,10 +13,13 @@ from airflow_kconnect.runtime.hosted.sink_progress import Progress
 _LEFT = {
     "records": Left.MAX_RECORDS,
     "duration": Left.MAX_DURATION,
-    "idle": Left.NOT_COMMITTED,
     "caught up": Left.NOT_COMMITTED,
     "dry run": Left.DRY_RUN,
 }
+_GIVEN_NOTHING = (
+    "the sink was given none of the records that are there: its consumers did not join their group in time, or begin"
+    " elsewhere. The next run tries again; the log of Java may say more"
+)
 _NOT_COMMITTED = "the sink has taken all records and does not commit all of them yet; the next run gives it those again"
 
 
@@ -26,12 +29,14 @@ class Outcome:
 
     :param over: why it is over, see `Watch.over`.
     :param counts: what the tasks have done. :param tasks: how many there were.
+    :param stopped: whether the plug-in has returned from all of its methods.
     :param places: which worker had which tasks, if there were several.
     """
 
     over: str = ""
     counts: Counts = field(default_factory=Counts)
     tasks: int = 0
+    stopped: bool = True
     guarantee: str = "at_least_once"
     places: list[dict[str, Any]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -64,8 +69,12 @@ class Outcome:
         """Why not everything that was there at the start is committed, as far as can be known; a warning if a sink has
         taken it without having committed it.
         """
-        if (sink is None and self.over in ("caught up", "idle")) or (sink is not None and sink.caught_up(look=True)):
+        if sink is None and self.over in ("caught up", "idle"):
+            return [] if self.stopped else [Left.HUNG]
+        if sink is not None and sink.caught_up(look=True):
             return []
         if self.over == "idle":
-            self.warnings.append(RunWarning(Kind.WAITING, _NOT_COMMITTED))
+            text = _NOT_COMMITTED if self.counts.read else _GIVEN_NOTHING
+            self.warnings.append(RunWarning(Kind.WAITING, text))
+            return [Left.NOT_COMMITTED if self.counts.read else Left.SILENT]
         return [_LEFT[self.over]]

@@ -18,6 +18,7 @@ from typing import Any
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, MEMORY, hosted_group
 from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.override_policy import without_ignored_overrides
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -248,7 +249,9 @@ class HostedRun(ABC):
 
     def _watch(self, crew: Crew, herder: ConnectHerder) -> None:
         brokers = BrokerWatch(self._admin, self._name)
-        watching = Watching(crew, herder, self._config, self._sink, self._source, brokers, bounded=self._bounded)
+        watching = Watching(
+            crew, herder, self._config, self._sink, self._source, brokers, self._worker, bounded=self._bounded
+        )
         try:
             self._outcome.over = watching.until_over()
             check = self._check_of_moved(crew)
@@ -274,14 +277,21 @@ class HostedRun(ABC):
         :raises JavaEnded: the JVM ended before it had stopped: who knows what was committed.
         """
         problems = crew.stop(int(self._worker.get("task.shutdown.graceful.timeout.ms")) / 1000)
+        self._outcome.stopped = not problems
         for problem in problems:
-            self._outcome.warnings.append(_HANGS.format(name=self._name, problem=problem))
+            self._outcome.warnings.append(RunWarning(Kind.WAITING, _HANGS.format(name=self._name, problem=problem)))
             log.warning("%s", self._outcome.warnings[-1])
-        return not problems
+        return self._outcome.stopped
 
     def _check_hung(self) -> None:
-        """:raises RetriableError: a sink hangs before it has written everything, so that nothing moved any more."""
-        if self._sink is not None and self._outcome.over == "idle" and not self._sink.caught_up(look=True):
+        """:raises RetriableError: a sink hangs before it has written everything, so that nothing moved any more; or a
+        source before it has delivered anything, as the next run would do, too.
+        """
+        if self._sink is None:
+            is_stuck = not self._outcome.counts.read
+        else:
+            is_stuck = self._outcome.over == "idle" and not self._sink.caught_up(look=True)
+        if is_stuck:
             raise RetriableError(self._outcome.warnings[-1])
 
     def _report(self) -> RunReport:

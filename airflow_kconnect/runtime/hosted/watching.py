@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 
 from airflow_kconnect.connect.errors import RetriableError
-from airflow_kconnect.connect.hosting.keys import IDLE_MS, START_TIMEOUT_MS
+from airflow_kconnect.connect.hosting.keys import IDLE_MS, START_TIMEOUT_MS, consumer_key
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.bounds import Limits, Watch
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Statuses, TaskState
 from airflow_kconnect.hosted.worker.metrics import Counts
@@ -37,6 +39,8 @@ _SETTLE_S = 5.0
 _RECOVERY_S = 30.0
 # How long consumers may take to join their group and to fetch.
 _JOINING_S = 60.0
+# The default of Java's consumers.
+_POLL_INTERVAL_MS = "300000"
 
 
 class Watching:
@@ -47,6 +51,7 @@ class Watching:
     :param sink: of a sink: how far it has come.
     :param source: of a source: what is known of its class.
     :param brokers: asked when nothing moves.
+    :param worker: of the run, with keys of its consumers.
     :param bounded: whether the connector's bounds of records and time apply.
     """
 
@@ -58,10 +63,12 @@ class Watching:
         sink: Progress | None,
         source: SourceProgress,
         brokers: BrokerWatch,
+        worker: WorkerConfig,
         *,
         bounded: bool = True,
     ) -> None:
         self._herder, self._config, self._sink, self._source = herder, config, sink, source
+        self._worker, self._filtered = worker, 0
         self._crew, self._brokers, self._bounded = crew, brokers, bounded
         self.counts = Counts()
         """What the tasks have done."""
@@ -76,13 +83,7 @@ class Watching:
         :raises ConnectError: the connector or one of its tasks has failed, or did not start in time.
         """
         self._await_started()
-        common = self._config.common
-        limits = Limits(
-            idle_s=common[IDLE_MS] / 1000,
-            max_records=common["kconnect.max.records"] if self._bounded else None,
-            max_duration_s=_seconds(common["kconnect.max.duration.ms"]) if self._bounded else None,
-        )
-        watch = Watch(limits, time.monotonic())
+        watch = Watch(self._limits(), time.monotonic())
         over, told = None, watch.began_s
         away_s: float | None = None
         moving, moved_s = False, watch.began_s
@@ -93,6 +94,8 @@ class Watching:
             seen = self._crew.seen()
             moving = seen.counts != self.counts
             self.counts = seen.counts
+            if not seen.at_work:
+                self._filtered = seen.counts.filtered
             if self.counts.written:
                 failpoint("while-moving")
             now = time.monotonic()
@@ -112,6 +115,17 @@ class Watching:
         self.counts = self._settled()
         return over
 
+    def _limits(self) -> Limits:
+        common = self._config.common
+        of_put = consumer_key("max.poll.interval.ms", self._config.props, self._worker.props) or _POLL_INTERVAL_MS
+        return Limits(
+            idle_s=common[IDLE_MS] / 1000,
+            first_s=common[START_TIMEOUT_MS] / 1000,
+            put_s=None if self._sink is None else int(of_put) / 1000,
+            max_records=common["kconnect.max.records"] if self._bounded else None,
+            max_duration_s=_seconds(common["kconnect.max.duration.ms"]) if self._bounded else None,
+        )
+
     def _is_expected(self, elapsed_s: float, still_s: float) -> bool:
         """Whether silence says nothing about a connector that has not caught up.
 
@@ -121,20 +135,26 @@ class Watching:
         return self._source.is_known or self._is_joining(elapsed_s) or still_s < patience_s
 
     def _is_joining(self, elapsed_s: float) -> bool:
-        """Whether the sink of a replay was given nothing yet. There is something: its consumers may still be joining
-        their group, which takes long on a busy machine.
+        """Whether a sink was given nothing yet. There is something: its consumers may still be joining their group, for
+        which brokers wait (`group.initial.rebalance.delay.ms`), and which takes long on a busy machine.
         """
-        return not self._bounded and not self.counts.read and elapsed_s < _JOINING_S
+        return self._sink is not None and not self.counts.read and elapsed_s < _JOINING_S
 
     def _settled(self) -> Counts:
-        """What the tasks have done in the end: those of a paused connector finish what they hold."""
-        seen, deadline = self._crew.counts(), time.monotonic() + _SETTLE_S
+        """What the tasks have done in the end: those of a paused connector finish what they hold.
+
+        What a sink holds longer is active, and not filtered.
+        """
+        seen, deadline = self._crew.seen(), time.monotonic() + _SETTLE_S
         while time.monotonic() < deadline:
             time.sleep(_POLL_S)
-            before, seen = seen, self._crew.counts()
-            if seen == before and not seen.active:
-                break
-        return seen
+            before, seen = seen, self._crew.seen()
+            # The thread of a paused source waits where it is not asked for records.
+            if seen.counts == before.counts and not seen.counts.active and not (self._sink and seen.at_work):
+                return seen.counts
+        if self._sink is None:
+            return seen.counts
+        return replace(seen.counts, active=max(seen.counts.filtered - self._filtered, 0))
 
     def _known(self, quiet_s: float) -> tuple[bool | None, bool]:
         """Whether the connector has caught up, if that is known, and whether the brokers are unavailable."""

@@ -33,9 +33,24 @@ class TestIdle:
         assert one.over(125.0, Counts()) == "idle"
 
     def test_a_thread_at_work_gets_ten_times_as_long(self) -> None:
-        one = watch()
-        assert one.over(149.9, Counts(), at_work=True) is None
-        assert one.over(150.0, Counts(), at_work=True) == "idle"
+        one = watch(first_s=300.0)
+        assert one.over(101.0, Counts(read=1), at_work=True) is None
+        assert one.over(150.9, Counts(read=1), at_work=True) is None
+        assert one.over(151.0, Counts(read=1), at_work=True) == "idle"
+
+    def test_a_source_may_work_longer_on_its_first_record(self) -> None:
+        one = watch(first_s=300.0)
+        assert one.over(399.9, Counts(), at_work=True) is None
+        assert one.over(400.0, Counts(), at_work=True) == "idle"
+
+    def test_a_source_that_does_not_work_has_the_idle_time_for_its_first_record(self) -> None:
+        assert watch(first_s=300.0).over(105.0, Counts()) == "idle"
+
+    def test_a_sink_may_write_as_long_as_its_consumer_may_not_ask_for_records(self) -> None:
+        one = watch(put_s=600.0)
+        assert one.over(101.0, Counts(read=5), at_work=True) is None
+        assert one.over(700.9, Counts(read=5), at_work=True) is None
+        assert one.over(701.0, Counts(read=5), at_work=True) == "idle"
 
     def test_work_begins_the_idle_time_again(self) -> None:
         one = watch()

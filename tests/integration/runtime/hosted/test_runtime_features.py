@@ -55,6 +55,30 @@ def test_a_sink_that_stays_unavailable_ends_at_the_longest_duration_and_is_not_c
     assert (report.complete, report.notes["ended"], report.lag_max) == (False, "duration", 3)
 
 
+def test_a_sink_that_takes_long_to_write_is_waited_for(
+    source: str, rough_sink: Config, run_rough: Run, out: Path
+) -> None:
+    report = run_rough(rough_sink("writes slowly", source, ms="5000", kconnect_hosted_idle_ms="300"))
+    assert (report.complete, report.notes["ended"], report.records["written"]) == (True, "caught up", 3)
+    assert out.read_text().splitlines() == ["a", "b", "c"]
+
+
+@pytest.mark.exhaustive
+def test_records_that_a_sink_still_writes_are_not_filtered(source: str, rough_sink: Config, run_rough: Run) -> None:
+    config = rough_sink("writes slowly", source, ms="120000", kconnect_max_duration_ms="1000")
+    report = run_rough(config)
+    assert (report.records["read"], report.records["written"], report.records["filtered"]) == (3, 0, 0)
+    assert report.incomplete == ["max_duration"]
+
+
+def test_a_source_whose_first_answer_takes_long_is_waited_for(
+    bootstrap: str, rough_source: Config, run_rough: Run
+) -> None:
+    config = rough_source("answers slowly", ms="5000", kconnect_hosted_idle_ms="300")
+    report = run_rough(config)
+    assert (report.complete, report.records["written"]) == (True, 30)
+
+
 @pytest.mark.exhaustive
 def test_a_run_waits_for_a_sink_that_has_paused_its_partitions(
     bootstrap: str, topic: Callable[..., str], rough_sink: Config, run_rough: Run, out: Path

@@ -2,6 +2,7 @@ package kconnect.rough;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +14,7 @@ final class Rough {
         .define("mode", ConfigDef.Type.STRING, "", ConfigDef.Importance.HIGH, "What goes wrong.")
         .define("count", ConfigDef.Type.INT, 0, ConfigDef.Importance.HIGH, "Records of the source.")
         .define("topic", ConfigDef.Type.STRING, "", ConfigDef.Importance.HIGH, "Topic of the source.")
+        .define("ms", ConfigDef.Type.LONG, 0, ConfigDef.Importance.HIGH, "How long it takes.")
         .define("file", ConfigDef.Type.STRING, "", ConfigDef.Importance.HIGH, "File of the sink.")
         .define("database.port", ConfigDef.Type.INT, 0, ConfigDef.Importance.LOW, "Where tables are listed.")
         .define("table", ConfigDef.Type.STRING, "", ConfigDef.Importance.LOW, "A table.", "tables", 1,
@@ -55,5 +57,15 @@ final class Rough {
 
     static void leakThread() {
         new Thread(Rough::hang, "leaked").start();
+    }
+
+    /** Takes as long as a request to a server that is slow to answer. */
+    static void request(long ms) {
+        try (ServerSocket server = new ServerSocket(0)) {
+            server.setSoTimeout((int) ms);
+            server.accept();
+        } catch (IOException ignored) {
+            // The time is over.
+        }
     }
 }

@@ -83,6 +83,7 @@ public class RoughSink extends SinkConnector {
         private String mode;
         private Path file;
         private int calls;
+        private long ms;
         private long resumeAt;
         private boolean wasPaused;
         private boolean wasRewound;
@@ -91,6 +92,7 @@ public class RoughSink extends SinkConnector {
         public void start(Map<String, String> props) {
             mode = props.get("mode");
             file = Path.of(props.get("file"));
+            ms = Long.parseLong(props.getOrDefault("ms", "0"));
             if ("leaks threads".equals(mode)) {
                 Rough.leakThread();
             }
@@ -131,6 +133,9 @@ public class RoughSink extends SinkConnector {
                 } else {
                     lines.add(value);
                 }
+            }
+            if ("writes slowly".equals(mode)) {
+                Rough.request(ms);
             }
             write(lines);
             switch (mode) {

@@ -96,6 +96,7 @@ public class RoughSource extends SourceConnector {
         private String task;
         private long next;
         private long count;
+        private long ms;
 
         @Override
         public void start(Map<String, String> props) {
@@ -103,6 +104,7 @@ public class RoughSource extends SourceConnector {
             topic = props.get("topic");
             task = props.get("task");
             count = Long.parseLong(props.get("count"));
+            ms = Long.parseLong(props.getOrDefault("ms", "0"));
             Map<String, Object> offset = context.offsetStorageReader().offset(Map.of("task", task));
             next = offset == null ? 0 : (Long) offset.get("next");
             if ("task hangs in start".equals(mode)) {
@@ -115,6 +117,9 @@ public class RoughSource extends SourceConnector {
 
         @Override
         public List<SourceRecord> poll() throws InterruptedException {
+            if ("answers slowly".equals(mode) && next == 0) {
+                Rough.request(ms);
+            }
             if (next >= count) {
                 end();
                 Thread.sleep(50);
