@@ -35,12 +35,21 @@ def interval_problem(name: str, kind: str, props: Mapping[str, str]) -> str | No
     """
     if kind == "source":
         return _OF_SOURCES
-    why = next((text for prefix, text in _OWN_OFFSETS if name.startswith(prefix)), None)
-    if name.startswith(_CLICKHOUSE) and props.get("exactlyOnce", "").strip().lower() == "true":
-        why = "keeps offsets in its database (`exactlyOnce`), and skips records before them"
+    why = _own_offsets(name, props)
     if why is None:
         return None
     return f"{why}: records of an interval cannot be moved again through it. {_SET_BACK}, as far as the class allows it"
+
+
+def keeps_own_offsets(name: str, props: Mapping[str, str]) -> bool:
+    """Whether a sink's class takes its positions from somewhere else than its consumer group; parameters as above."""
+    return _own_offsets(name, props) is not None
+
+
+def _own_offsets(name: str, props: Mapping[str, str]) -> str | None:
+    if name.startswith(_CLICKHOUSE) and props.get("exactlyOnce", "").strip().lower() == "true":
+        return "keeps offsets in its database (`exactlyOnce`), and skips records before them"
+    return next((text for prefix, text in _OWN_OFFSETS if name.startswith(prefix)), None)
 
 
 def kind_by_keys(props: Mapping[str, object]) -> str:

@@ -38,6 +38,9 @@ logger.config.name=org.apache.kafka.clients
 logger.config.level=ERROR
 logger.unknown.name=org.apache.kafka.common.config.AbstractConfig
 logger.unknown.level=ERROR
+# Names each record of ours in the offset topic.
+logger.offsets.name=org.apache.kafka.connect.storage.OffsetUtils
+logger.offsets.level=ERROR
 """
 _LEVEL = re.compile(r"(WARN|ERROR|FATAL) ")
 _FRAME = re.compile(r"\s+(at |\.\.\. \d+ )")

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import sink_group
+from airflow_kconnect.connect.validation.connector import ValidatedConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.hosted.worker.herder import ConnectHerder, Listening
@@ -14,16 +19,24 @@ from airflow_kconnect.runtime.hosted import neighbours
 from airflow_kconnect.runtime.hosted.goal import begin_at_first
 from airflow_kconnect.runtime.hosted.run import HostedRun
 from airflow_kconnect.runtime.hosted.sink_progress import Progress, SinkProgress
+from airflow_kconnect.runtime.hosted.sink_start import SinkStart
 from airflow_kconnect.runtime.hosted.workers.crew import Crew
 from airflow_kconnect.runtime.hosted.workers.fleet import wanted
 from airflow_kconnect.runtime.process.failpoints import failpoint
+from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.offset_topic.lost import LostOffsets
 from airflow_kconnect.stores.topics import ensure_config_topic, ensure_offset_topic, ensure_status_topic
 
 
 class LiveRun(HostedRun):
-    """Offsets are the connector's own."""
+    """Offsets are the connector's own. Parameters are those of `HostedRun`."""
+
+    def __init__(
+        self, spec: RunSpec, config: ValidatedConfig, worker: WorkerConfig, run_id: str, session: LazySession
+    ) -> None:
+        super().__init__(spec, config, worker, run_id, session)
+        self._start = SinkStart(self._name, self._class_name, config.props, worker, self._clients, self._admin)
 
     def _refuse_others(self) -> None:
         neighbours.refuse_running_cluster(self._admin, self._worker, self._name)
@@ -35,7 +48,17 @@ class LiveRun(HostedRun):
                 neighbours.await_no_readers(self._admin, control.group, self._name, control.remembered_s)
 
     def _sink_progress(self) -> Progress:
-        return SinkProgress(self._admin, self._clients, self._worker, self._class_name, self._config.props)
+        progress = SinkProgress(
+            self._admin,
+            self._clients,
+            self._worker,
+            self._class_name,
+            self._config.props,
+            self._start,
+            dry_run=self._spec.dry_run,
+        )
+        failpoint("after-settling")
+        return progress
 
     def _prepare(self) -> None:
         lost = LostOffsets(self._name, self._worker, self._admin, self._offset_topic)
@@ -76,5 +99,15 @@ class LiveRun(HostedRun):
     def _check_of_moved(self, crew: Crew) -> Callable[[], None]:
         return lambda: None
 
+    def _keep(self) -> None:
+        if self._kind != "sink":
+            return
+        try:
+            self._start.keep()
+        except ConnectError as error:  # everything is committed: this must not fail the run
+            text = f"the sink's offsets are in its group, but not yet in {self._worker.offset_topic}: {error}"
+            self._outcome.warnings.append(RunWarning(Kind.OFFSETS, text))
+
     def _own_notes(self) -> dict[str, Any]:
+        self._outcome.warnings.extend(self._start.warnings)
         return {}

@@ -124,7 +124,7 @@ class SinkReplay:
 
     def left(self) -> int:
         """How many offsets of the interval are left."""
-        return sum(self._goal.ends[tp] - offset for tp, offset in self.positions().items())
+        return self._goal.left()
 
     def lag(self) -> tuple[dict[str, int], int | None]:
         """A replay has no lag."""

@@ -78,6 +78,9 @@ class ReplayRun(HostedRun):
 
         return check
 
+    def _keep(self) -> None:
+        """Its group stays as it is."""
+
     def _own_notes(self) -> dict[str, Any]:
         self._outcome.warnings.extend(self._replay.warnings)
         return {"already_replayed": True} if self._replay.already_replayed else {}

@@ -102,7 +102,7 @@ class HostedRun(ABC):
         3 what others have left behind is fenced, and what a killed run has left in the group's config topic is removed;
           then the worker joins the group
         4 the connector runs until it has caught up, or to a bound
-        5 it stops, which commits; then its offsets are read for the report
+        5 it stops, which commits; then a sink's offsets are kept in the offset topic, too, and read for the report
         """
         self._phases.enter("connecting")
         self._admin.check_reachable()
@@ -114,7 +114,8 @@ class HostedRun(ABC):
             if not self._spec.dry_run and self._sink.caught_up(look=True):
                 self._outcome.over = "caught up"
                 return self._report()
-        self._prepare()
+        if not self._spec.dry_run:
+            self._prepare()
         self._source.check(lambda: bool(self._offsets()))
         failpoint("before-java")
         with self._workers() as (crew, herder, props):  # 2
@@ -137,6 +138,8 @@ class HostedRun(ABC):
                 crew.finish()
             else:
                 self._check_hung()
+        if self._outcome.stopped:
+            self._keep()
         self._source.finish()
         failpoint("after-stop")
         return self._report()
@@ -175,6 +178,10 @@ class HostedRun(ABC):
     @abstractmethod
     def _check_of_moved(self, crew: Crew) -> Callable[[], None]:
         """Asks the JVM, before the tasks stop, what is to be known of the records; the check itself comes later."""
+
+    @abstractmethod
+    def _keep(self) -> None:
+        """Called when Java has stopped as it should: what is to be kept of what the connector has committed."""
 
     @abstractmethod
     def _own_notes(self) -> dict[str, Any]:

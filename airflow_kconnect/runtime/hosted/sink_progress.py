@@ -7,12 +7,13 @@ from typing import Protocol
 
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import lag_of
-from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
+from airflow_kconnect.connect.sink_topics import chosen_topics
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
-from airflow_kconnect.runtime.hosted.goal import Goal
+from airflow_kconnect.runtime.hosted.goal import Goal, bounds_of
+from airflow_kconnect.runtime.hosted.sink_start import SinkStart
 
 
 class Progress(Protocol):
@@ -43,7 +44,9 @@ class SinkProgress:
 
     :param connector_class: full name.
     :param props: of the connector, variables resolved.
+    :param start: where it begins. :param dry_run: that is only looked up, and not committed.
     :raises ConfigError: a topic does not exist. :raises RetriableError: the broker is unavailable.
+    :raises DataError: a position does not match the topic's current content.
     """
 
     def __init__(
@@ -53,11 +56,17 @@ class SinkProgress:
         worker: WorkerConfig,
         connector_class: str,
         props: Mapping[str, str],
+        start: SinkStart,
+        *,
+        dry_run: bool,
     ) -> None:
         self._admin, self._clients = admin, clients
-        self.group = sink_group(props)
         self.topics = chosen_topics(props, admin.topics(), worker.internal_topics)
-        self._goal = Goal.of_topics(admin, clients, self.group, self.topics)
+        starts = start.find(self.topics) if dry_run else start.settle(self.topics)
+        bounds = bounds_of(admin, self.topics)
+        begins = {tp: starts.get(tp, bound.begin) if dry_run else bound.begin for tp, bound in bounds.items()}
+        ends = {tp: bound.end for tp, bound in bounds.items()}
+        self._goal = Goal(clients, start.group, begins, ends, asked=not dry_run)
         self._control = iceberg.control(connector_class, props)
         self._control_goal: Goal | None = None
         self.patience_s = self._control.patience_s if self._control is not None else 0.0
@@ -80,7 +89,7 @@ class SinkProgress:
 
     def left(self) -> int:
         """How many offsets are left to read."""
-        return sum(self.lag()[0].values())
+        return self._goal.left()
 
     def _is_confirmed(self, *, look: bool) -> bool:
         """Whether what the group has committed is where readers see it: Iceberg's sink tells later."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
@@ -34,6 +34,38 @@ def group_of(settings: RunSettings, *, dead_letters: bool) -> str:
     if dead_letters:
         return dead_letter_group(own)
     return settings.replay.name(own) if settings.replay else own
+
+
+def lost_by_group(group: str, positions: Mapping[TopicPartition, Position]) -> list[str]:
+    """Warnings about offsets that a consumer group has lost."""
+    topics = sorted({tp.topic for tp, position in positions.items() if position.lost})
+    if not topics:
+        return []
+    text = (
+        f"consumer group {group} has lost its offsets in {', '.join(topics)}: they have expired, or were deleted."
+        " Resuming from what the offset topic knows. To read from the beginning, reset the connector's offsets"
+        " (`kconnect offsets reset`)"
+    )
+    return [RunWarning(Kind.OFFSETS, text)]
+
+
+def check_known(name: str, topics: Iterable[str], topic_partitions: Iterable[TopicPartition]) -> None:
+    """:raises RetriableError: partitions of a topic are missing.
+
+    :param name: of the connector.
+    """
+    if unknown := set(topics).difference(tp.topic for tp in topic_partitions):
+        text = "was there a moment ago, and a broker does not know it: it has just been created, or deleted"
+        raise RetriableError(f"connector {name}: topic {min(unknown)} {text}")
+
+
+def check_same_topics(name: str, created_again: list[str]) -> None:
+    """:raises DataError: topics were created again since the connector's positions were committed.
+
+    :param name: of the connector. :param created_again: see `SinkPositions.created_again`.
+    """
+    if created_again:
+        raise DataError(f"connector {name}: created again since it was read: {', '.join(created_again)}. {CURE}")
 
 
 class SinkRanges:
@@ -75,23 +107,18 @@ class SinkRanges:
         """
         topics = self._topics(self._admin.topics())
         topic_partitions = self._positions.look_up(topics)
-        unknown = set(topics).difference(tp.topic for tp in topic_partitions)
-        if unknown and not self._dead_letters:
-            text = "was there a moment ago, and a broker does not know it: it has just been created, or deleted"
-            raise RetriableError(f"connector {self._settings.name}: topic {min(unknown)} {text}")
+        if not self._dead_letters:
+            check_known(self._settings.name, topics, topic_partitions)
         positions = self._positions.read(self._in_target(topic_partitions))
         bounds = self._admin.bounds(topic_partitions)
-        self.warnings += [*self._lost(positions), *self._lost_by_target(positions)]
+        self.warnings += [*lost_by_group(self._group, positions), *self._lost_by_target(positions)]
         if self._dead_letters and not positions:
             self.warnings += self._replayed_before(topic_partitions)
         again = self._positions.created_again(positions)
         if self._settings.replay is not None:
             positions = {tp: position for tp, position in positions.items() if tp.topic not in again}
             return self._replayed(self._settings.replay, positions, bounds)
-        if again:
-            raise DataError(
-                f"connector {self._settings.name}: created again since it was read: {', '.join(again)}. {CURE}"
-            )
+        check_same_topics(self._settings.name, again)
         return [self._range(tp, positions.get(tp), bounds[tp]) for tp in topic_partitions]
 
     def _range(self, topic_partition: TopicPartition, position: Position | None, bounds: Bounds) -> OffsetRange:
@@ -123,18 +150,6 @@ class SinkRanges:
             if self._settings.dry_run
             else self._kind.take_over(topic_partitions)
         )
-
-    def _lost(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
-        """Warnings about offsets that the group has lost."""
-        topics = sorted({tp.topic for tp, position in positions.items() if position.lost})
-        if not topics:
-            return []
-        text = (
-            f"consumer group {self._group} has lost its offsets in {', '.join(topics)}: they have expired, or were"
-            " deleted. Resuming from what the offset topic knows. To read from the beginning, reset the connector's"
-            " offsets (`kconnect offsets reset`)"
-        )
-        return [RunWarning(Kind.OFFSETS, text)]
 
     def _lost_by_target(self, positions: Mapping[TopicPartition, Position]) -> list[str]:
         """A warning about offsets that the target has lost, and the rows with them."""
