@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from airflow_kconnect.connect.errors import ConfigError, OccupiedError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.interval import filtering
@@ -18,9 +19,10 @@ from airflow_kconnect.runtime.hosted.goal import Goal, bounds_of, first_record
 from airflow_kconnect.runtime.sink.interval import ranges_left
 from airflow_kconnect.runtime.sink.plan import OffsetRange
 
-AGAIN = (
+AGAIN = RunWarning(
+    Kind.DOUBLED,
     "records were given to the sink again: whether its target then has them twice depends on the Java class and its"
-    " configuration, such as upserts by key"
+    " configuration, such as upserts by key",
 )
 """Warning of each replay that has moved something."""
 

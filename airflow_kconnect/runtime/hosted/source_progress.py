@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.hosted.known.debezium import CaughtUp, Progress, Read, beats, is_debezium, progress, streams
 from airflow_kconnect.stores.watching.binlog import BinlogAddress, BinlogPosition, read_binlog
@@ -20,15 +21,17 @@ _POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 # After a crash the server needs a moment to notice that the reader of a slot is gone.
 _RELEASE_S = 15.0
 _POLL_S = 0.5
-_DRIVER = (
+_DRIVER = RunWarning(
+    Kind.CONFIGURATION,
     "`lsn.flush.mode` is `connector_and_driver`: the driver may move the slot beyond the connector's offsets, and then "
     "the next run fails as if WAL were missing. To release WAL, use `heartbeat.interval.ms` and "
-    "`heartbeat.action.query`."
+    "`heartbeat.action.query`.",
 )
-_UNFINISHED = (
+_UNFINISHED = RunWarning(
+    Kind.DOUBLED,
     "The run has ended within a snapshot, which cannot be resumed: the next run begins it again. Rows that were moved "
     "are moved again, and a row that is deleted before it is read again stays in copies. Raise `kconnect.max.records` "
-    "or `kconnect.max.duration.ms`."
+    "or `kconnect.max.duration.ms`.",
 )
 
 
@@ -110,7 +113,7 @@ class SourceProgress:
         self.notes["replication_slot"] = slot.facts()
         log.info("Replication slot %s keeps %s of WAL until the next run", slot.name, size_text(slot.kept_bytes or 0))
         if warning := slot.warning():
-            self.warnings.append(warning)
+            self.warnings.append(RunWarning(Kind.SOURCE, warning))
 
     def _look_at_binlog(self, address: BinlogAddress) -> None:
         """Debezium may be able to ask the database where this process is not."""
@@ -118,7 +121,7 @@ class SourceProgress:
             self._check_resolved()
             binlog = read_binlog(address)
         except ConnectError as error:
-            self.warnings.append(f"The end of the binary log was not looked at: {error}")
+            self.warnings.append(RunWarning(Kind.UNKNOWN, f"The end of the binary log was not looked at: {error}"))
             log.warning("%s", self.warnings[-1])
             return
         self._end = binlog.end
@@ -138,7 +141,7 @@ class SourceProgress:
             self._check_resolved()
             self._goal = SlotGoal(address)
         except ConnectError as error:
-            self.warnings.append(f"The replication slot was not looked at: {error}")
+            self.warnings.append(RunWarning(Kind.UNKNOWN, f"The replication slot was not looked at: {error}"))
             log.warning("%s", self.warnings[-1])
             return False
         return True

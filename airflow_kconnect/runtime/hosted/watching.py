@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.hosting.keys import IDLE_MS, START_TIMEOUT_MS, consumer_key
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.hosted.bounds import Limits, Watch
@@ -188,7 +189,7 @@ class Watching:
                 if problem := self._crew.tasks_problem():
                     raise failure(self._config.name, TaskState("making its tasks", "FAILED", "\n".join(problem)))
                 if now - without_tasks > _WITHOUT_TASKS_S:
-                    self.warnings.append(_NO_TASKS.format(seconds=_WITHOUT_TASKS_S))
+                    self.warnings.append(RunWarning(Kind.SOURCE, _NO_TASKS.format(seconds=_WITHOUT_TASKS_S)))
                     log.warning("%s", self.warnings[-1])
                     return
             if not self._brokers.away(statuses) and now - began > timeout_s:

@@ -13,6 +13,7 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import ConnectError, RetriableError
 from airflow_kconnect.connect.hosting.keys import START_TIMEOUT_MS, WORKERS
+from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
 from airflow_kconnect.hosted.control import Address, Line, Switchboard
 from airflow_kconnect.hosted.worker.herder import Listening
@@ -110,7 +111,8 @@ class Fleet:
                         f" `{WORKERS}` = 1 none are needed"
                     )
                 text = f"{1 + ready} Connect workers run instead of {1 + self._size}: Spark has no room for more tasks"
-                self.warnings.append(f"{text}. Set `{WORKERS}` to what there is room for, and runs start sooner")
+                text += f". Set `{WORKERS}` to what there is room for, and runs start sooner"
+                self.warnings.append(RunWarning(Kind.CONFIGURATION, text))
                 log.warning("%s", self.warnings[-1])
                 return
             time.sleep(_POLL_S)
