@@ -132,7 +132,7 @@ def test_topics_of_the_worker_and_of_groups_that_host_connectors_are_not_shown(
     bootstrap: str, control_props: dict[str, str], plane: ControlPlane, previewed: Preview
 ) -> None:
     of_group = f"{plane.worker.group_id}-orders-configs"
-    produce(bootstrap, of_group, ["the key of a session"])
+    create_topic(bootstrap, of_group)
     plane.create("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"})
     for topic in (control_props["config.storage.topic"], of_group):
         own = {"connector.class": "DirectorySink", "topics": topic, "directory": "/x"}
