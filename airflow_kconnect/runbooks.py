@@ -15,7 +15,7 @@ _SYMPTOMS = {
     "transaction-timeout": "the broker has aborted the transaction",
     "fenced": "fenced by a newer run|was taken over by run|commits nothing more|another run of this connector has",
     "unfinished-plan": "while a run over its bytes",
-    "file-replaced": r"was truncated or replaced|it was replaced\.",
+    "file-replaced": r"was truncated or replaced|it was replaced[.;]|: no line ends at its offset",
     "table-renumbered": "gives its next row the number",
     "records-deleted": r"were deleted before they were read|created again since it|\d+ is committed, but the partition",
     "unreadable-offset": "^offset record of connector|with different partitioners|the committed offset of file",

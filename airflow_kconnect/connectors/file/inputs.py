@@ -10,6 +10,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ from airflow_kconnect.connect.system_errors import system_error
 from airflow_kconnect.connectors.file.opening import Input, Location, opened, unreadable
 
 _FINGERPRINT_BYTES = 4096
+_HASH_DIGITS = 32
+Identity = tuple[int, int]
+"""Device and inode: what a file keeps when it is renamed."""
 _NOT_REGULAR = "is not a regular file (a pipe or a device cannot be resumed)"
 
 
@@ -28,11 +32,13 @@ class InputFile:
     :param name: as configured, or as found in a folder; ``filename`` in the source partition.
     :param size: bytes.
     :param changed_ms: when it was last changed, ms since the epoch.
+    :param identity: which file it is, whatever its name.
     """
 
     name: str
     size: int
     changed_ms: int = field(default=0, compare=False)
+    identity: Identity = field(default=(0, 0), compare=False)
 
     @property
     def partition(self) -> dict[str, Any]:
@@ -56,7 +62,8 @@ def open_input(key: str, name: str) -> InputFile:
         elif not os.access(name, os.R_OK):
             problem = "may not be read by the user of this job: check its permissions"
         else:
-            return InputFile(name, status.st_size, status.st_mtime_ns // 1_000_000)
+            identity = (status.st_dev, status.st_ino)
+            return InputFile(name, status.st_size, status.st_mtime_ns // 1_000_000, identity)
     except FileNotFoundError:
         problem = "does not exist on the machine where the job runs"
     except (OSError, ValueError) as error:
@@ -156,22 +163,56 @@ def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def fingerprint(path: Input, length: int) -> dict[str, Any]:
-    """What identifies a file even after bytes were appended to it: a hash of its first bytes (at most 4096).
+    """What identifies a file even after bytes were appended to it: hashes of its first bytes and of those before
+    `length` (at most 4096 each), and which file it is.
 
     :raises ConnectError: it cannot be read; see `Location.open`.
     """
-    length = min(length, _FINGERPRINT_BYTES)
+    head = min(length, _FINGERPRINT_BYTES)
     with opened(path) as file:
-        try:
-            head = file.read(length)
-        except OSError as error:
-            raise unreadable(path, error) from error
-    return {"head_bytes": length, "head_sha256": hashlib.sha256(head).hexdigest()}
+        status = os.fstat(file.fileno())
+        facts = {"head_bytes": head, "head_sha256": hashlib.sha256(_bytes_before(path, file, head)).hexdigest()}
+        if length > head:
+            facts |= {"tail_end": length, "tail_sha256": _hash(_bytes_before(path, file, length))}
+    return {**facts, "device": status.st_dev, "inode": status.st_ino}
 
 
-def is_same_file(path: Input, facts: dict[str, Any]) -> bool:
-    """Whether the file still begins with the same bytes."""
-    return fingerprint(path, int(facts["head_bytes"])) == {k: facts[k] for k in ("head_bytes", "head_sha256")}
+def _bytes_before(path: Input, file: FileIO, end: int, most: int = _FINGERPRINT_BYTES) -> bytes:
+    try:
+        return os.pread(file.fileno(), min(end, most), max(0, end - most))
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:_HASH_DIGITS]
+
+
+def identity_of(facts: Mapping[str, Any]) -> Identity | None:
+    """Which file a fingerprint is of; None: one of an older version does not say."""
+    return (facts["device"], facts["inode"]) if {"device", "inode"} <= facts.keys() else None
+
+
+def change_of(path: Input, facts: Mapping[str, Any]) -> str | None:
+    """What has changed since a fingerprint was taken: the ``beginning`` or the ``end``; None: nothing."""
+    with opened(path) as file:
+        head = _bytes_before(path, file, int(facts["head_bytes"]))
+        if hashlib.sha256(head).hexdigest() != facts["head_sha256"]:
+            return "beginning"
+        if "tail_end" in facts and _hash(_bytes_before(path, file, int(facts["tail_end"]))) != facts["tail_sha256"]:
+            return "end"
+    return None
+
+
+def is_same_file(path: Input, facts: Mapping[str, Any]) -> bool:
+    """Whether what was there is still there."""
+    return change_of(path, facts) is None
+
+
+def is_line_start(path: Input, position: int) -> bool:
+    """Whether a line ends at a position, so that reading can begin there."""
+    with opened(path) as file:
+        return position == 0 or _bytes_before(path, file, position, 1) in (b"\n", b"\r")
 
 
 def offset_problems(partition: Mapping[str, Any], offset: Mapping[str, Any]) -> list[str]:

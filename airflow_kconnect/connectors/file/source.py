@@ -31,14 +31,17 @@ from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connectors.file.inputs import (
     InputFile,
     Inputs,
+    change_of,
     find_inputs,
     fingerprint,
+    is_line_start,
     is_same_file,
     offset_problems,
     open_input,
     root_of,
 )
 from airflow_kconnect.connectors.file.opening import Location
+from airflow_kconnect.connectors.file.renames import Renames, renamed_to
 from airflow_kconnect.connectors.file.source_config import source_config
 
 if TYPE_CHECKING:
@@ -49,10 +52,19 @@ log = logging.getLogger(__name__)
 
 _SPLITS_MAX = 32
 _WARNINGS_MAX = 20
+_RESTART = "Set `on.replaced=restart` to read it from the beginning, or reset the connector's offset"
+_SET_OFFSET = (
+    "Set the offset to the first byte of a line: Connect counts characters, which are fewer than bytes if some are not"
+    " ASCII"
+)
 
 
 class FileStreamSourceConnector(NativeSourceConnector):
     """Reads text files line by line into one topic; key null, value STRING, timestamp now."""
+
+    def __init__(self, props: Mapping[str, str]) -> None:
+        super().__init__(props)
+        self._renamed: dict[str, str] = {}  # since an unfinished plan was made
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -114,48 +126,75 @@ class FileStreamSourceConnector(NativeSourceConnector):
         """
         from airflow_kconnect.connectors.file.lines import last_line_end, position_after_lines
 
+        self._renamed.clear()  # a new plan knows files by the names that they have now
         splits: list[Split] = []
         held_back, lines_left, more = 0, context.max_records, False
         inputs = self._inputs()
-        for file in inputs.files:
+        warnings: list[str] = []
+        renames = Renames(inputs.files, context, self._at)
+        for file in renames.moved_first(inputs.files):
             if context.replay and not context.replay.start_ms <= file.changed_ms < context.replay.end_ms:
                 continue
             if context.plan_splits is not None and len(splits) >= context.plan_splits:
                 more = True
                 break
-            start = 0 if context.replay else self._start(file, context)
+            moved = renames.position_of(file)
+            start = self._start(file, context, renames, warnings) if moved is None else moved
             end = last_line_end(self._at(file.name), start, file.size)
             held_back += file.size - end
             if lines_left is not None and end > start:
                 full_end = end
                 end, lines = position_after_lines(self._at(file.name), start, end, lines_left)
                 lines_left, more = lines_left - lines, more or end < full_end
-            if end > start:
+            if end > start or moved is not None:
                 splits += self._cut(file, start, end, context)
         notes: dict[str, Any] = {"held_back_bytes": held_back} if held_back else {}
-        if inputs.skipped:
-            notes["warnings"] = _warnings(inputs.skipped)
+        if warnings := [*_warnings(inputs.skipped), *warnings]:
+            notes["warnings"] = warnings
         return SourcePlan(tuple(splits), {**notes, "more": True} if more else notes)
 
-    def _start(self, file: InputFile, context: PlanContext) -> int:
+    def _start(self, file: InputFile, context: PlanContext, renames: Renames, warnings: list[str]) -> int:
+        """Where reading begins.
+
+        :raises DataError: the file is not the one that was read, and the user must decide.
+        """
+        facts = dict(context.facts_of(file.partition) or {})
         offset = context.offset(file.partition)
-        if offset is None:
+        if offset is None or context.replay:
             return 0
         position = _position(file.name, offset)
-        facts = context.facts_of(file.partition)
-        problem = None
-        if position > file.size:
-            problem = f"its offset is {position}, its size is {file.size} bytes: it was truncated or replaced"
-        elif facts and not is_same_file(self._at(file.name), dict(facts)):
-            problem = f"it no longer begins as it did when offset {position} was committed: it was replaced"
+        problem = self._problem(file, position, facts)
         if problem is None:
             return position
-        if self.config_values["on.replaced"] == "restart":
+        if renames.has_left(file):
+            log.info("%s is a new file: the one that had this name has another one", file.name)
+            return 0
+        from airflow_kconnect.connectors.file.lines import last_line_end
+
+        # What Connect or a user has committed says nothing about the file.
+        is_ours = bool(facts) or position > file.size
+        rotated = renamed_to(file.name, facts)
+        if self.config_values["on.replaced"] == "restart" and is_ours:
+            if rotated is not None and last_line_end(rotated, position, rotated.stat().st_size) > position:
+                text = f"{file.name} was replaced: what was written to it after byte {position} is in {rotated}, unread"
+                warnings.append(RunWarning(Kind.LOST, text))
             return 0
         raise DataError(
-            f"file {file.name}: {problem}. Set `on.replaced=restart` to read it from the beginning, or reset the"
-            " connector's offset"
+            f"file {file.name}: {problem}{f'; it is {rotated} now' if rotated else ''}."
+            f" {_RESTART if is_ours else _SET_OFFSET}"
         )
+
+    def _problem(self, file: InputFile, position: int, facts: Mapping[str, Any]) -> str | None:
+        """Why an offset cannot be that of the file."""
+        if position > file.size:
+            return f"its offset is {position}, its size is {file.size} bytes: it was truncated or replaced"
+        at = self._at(file.name)
+        match change_of(at, facts) if facts else None:
+            case "beginning":
+                return f"it no longer begins as it did when offset {position} was committed: it was replaced"
+            case "end":
+                return f"the lines before offset {position} are no longer those that were read: it was replaced"
+        return None if is_line_start(at, position) else f"no line ends at its offset {position}"
 
     def _pieces(self, size: int, context: PlanContext) -> int:
         """Whole waves of parallel pieces, each of one to two times `split.bytes`: no core waits for a last one."""
@@ -191,6 +230,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
                 file = open_input("file", name)
                 if file.size >= int(split.end) and is_same_file(self._at(name), split.detail):
                     continue
+            if (rotated := renamed_to(name, split.detail)) is not None:
+                self._renamed[name] = str(rotated)
+                continue
             if self.config_values["on.replaced"] != "restart":
                 what, new = ("was truncated or replaced", "read the new one from its beginning") if there else (
                     "is gone", "skip the rest of it"
@@ -207,7 +249,9 @@ class FileStreamSourceConnector(NativeSourceConnector):
 
         columns = StructType().add("progress", LongType()).add("value", StringType()).add("error", StringType())
         limit = self.config_values["max.line.bytes"]
-        ranges = [(self._at(split.source_partition["filename"]), int(at), int(split.end)) for _, split, at in splits]
+        names = [split.source_partition["filename"] for _, split, _ in splits]
+        at_names = [self._at(self._renamed.get(name, name)) for name in names]
+        ranges = [(where, int(at), int(split.end)) for where, (_, split, at) in zip(at_names, splits, strict=True)]
 
         def read_range(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             from airflow_kconnect.connectors.file.reading import read_split

@@ -86,7 +86,7 @@ def _define_reading(config: ConfigDef) -> None:
         default="fail",
         validator=ValidString.in_("fail", "restart"),
         importance=Importance.MEDIUM,
-        documentation="What to do when a file became shorter than its offset, or begins differently: `fail`"
-        " the run, or `restart` from the file's beginning.",
+        documentation="What to do when a file became shorter than its offset, begins differently or was"
+        " rewritten: `fail` the run, or `restart` from the file's beginning.",
         group=KCONNECT,
     )

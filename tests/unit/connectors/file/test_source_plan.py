@@ -203,6 +203,32 @@ class TestReplaced:
         plan = source.write(b"abc\nde\n").plan(4, facts=facts, on_replaced="restart")
         assert ranges(plan) == [(4, 7)]
 
+    @pytest.mark.parametrize("on_replaced", ["fail", "restart"])
+    def test_an_offset_of_connect_within_a_line_is_an_error(self, source: Source, on_replaced: str) -> None:
+        """In a file with other characters than ASCII; to read it from the beginning would double all lines."""
+        with pytest.raises(DataError, match=r"no line ends at its offset 4\. Set the offset to the first byte"):
+            source.write("äbc\nde\n".encode()).plan(4, on_replaced=on_replaced)
+
+    def test_a_file_whose_first_4096_bytes_are_the_same_is_replaced_nevertheless(self, source: Source) -> None:
+        """Even if it has lines of the same lengths."""
+        head = b"".join(b"line %04d\n" % n for n in range(500))
+        facts = self.facts(source.write(head + b"old 1\nold 2\n"))
+        with pytest.raises(DataError, match="the lines before offset 5012 are no longer those that were read"):
+            source.write(head + b"new 1\nnew 2\nnew 3\n").plan(5012, facts=facts)
+
+    def test_what_was_not_read_yet_may_not_change_either(self, source: Source) -> None:
+        """A run that was stopped before the end of its split: the bytes after the offset were there as well."""
+        facts = self.facts(source.write(b"line\n" * 2000))
+        with pytest.raises(DataError, match=r"no longer those that were read"):
+            source.write(b"line\n" * 1500).plan(5000, facts=facts)
+
+    def test_facts_of_an_older_version_still_count(self, source: Source) -> None:
+        facts = self.facts(source.write(b"abc\n"))
+        old = {key: facts[key] for key in ("head_bytes", "head_sha256")}
+        assert ranges(source.write(b"abc\nde\n").plan(4, facts=old)) == [(4, 7)]
+        with pytest.raises(DataError, match="no line ends at its offset 5"):
+            source.plan(5, facts=old)
+
     def test_an_offset_of_connect_has_no_facts_and_is_believed(self, source: Source) -> None:
         assert ranges(source.write(b"abc\nde\n").plan(4)) == [(4, 7)]
 
@@ -313,6 +339,10 @@ class TestRecheck:
     ) -> None:
         source.path.unlink()
         assert source.connector(on_replaced="restart").recheck(splits) == {0}
+
+    def test_a_file_that_was_renamed_is_read_under_its_new_name(self, source: Source, splits: IndexedSplits) -> None:
+        source.path.rename(source.path.with_name("in.txt.1"))
+        assert source.write(b"new\n").connector().recheck(splits) == set()
 
     def test_a_plan_without_splits_is_fine(self, source: Source) -> None:
         assert source.connector().recheck([]) == set()

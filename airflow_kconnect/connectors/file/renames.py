@@ -1,0 +1,82 @@
+"""Files that have another name than when they were read: rotated logs.
+
+What was read of a file is known under its old name until its offset is committed under the new one. That must happen
+before another file under the old name gets an offset, or in the same transaction: so renamed files are planned first,
+and have a split even if nothing of them is new.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.connect.connector.source import PlanContext
+from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connectors.file.inputs import Identity, InputFile, identity_of, is_same_file
+from airflow_kconnect.connectors.file.opening import Location
+
+
+class Renames:
+    """Tells a renamed file from a new one: by device and inode, and by what was read of it.
+
+    :param files: those of this run. A replay reads them whatever their names were.
+    """
+
+    def __init__(self, files: Sequence[InputFile], context: PlanContext, at: Callable[[str], Location]) -> None:
+        self._now = {file.name: file.identity for file in files}
+        self._context, self._at = context, at
+        self._read: dict[Identity, list[tuple[str, Any, Mapping[str, Any]]]] = {}
+        for partition, facts in context.facts.items() if context.replay is None else ():
+            identity, offset = identity_of(facts), context.offsets.get(partition)
+            if identity is not None and offset is not None:
+                name = json.loads(partition).get("filename")
+                self._read.setdefault(identity, []).append((name, offset.get("position"), facts))
+
+    def moved_first(self, files: Sequence[InputFile]) -> list[InputFile]:
+        """The files in the order in which they are planned. Of rotated ones the oldest is last by name."""
+        moved = [file for file in reversed(files) if self._may_have_moved(file)]
+        return [*moved, *(file for file in files if not self._may_have_moved(file))]
+
+    def _may_have_moved(self, file: InputFile) -> bool:
+        own = identity_of(self._context.facts_of(file.partition) or {})
+        return own != file.identity and file.identity in self._read
+
+    def position_of(self, file: InputFile) -> int | None:
+        """How far a file was read under another name, which it no longer has; None: it was not."""
+        return max(self._positions(file), default=None) if self._may_have_moved(file) else None
+
+    def _positions(self, file: InputFile) -> Iterator[int]:
+        for name, position, facts in self._read.get(file.identity, ()):
+            is_moved = name != file.name and self._now.get(name) != file.identity
+            is_read = is_moved and isinstance(position, int) and position <= file.size
+            if is_read and is_same_file(self._at(file.name), facts):
+                yield position
+
+    def has_left(self, file: InputFile) -> bool:
+        """Whether the file that had this name before is read under another one."""
+        facts = self._context.facts_of(file.partition) or {}
+        before = identity_of(facts)
+        names = [name for name, identity in self._now.items() if identity == before and name != file.name]
+        return before != file.identity and any(is_same_file(self._at(name), facts) for name in names)
+
+
+def renamed_to(name: str, facts: Mapping[str, Any]) -> Path | None:
+    """The file that had a name, under its new name in the same folder; None: it is not there, or cannot be found."""
+    identity = identity_of(facts)
+    if identity is None:
+        return None
+    try:
+        with os.scandir(Path(name).parent) as entries:
+            inodes = [entry.path for entry in entries if entry.inode() == identity[1] and entry.path != name]
+        found = [path for path in inodes if _identity(path) == identity and is_same_file(path, facts)]
+    except (OSError, ConnectError):
+        return None
+    return Path(found[0]) if found else None
+
+
+def _identity(path: str) -> Identity:
+    status = Path(path).lstat()
+    return status.st_dev, status.st_ino

@@ -1,0 +1,123 @@
+"""Rotated logs: what was read under another name is not read again, and nothing of it is missed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from airflow_kconnect.connect.connector.source import PlanContext
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.connect.run_warnings import Kind, kind_of
+from airflow_kconnect.connectors.file.source import FileStreamSourceConnector
+
+Lines = list[str]
+
+
+class Runs:
+    """Runs of a connector: each plan counts as carried out."""
+
+    def __init__(self, folder: Path, **props: str) -> None:
+        self._props = {"topic": "t", **{key.replace("_", "."): text for key, text in props.items()}}
+        self.folder = folder
+        self.notes: dict[str, Any] = {}
+        self._offsets: dict[str, Any] = {}
+        self._facts: dict[str, Any] = {}
+
+    def run(self) -> Lines:
+        """The lines that the run reads."""
+        connector, lines = FileStreamSourceConnector(self._props), []
+        plan = connector.plan(
+            PlanContext(self._offsets, self._facts, None, 1, lambda: 1, lambda: pytest.fail("no Spark is needed"))
+        )
+        self.notes = plan.notes
+        for split in plan.splits:
+            data = Path(split.source_partition["filename"]).read_bytes()[int(split.start) : int(split.end)]
+            lines += data.decode().splitlines()
+            identity = partition_identity(split.source_partition)
+            self._offsets[identity] = connector.offset(split, split.end)
+            self._facts[identity] = connector.facts(split)
+        return lines
+
+    def write(self, text: str, name: str = "app.log") -> None:
+        with (self.folder / name).open("a") as file:
+            file.write(text)
+
+    def rotate(self) -> None:
+        """As logrotate does: app.log.1 becomes app.log.2, app.log becomes app.log.1, and there is a new app.log."""
+        for number in range(3, -1, -1):
+            old = self.folder / ("app.log" + (f".{number}" if number else ""))
+            if old.exists():
+                old.rename(self.folder / f"app.log.{number + 1}")
+        (self.folder / "app.log").touch()
+
+
+@pytest.fixture
+def all_logs(tmp_path: Path) -> Runs:
+    return Runs(tmp_path, files=f"{tmp_path}/app.log*")
+
+
+def test_renamed_file_is_continued_and_the_new_one_is_read_from_its_beginning(all_logs: Runs) -> None:
+    all_logs.write("a\nb\n")
+    first = all_logs.run()
+    all_logs.write("c\n")
+    all_logs.rotate()
+    all_logs.write("d\ne\nf\ng\n")
+    assert (first, sorted(all_logs.run()), all_logs.run()) == (["a", "b"], ["c", "d", "e", "f", "g"], [])
+
+
+def test_several_rotations_between_runs_with_lines_or_without(tmp_path: Path) -> None:
+    """The oldest files are removed, and leave their names to others."""
+    logs = Runs(tmp_path, files=f"{tmp_path}/app.log*", on_replaced="restart")
+    written, read = [], []
+    for turn in range(24):
+        for _ in range(turn % 3):
+            logs.rotate()
+        if turn % 4:
+            written.append(f"line {turn}")
+            logs.write(f"line {turn}\n")
+        read += logs.run()
+    assert sorted(read) == sorted(written)
+
+
+def test_new_file_with_a_reused_inode_is_not_taken_for_a_renamed_one(all_logs: Runs) -> None:
+    all_logs.write("a\nb\n")
+    all_logs.run()
+    (all_logs.folder / "app.log").rename(all_logs.folder / "app.log.1")
+    (all_logs.folder / "app.log.1").write_text("c\nd\n")
+    assert all_logs.run() == ["c", "d"]
+
+
+def test_second_name_of_a_file_is_a_file_of_its_own(all_logs: Runs) -> None:
+    all_logs.write("a\n")
+    all_logs.run()
+    os.link(all_logs.folder / "app.log", all_logs.folder / "app.log.copy")
+    assert all_logs.run() == ["a"]
+
+
+def test_replaced_file_that_is_nowhere_else_is_an_error(all_logs: Runs) -> None:
+    all_logs.write("a\nb\n")
+    all_logs.run()
+    (all_logs.folder / "app.log").write_text("c\n")
+    with pytest.raises(DataError, match="it was truncated or replaced"):
+        all_logs.run()
+
+
+@pytest.mark.parametrize(("late", "kinds"), [("c\n", [Kind.LOST]), ("", [])], ids=["unread lines", "none"])
+def test_single_file_that_was_rotated_is_found_in_its_folder(
+    tmp_path: Path, late: str, kinds: list[Kind], all_logs: Runs
+) -> None:
+    runs: Callable[..., Runs] = lambda policy: Runs(tmp_path, file=f"{tmp_path}/app.log", on_replaced=policy)  # noqa: E731
+    strict, lenient = runs("fail"), runs("restart")
+    all_logs.write("a\nb\n")
+    assert strict.run() == lenient.run() == ["a", "b"]
+    all_logs.write(late)
+    all_logs.rotate()
+    all_logs.write("d\n")
+    with pytest.raises(DataError, match=r"replaced; it is \S+/app\.log\.1 now\. Set `on\.replaced=restart`"):
+        strict.run()
+    assert (lenient.run(), [kind_of(warning) for warning in lenient.notes.get("warnings", [])]) == (["d"], kinds)
