@@ -22,6 +22,7 @@ from airflow_kconnect.converters.base import (
 )
 from airflow_kconnect.converters.json.batches import parser_of
 from airflow_kconnect.converters.json.envelopes import KnownEnvelopes
+from airflow_kconnect.converters.json.numbers import leniently
 from airflow_kconnect.converters.json.schemas import from_json_schema, schema_text
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
 
@@ -144,7 +145,7 @@ def _schema_of(content: str | None) -> ConnectSchema | None:
     if not content:
         return None
     try:
-        schema = from_json_schema(json.loads(content))
+        schema = from_json_schema(leniently(json.loads, content))
     except (ValueError, DataError, RecursionError) as error:
         raise invalid("schema.content", content, f"Unable to parse the schema: {error}") from error
     if schema is None:

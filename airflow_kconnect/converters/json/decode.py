@@ -12,11 +12,14 @@ from pyspark.sql import functions as F
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
 from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED, KnownEnvelopes, Pattern
+from airflow_kconnect.converters.json.numbers import has_integers, parsed_json
 from airflow_kconnect.converters.json.read import (
     MALFORMED,
+    NOT_JSON,
     list_of,
     of_strings,
     parse,
+    parse_again,
     parse_strings,
     read_problem,
     read_struct,
@@ -31,15 +34,16 @@ from airflow_kconnect.converters.types import spark_type
 def decode_plain(raw: Column, shapes: Sequence[Shape], let: Let) -> Decoded:
     """Decode messages without envelopes: all are schemaless; JSON null and empty messages are null."""
     [text] = let({"text": raw.cast("string")})
-    [value] = let({"parsed": F.when(F.is_valid_utf8(text), F.try_parse_json(with_doubles(text)))})
+    [value] = let({"parsed": F.when(F.is_valid_utf8(text), parsed_json(with_doubles(text)))})
     malformed = raw.isNotNull() & value.isNull() & (F.trim(text) != "")
-    return _only(F.when(~F.is_variant_null(value), value), SCHEMALESS, shapes, F.when(malformed, MALFORMED))
+    return _only(F.when(~F.is_variant_null(value), value), SCHEMALESS, shapes, F.when(malformed, NOT_JSON))
 
 
 def decode_bare(raw: Column, shape: Shape, shapes: Sequence[Shape], rules: Rules, let: Let) -> Decoded:
     """Decode messages that are payloads of a known schema (`schema.content`)."""
     text = F.when(F.trim(raw.cast("string")) == "", F.lit(b"null")).otherwise(raw)
-    [parsed] = let({"parsed": parse(shape.schema, text)})
+    [first] = let({"first": parse(shape.schema, text)})
+    [parsed] = let({"parsed": parse_again(shape.schema, text, first)})
     problem = F.when(raw.isNotNull(), read_problem(shape.schema, parsed, rules))
     value = F.when(raw.isNotNull(), read_value(shape.schema, parsed, rules))
     return _only(value, shape, shapes, problem, present=raw.isNotNull())
@@ -90,7 +94,14 @@ def _parsed(shapes: Sequence[Shape], texts: Sequence[Column], let: Let) -> list[
             return parse_strings(schema, texts[index], lists[index])
         return parse(schema, texts[index])
 
-    return let({f"parsed_{index}": parsed(index, shape.schema) for index, shape in enumerate(shapes)})
+    columns = let({f"parsed_{index}": parsed(index, shape.schema) for index, shape in enumerate(shapes)})
+    again = {
+        n: parse_again(shape.schema, texts[n], columns[n])
+        for n, shape in enumerate(shapes)
+        if has_integers(shape.schema)
+    }
+    whole = dict(zip(again, let({f"whole_{n}": column for n, column in again.items()}), strict=True))
+    return [whole.get(n, column) for n, column in enumerate(columns)]
 
 
 def _read(shape: Shape, parsed: Column, hint: Column | None, rules: Rules) -> tuple[Column, Column]:
@@ -145,11 +156,11 @@ def _known(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: R
 def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules: Rules) -> Iterator[Case]:
     """All other messages; only these are parsed as a whole, and their schemas compared in canonical form."""
     text = raw.cast("string")
-    message = F.try_parse_json(text)
+    message = parsed_json(text)
     members = F.json_object_keys(F.to_json(message))
     is_envelope = F.coalesce(members == F.array(F.lit("payload"), F.lit("schema")), F.lit(False))
     yield Case(F.trim(text) == "", problem=ENVELOPE_REQUIRED)
-    yield Case(message.isNull() | ~F.is_valid_utf8(text), problem=MALFORMED)
+    yield Case(message.isNull() | ~F.is_valid_utf8(text), problem=NOT_JSON)
     yield Case(~is_envelope, problem=ENVELOPE_REQUIRED)
     schema = F.to_json(_member(message, "schema"))
     for tag, shape in enumerate(shapes):
@@ -162,7 +173,7 @@ def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules:
 
 def _payload(raw: Column, case: Column, cases: Sequence[Case], tag: int) -> Column:
     """BINARY text of the payload in messages of one shape; null for all others."""
-    parsed = F.to_json(_member(F.try_parse_json(raw.cast("string")), "payload")).cast("binary")
+    parsed = F.to_json(_member(parsed_json(raw.cast("string")), "payload")).cast("binary")
     of_shape = [
         (index, candidate.pattern)
         for index, candidate in enumerate(cases)

@@ -11,6 +11,7 @@ from typing import Any
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.converters.json.numbers import leniently
 from airflow_kconnect.converters.json.schemas import from_json_schema, schema_text, to_json_schema
 
 ENVELOPE_REQUIRED = (
@@ -114,13 +115,18 @@ def split_envelope(message: bytes) -> tuple[Pattern, Any] | None:
     """The bytes around the payload of an envelope, and the JSON of its schema; None if it is not an envelope."""
     try:
         text = message.decode()
-        members = {name: (value, start, end) for name, value, start, end in _members(text)}
+        # Whatever the numbers look like, the members are at the same index.
+        members = leniently(_by_name, text)
     except (ValueError, RecursionError):
         return None
     if members.keys() != _MEMBERS:
         return None
     _, start, end = members["payload"]
     return Pattern(text[:start].encode(), text[end:].encode()), members["schema"][0]
+
+
+def _by_name(text: str) -> dict[str, tuple[Any, int, int]]:
+    return {name: (value, start, end) for name, value, start, end in _members(text)}
 
 
 def _members(text: str) -> Iterator[tuple[str, Any, int, int]]:
@@ -146,5 +152,5 @@ def _skip(text: str, at: int) -> int:
 def _expect(text: str, at: int, char: str) -> int:
     at = _skip(text, at)
     if text[at : at + 1] != char:
-        raise ValueError(f"expected {char} at {at}")
+        raise json.JSONDecodeError(f"expected {char}", text, at)
     return at + 1

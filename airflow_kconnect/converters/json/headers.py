@@ -11,14 +11,15 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, NoReturn
 
-from airflow_kconnect.connect.data import ConnectSchema, SchemaType, Shape
+from airflow_kconnect.connect.data import TIME, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.floats import float_text
 from airflow_kconnect.converters.json.converter import JsonConverter
 from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED
+from airflow_kconnect.converters.json.numbers import leniently
 from airflow_kconnect.converters.json.schemas import from_json_schema, to_json_schema
-from airflow_kconnect.converters.json.values import from_json_value, to_json_value
+from airflow_kconnect.converters.json.values import DAY_MS, NO_TIME, from_json_value, to_json_value
 from airflow_kconnect.converters.types import logical_name
 
 _PYTHON = {
@@ -108,6 +109,8 @@ class JsonHeaders:
 
 def _checked(schema: ConnectSchema, value: Any) -> Any:
     """:raises DataError: it has another type: nested lists can, as all of them share one list's schema."""
+    if logical_name(schema) == TIME and not 0 <= value < DAY_MS:
+        raise DataError(NO_TIME)
     expected = None if logical_name(schema) else _PYTHON.get(schema.type)
     if expected is not None and type(value) is not expected:
         raise DataError(f"Invalid type for {schema.type.name}: {type(value).__name__}")
@@ -117,11 +120,11 @@ def _checked(schema: ConnectSchema, value: Any) -> Any:
 def _parsed(raw: bytes) -> Any:
     try:
         text = raw.decode()
-        return json.loads(text, parse_constant=_refuse, parse_float=_float) if text.strip() else None
+        return leniently(_loads, text) if text.strip() else None
     except (ValueError, RecursionError) as error:
-        from airflow_kconnect.converters.json.read import MALFORMED
+        from airflow_kconnect.converters.json.read import NOT_JSON
 
-        raise DataError(MALFORMED) from error
+        raise DataError(NOT_JSON) from error
 
 
 def _float(text: str) -> float:
@@ -131,6 +134,9 @@ def _float(text: str) -> float:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
+
+
+_loads = partial(json.loads, parse_constant=_refuse, parse_float=_float)
 
 
 def _plain_json(value: Any, *, decimals: bool) -> Any:

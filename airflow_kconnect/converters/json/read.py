@@ -11,12 +11,17 @@ from pyspark.sql import types as spark
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.converters.decimals import decimal_of_bytes
+from airflow_kconnect.converters.json.numbers import has_integers, parsed_json, with_whole_numbers
 from airflow_kconnect.converters.json.rules import Rules, first_of, first_problem
 from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE, string_keys, to_json_value
-from airflow_kconnect.converters.types import decimal_scale, logical_name, primitive_type, spark_type
+from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name, primitive_type, spark_type
 
 MALFORMED = "Converting byte[] to Kafka Connect data failed due to serialization error: "
 _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "corrupt", "allowNumericLeadingZeros": "true"}
+NOT_JSON = f"{MALFORMED}it is not JSON in UTF-8"
+_MISFIT = f"{MALFORMED}it does not fit its schema"
+# A plan has an expression for each field that an error may name.
+_NAMED_MAX = 300
 # Beyond this Spark's microseconds overflow.
 _LAST_MS = (2**63 - 1) // 1000
 _FLOATS = (SchemaType.FLOAT32, SchemaType.FLOAT64)
@@ -30,12 +35,27 @@ def parse(schema: ConnectSchema | None, text: Column) -> Column:
 
     The list around the payload makes anything that is more than one JSON value malformed.
     """
-    payload = spark.StructField("payload", spark.ArrayType(_wire_type(schema)))
-    wrapper = spark.StructType([payload, spark.StructField("corrupt", spark.StringType())])
-    document = _document(b'{"payload":[', text, b"]}")
+    document = _wrapped(text)
     if schema is None:
         document = with_doubles(document)
-    return F.from_json(document, wrapper, _OPTIONS)
+    return F.from_json(document, _wrapper(schema), _OPTIONS)
+
+
+def parse_again(schema: ConnectSchema | None, text: Column, parsed: Column) -> Column:
+    """What `parse` returned, or if that did not fit the schema: the same with 1.0 and 1e2 as the integers they are."""
+    if not has_integers(schema):
+        return parsed
+    again = F.from_json(with_whole_numbers(_wrapped(text)), _wrapper(schema), _OPTIONS)
+    return F.when(parsed["corrupt"].isNotNull(), F.coalesce(again, parsed)).otherwise(parsed)
+
+
+def _wrapped(text: Column) -> Column:
+    return _document(b'{"payload":[', text, b"]}")
+
+
+def _wrapper(schema: ConnectSchema | None) -> spark.StructType:
+    payload = spark.StructField("payload", spark.ArrayType(_wire_type(schema)))
+    return spark.StructType([payload, spark.StructField("corrupt", spark.StringType())])
 
 
 def with_doubles(text: Column) -> Column:
@@ -62,7 +82,7 @@ def _document(before: bytes, text: Column, after: bytes) -> Column:
 
 def list_of(text: Column) -> Column:
     """The text as the only member of a VARIANT array: the first step of `parse_strings`."""
-    return F.try_parse_json(_list_document(text))
+    return parsed_json(_list_document(text))
 
 
 def parse_strings(schema: ConnectSchema, text: Column, list_: Column) -> Column:
@@ -118,12 +138,25 @@ def read_value(schema: ConnectSchema | None, parsed: Column, rules: Rules) -> Co
 def read_problem(schema: ConnectSchema | None, parsed: Column, rules: Rules) -> Column:
     """Why a parsed payload is not data of the schema; null if it is, or if there is none."""
     size = F.coalesce(F.size(parsed["payload"]), F.lit(0))
-    malformed = F.when(parsed["corrupt"].isNotNull() | (size != 1), MALFORMED)
     value = F.get(parsed["payload"], F.lit(0))
+    malformed = F.when(parsed["corrupt"].isNotNull() | (size != 1), _malformed(schema, parsed["corrupt"], value))
     inner = None
     if schema is not None:
         inner = first_problem(schema, value, lambda of, item: _problem(of, item, rules))
     return F.when(parsed.isNotNull(), malformed if inner is None else F.coalesce(malformed, inner))
+
+
+def _malformed(schema: ConnectSchema | None, corrupt: Column, value: Column) -> Column:
+    """What is wrong with a text that was not read, or not all of it: what Spark could read is there."""
+    text = F.lit(_MISFIT)
+    if schema is not None and schema.type is SchemaType.STRUCT and 0 < len(schema.fields) <= _NAMED_MAX:
+        members = F.get(F.from_json(corrupt, "payload array<map<string,string>>", _OPTIONS)["payload"], F.lit(0))
+        unread = [
+            F.when(value.getField(f.name).isNull() & members[f.name].isNotNull(), F.lit(f.name)) for f in schema.fields
+        ]
+        names = F.array_join(F.array(*unread), ", ")
+        text = F.when(names != "", F.concat(text, F.lit(", see "), names)).otherwise(text)
+    return F.when(parsed_json(corrupt).isNotNull(), text).otherwise(NOT_JSON)
 
 
 def or_default(schema: ConnectSchema, column: Column, rules: Rules) -> Column:
@@ -201,7 +234,10 @@ def _map_of_pairs(schema: ConnectSchema, pairs: Column, rules: Rules) -> Column:
 def _parse_pair(schema: ConnectSchema, pair: Column) -> list[tuple[ConnectSchema | None, Column]]:
     """Key and value of a map with non-string keys are parsed separately, as texts."""
     parts = ((schema.key_schema, 0), (schema.value_schema, 1))
-    return [(of, parse(of, F.to_json(F.get(pair, F.lit(at))).cast("binary"))) for of, at in parts]
+    texts = [(of, F.to_json(F.get(pair, F.lit(at)))) for of, at in parts]
+    return [
+        (of, parse(of, (with_whole_numbers(text) if has_integers(of) else text).cast("binary"))) for of, text in texts
+    ]
 
 
 def _decimal(schema: ConnectSchema, value: Column) -> Column:
@@ -214,6 +250,19 @@ def _decimal(schema: ConnectSchema, value: Column) -> Column:
     exact = number.cast("double") == F.try_variant_get(value, "$", "double")
     is_number = kind.rlike("^(BIGINT|DECIMAL|DOUBLE)")
     return F.when(kind == "STRING", decimal_of_bytes(unscaled, scale)).when(is_number & exact, number)
+
+
+def _wrong_decimal(schema: ConnectSchema, value: Column) -> Column:
+    kind, text = F.schema_of_variant(value), F.try_variant_get(value, "$", "string")
+    digits = f"Decimal has more than {MAX_PRECISION} digits"
+    too_exact = f"Decimal has more than {MAX_PRECISION} digits, or more of them after the point than its scale"
+    is_number = kind.rlike("^(BIGINT|DECIMAL|DOUBLE)")
+    is_text = (kind == "STRING") & text.rlike(_BASE64) & (F.trim(text) != "")
+    return (
+        F.when(is_number, f"{too_exact} of {decimal_scale(schema)}")
+        .when(is_text, digits)
+        .otherwise("Invalid bytes for Decimal field")
+    )
 
 
 def _differs(schema: ConnectSchema, rules: Rules) -> bool:
@@ -234,7 +283,7 @@ def _problem(schema: ConnectSchema, value: Column, rules: Rules) -> Column | Non
     match logical_name(schema):
         case name if name == DECIMAL and not rules.in_batch:
             is_null = is_null | F.is_variant_null(value)
-            wrong = F.when(~is_null & _decimal(schema, value).isNull(), "Invalid bytes for Decimal field")
+            wrong = F.when(~is_null & _decimal(schema, value).isNull(), _wrong_decimal(schema, value))
         case name if name == TIME:
             wrong = F.when(~value.between(0, DAY_MS - 1), TIME_RANGE)
         case name if name == TIMESTAMP:

@@ -35,15 +35,22 @@ class Rules:
         return schema.optional or self.replaces_null(schema)
 
 
-def first_problem(schema: ConnectSchema, column: Column, check: Check) -> Column | None:
-    """Text of the first problem in the values of a column and in what they contain; None if there can be none."""
-    problems = [text for text in (check(schema, column), *_inner_problems(schema, column, check)) if text is not None]
+def first_problem(schema: ConnectSchema, column: Column, check: Check, path: str = "") -> Column | None:
+    """Text of the first problem in the values of a column and in what they contain; None if there can be none.
+
+    :param path: names of the fields that lead to the column, which the text ends with.
+    """
+    own = check(schema, column)
+    if own is not None and path:
+        own = F.concat(own, F.lit(f": {path}"))
+    problems = [text for text in (own, *_inner_problems(schema, column, check, path)) if text is not None]
     return F.coalesce(*problems) if problems else None
 
 
-def _inner_problems(schema: ConnectSchema, column: Column, check: Check) -> Iterator[Column | None]:
+def _inner_problems(schema: ConnectSchema, column: Column, check: Check, path: str) -> Iterator[Column | None]:
     for member in schema.fields:
-        problem = first_problem(member.schema, column.getField(member.name), check)
+        inside = f"{path}.{member.name}" if path else member.name
+        problem = first_problem(member.schema, column.getField(member.name), check, inside)
         yield None if problem is None else F.when(column.isNotNull(), problem)
     items = schema.value_schema
     # Maps with non-string keys are not maps yet when they are read: their owner checks them.
@@ -53,7 +60,7 @@ def _inner_problems(schema: ConnectSchema, column: Column, check: Check) -> Iter
 
     def inner(item: Column) -> Column:
         # The result of a single call is kept: a second one per level would mean 2^16 of them for 16 nested arrays.
-        item_problems.append(first_problem(items, item, check))
+        item_problems.append(first_problem(items, item, check, path))
         return F.lit(None).cast("string") if item_problems[0] is None else item_problems[0]
 
     problems = first_of(F.transform(F.map_values(column) if schema.type is SchemaType.MAP else column, inner))

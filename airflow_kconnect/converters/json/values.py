@@ -21,6 +21,7 @@ NUMERIC = "NUMERIC"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY_MS = 86_400_000
 _BITS = {SchemaType.INT8: 8, SchemaType.INT16: 16, SchemaType.INT32: 32, SchemaType.INT64: 64}
+NO_TIME = "Kafka Connect Time type should not have any date fields set to non-zero values"
 TIME_RANGE = f"Time values must use number of milliseconds greater than 0 and less than {DAY_MS}"
 
 
@@ -156,6 +157,8 @@ def _wrapped(number: int, bits: int) -> int:
 def _logical_from_json(schema: ConnectSchema, name: str, node: Any) -> Any:
     if name == DECIMAL:
         return _decimal_from_json(node, decimal_scale(schema))
+    if type(node) is float and node.is_integer():
+        node = int(node)
     if type(node) is not int:
         raise TypeError(f"{schema.type.name} is not an integer")
     if name == DATE:

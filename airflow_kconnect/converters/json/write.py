@@ -5,11 +5,11 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from airflow_kconnect.connect.data import DATE, DECIMAL, TIMESTAMP, ConnectSchema, SchemaType
+from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.converters.decimals import decimal_bytes
 from airflow_kconnect.converters.json.read import or_default
 from airflow_kconnect.converters.json.rules import Rules, first_problem
-from airflow_kconnect.converters.json.values import NUMERIC, string_keys
+from airflow_kconnect.converters.json.values import DAY_MS, NO_TIME, NUMERIC, string_keys
 from airflow_kconnect.converters.types import is_misnamed, logical_name
 
 _REST = 2**31 - 1
@@ -45,9 +45,12 @@ def write_problem(schema: ConnectSchema, column: Column, rules: Rules) -> Column
 
     def check(of: ConnectSchema, value: Column) -> Column | None:
         missing = None if rules.allows_null(of) else F.when(value.isNull(), REQUIRED)
-        if not is_misnamed(of):
+        if is_misnamed(of):
+            wrong = F.when(value.isNotNull(), f"Invalid type for {of.name}: {of.type.name}")
+        elif logical_name(of) == TIME:
+            wrong = F.when(~value.between(0, DAY_MS - 1), NO_TIME)
+        else:
             return missing
-        wrong = F.when(value.isNotNull(), f"Invalid type for {of.name}: {of.type.name}")
         return wrong if missing is None else F.coalesce(missing, wrong)
 
     return first_problem(schema, column, check)

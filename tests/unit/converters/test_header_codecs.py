@@ -291,6 +291,19 @@ class TestJson:
         with pytest.raises(DataError, match="serialization error"):
             PLAIN_JSON.decode(raw)
 
+    def test_numbers_may_begin_with_zeros(self) -> None:
+        assert PLAIN_JSON.decode(b'{"a":[-007,00.5,"08"]}') == (None, {"a": [-7, 0.5, "08"]})
+        assert JSON.decode(enveloped('{"type":"int32","version":01}', "007"))[1] == 7
+
+    def test_a_whole_number_may_have_a_fraction_for_a_date_too(self) -> None:
+        date_schema = '{"type":"int32","name":"org.apache.kafka.connect.data.Date","version":1}'
+        assert JSON.decode(enveloped(date_schema, "1.0"))[1] == date(1970, 1, 2)
+
+    def test_a_time_of_a_day_and_more_is_not_written(self) -> None:
+        schema, value = SIMPLE.decode(b"25:00:00.000Z")
+        with pytest.raises(DataError, match="Kafka Connect Time type should not have any date fields"):
+            JSON.encode(schema, value)
+
     def test_read_with_a_configured_schema(self) -> None:
         assert codec("Json", schema_content='{"type":"int64"}').decode(b"5") == (INT64_SCHEMA, 5)
 
