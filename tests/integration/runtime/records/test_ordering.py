@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from airflow_kconnect.runtime.sink import plan as sink_plan
-from tests.integration.runtime.conftest import NumberedFile, Run
+from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.integration.runtime.test_directory_pipeline import JSON, SCHEMALESS
 from tests.support import unique
 from tests.support.kafka import read_all
@@ -121,7 +121,9 @@ def test_a_sink_writes_each_partition_in_its_order(
     topics = [topic(PARTITIONS, prefix="left"), topic(PARTITIONS, prefix="right")]
     expected = _fill(bootstrap, topics, encode)
     config = {"name": unique("sink"), "connector.class": "DirectorySink", "directory": str(tmp_path / "out")}
-    report = run_here({**config, "topics": ",".join(topics), "flush.size": "3000", **converter, **SINK_CHAIN})
+    report = run_here(
+        {**config, "key.converter": STRING, "topics": ",".join(topics), "flush.size": "3000", **converter, **SINK_CHAIN}
+    )
     assert report.records == {"read": RECORDS, "written": RECORDS, "filtered": 0, "dead_lettered": 0}
     assert report.splits > len(expected)
     for (name, partition), lines in expected.items():
