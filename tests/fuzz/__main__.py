@@ -25,6 +25,9 @@ def main() -> int:
     parser.add_argument("--configurations", type=int, default=100)
     parser.add_argument("--records", type=int, default=100, help="per configuration")
     parser.add_argument("--first", type=int, default=0, help="number of the first configuration")
+    parser.add_argument(
+        "--odd", action="store_true", help="with numbers, defaults and headers as people rarely write them"
+    )
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this time")
     parser.add_argument("--show", type=int, default=10, help="how many kinds of differences to shrink and print")
     parser.add_argument("--replay", type=Path, help="a file with one case as it was printed; nothing random then")
@@ -48,7 +51,7 @@ def _run(kafka: KafkaConnect, arguments: argparse.Namespace) -> int:
     for number in range(arguments.first, arguments.first + arguments.configurations):
         if time.monotonic() - start > arguments.seconds:
             break
-        case = a_case(f"{arguments.seed}/{number}", arguments.records)
+        case = a_case(f"{arguments.seed}/{number}", arguments.records, odd=arguments.odd)
         answers = kafka.answers(case.config, case.records), ours(case.config, case.records)
         refused = isinstance(answers[0], dict)
         counts |= {"configurations": counts["configurations"] + 1}

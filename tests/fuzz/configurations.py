@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from tests.fuzz.oddities import odd_header, odd_schema, odd_text
 from tests.fuzz.values import FIELDS, a_header, a_json, a_payload, a_schema
 
 JSON = "org.apache.kafka.connect.json.JsonConverter"
@@ -41,13 +42,20 @@ class Case:
     records: list[Record] = field(default_factory=list)
 
 
-def a_case(seed: str, records: int) -> Case:
-    """The random case of a seed."""
-    rng = Random(seed)
+def a_case(seed: str, records: int, *, odd: bool = False) -> Case:
+    """The random case of a seed.
+
+    :param odd: with oddities, see `oddities.py`. A seed gives another case then.
+    """
+    rng = _Odd(f"odd {seed}") if odd else Random(seed)
     config = _converters(rng)
     _chain(rng, config)
     sources = {part: _source(rng, config, part) for part in ("key", "value")}
     return Case(seed, config, [_record(rng, sources, config) for _ in range(records)])
+
+
+class _Odd(Random):
+    """Whose cases have oddities."""
 
 
 def _converters(rng: Random) -> Config:
@@ -91,13 +99,22 @@ def _source(rng: Random, config: Config, part: str) -> Callable[[], str | None]:
     if class_ == STRING:
         return lambda: a_header(rng)
     if config.get(f"{name}.schemas.enable") == "false":
-        return lambda: a_json(rng) if rng.random() < 0.99 else '{"a":'
-    schemas: list[Any] = [a_schema(rng) for _ in range(rng.randint(1, 2))] + [None] * (rng.random() < 0.2)
+        return lambda: _odd(rng, a_json(rng) if rng.random() < 0.99 else '{"a":')
+    schemas: list[Any] = [_schema(rng, 3) for _ in range(rng.randint(1, 2))] + [None] * (rng.random() < 0.2)
     return lambda: _envelope(rng, rng.choice(schemas))
 
 
+def _schema(rng: Random, depth: int) -> Any:
+    schema = a_schema(rng, depth)
+    return odd_schema(rng, schema) if isinstance(rng, _Odd) else schema
+
+
+def _odd(rng: Random, text: str) -> str:
+    return odd_text(rng, text) if isinstance(rng, _Odd) else text
+
+
 def _envelope(rng: Random, schema: Any) -> str:
-    payload = a_json(rng) if schema is None else a_payload(rng, schema)
+    payload = _odd(rng, a_json(rng) if schema is None else a_payload(rng, schema))
     if rng.random() < 0.01:
         return payload
     return f'{{"schema":{json.dumps(schema, ensure_ascii=False)},"payload":{payload}}}'
@@ -122,10 +139,10 @@ def _header(rng: Random, config: Config) -> str | None:
     if rng.random() < 0.05:
         return None
     if config["header.converter"] != JSON:
-        return a_header(rng)
+        return odd_header(rng) if isinstance(rng, _Odd) and rng.random() < 0.5 else a_header(rng)
     if config.get("header.converter.schemas.enable") == "false":
-        return a_json(rng, 2)
-    return _envelope(rng, None if rng.random() < 0.3 else a_schema(rng, 1))
+        return _odd(rng, a_json(rng, 2))
+    return _envelope(rng, None if rng.random() < 0.3 else _schema(rng, 1))
 
 
 def _chain(rng: Random, config: Config) -> None:

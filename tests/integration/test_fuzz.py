@@ -106,6 +106,13 @@ def test_records_and_configurations(spark: SparkSession, kafka: KafkaConnect) ->
     assert not [difference.text() for difference in found if family_of(difference) is None]
 
 
+@pytest.mark.exhaustive
+def test_records_as_people_rarely_write_them(spark: SparkSession, kafka: KafkaConnect) -> None:
+    cases = [a_case(f"ci/{number}", _RECORDS, odd=True) for number in range(_CONFIGURATIONS)]
+    found = [difference for case in cases for difference in differences(case, kafka)]
+    assert not [difference.text() for difference in found if family_of(difference) is None]
+
+
 def test_bytes_in_the_offset_topic(kafka: KafkaConnect) -> None:
     rng = Random("offsets")
     given = [(rng.choice(("files", "größe", "😀")), an_offset(rng), an_offset(rng)) for _ in range(5_000)]
