@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
+from importlib.metadata import version as installed_version
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from airflow_kconnect.connect.config.validators import invalid
@@ -24,7 +25,11 @@ CONVERTERS = "airflow_kconnect.converters"
 TRANSFORMS = "airflow_kconnect.transforms"
 PREDICATES = "airflow_kconnect.predicates"
 
+CONNECT_VERSION = "4.3.0"
+"""The version of Kafka Connect as whose API and classes this package behaves."""
+
 _OWN = "airflow_kconnect."
+_CONNECT = "org.apache.kafka.connect."
 
 # The suffixes that a simple name may leave out (PluginUtils.prunedName).
 _SUFFIXES = {
@@ -128,6 +133,19 @@ class PluginRegistry:
         names = (name for name, targets in self._groups.get(group, {}).items() if target in targets)
         return next(names, f"{plugin.__module__}.{plugin.__qualname__}")
 
+    def version(self, group: str, name: str) -> str | None:
+        """The version of a plugin: Connect's for a class of Connect, since that is what it behaves as, else its own.
+
+        :raises ConfigError: unknown, ambiguous or broken.
+        """
+        full_name = self.resolve(group, name, key=name)
+        if full_name.startswith(_CONNECT):
+            return CONNECT_VERSION
+        plugin = self._find(group, full_name, full_name)
+        if hasattr(plugin, "version"):
+            return str(plugin.version())
+        return installed_version("airflow-kconnect") if plugin.__module__.startswith(_OWN) else None
+
     def knows(self, group: str, name: str) -> bool:
         """Whether a plugin of this group has this name or alias, or several have."""
         return bool(self._candidates(group, name))
@@ -152,7 +170,7 @@ class PluginRegistry:
     def _info(self, group: str, name: str) -> PluginInfo:
         try:
             plugin = self._find(group, name, name)
-            version = plugin.version() if hasattr(plugin, "version") else None
+            version = self.version(group, name)
         except Exception as error:
             text = error.errors[name][0] if isinstance(error, ConfigError) else in_one_line(error)
             return PluginInfo(name, error=text)

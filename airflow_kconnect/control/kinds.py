@@ -1,4 +1,4 @@
-"""What the class of a configuration is, of this package or in Java: `source` or `sink`, and in which version."""
+"""What the class of a configuration is, of this package or in Java: its name, `source` or `sink`, its version."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ _KEYS = (CONNECTOR_CLASS, HOSTED, VERSION, COORDINATES)
 class _Class(NamedTuple):
     kind: str
     version: str | None
+    name: str
 
 
 def kind(config: Mapping[str, str], worker: WorkerConfig) -> str:
@@ -36,6 +37,11 @@ def kind(config: Mapping[str, str], worker: WorkerConfig) -> str:
 def version(config: Mapping[str, str], worker: WorkerConfig) -> str | None:
     """The version of the class; None if it is not known."""
     return _class(config, worker).version
+
+
+def full_name(config: Mapping[str, str], worker: WorkerConfig) -> str:
+    """The full name of the class; what the configuration says if the class is not known."""
+    return _class(config, worker).name
 
 
 def _class(config: Mapping[str, str], worker: WorkerConfig) -> _Class:
@@ -59,12 +65,13 @@ class _Worker:
 
 @lru_cache(maxsize=1000)
 def _found(keys: tuple[tuple[str, str], ...], of: _Worker, moment: int) -> _Class:
-    props = dict(keys)
+    props, registry = dict(keys), plugins.registry()
+    name = props.get(CONNECTOR_CLASS, "")
     try:
         if looks_hosted(props):
             java = hosted_class(props, of.worker)
-            return _Class(UNKNOWN, None) if java is None else _Class(java.kind, java.version)
-        connector = plugins.registry().connector(props.get(CONNECTOR_CLASS, ""))
-        return _Class(connector.kind, connector.version())
+            return _Class(UNKNOWN, None, name) if java is None else _Class(java.kind, java.version, java.name)
+        full = registry.resolve(plugins.CONNECTORS, name, key=CONNECTOR_CLASS)
+        return _Class(registry.connector(full).kind, registry.version(plugins.CONNECTORS, full), full)
     except ConfigError:
-        return _Class(UNKNOWN, None)
+        return _Class(UNKNOWN, None, name)

@@ -38,11 +38,12 @@ def levels() -> dict[str, dict[str, Any]]:
 
 
 def set_level(name: str, level: str) -> list[str]:
-    """Set the level of a logger and of those below it; returns their names, sorted."""
+    """Set the level of a logger and of those below it; returns the names of those that had another, sorted."""
     below = [known for known, _ in _loggers() if known.startswith(f"{name}.") or name == _ROOT]
-    changed = sorted({name, *below})
+    wanted = _LEVELS[level.upper()]
+    changed = sorted(each for each in {name, *below} if _logger(each).level != wanted)
     for each in changed:
-        logging.getLogger(None if each == _ROOT else each).setLevel(_LEVELS[level.upper()])
+        _logger(each).setLevel(wanted)
         _modified_ms[each] = int(time.time() * 1000)
     return changed
 
@@ -57,6 +58,10 @@ def follow(name: str, level: str, written: tuple[int, int]) -> None:
     elif written[0] >= _STARTED_MS and written > _applied.get(name, (0, -1)):
         _applied[name] = written
         set_level(name, level)
+
+
+def _logger(name: str) -> logging.Logger:
+    return logging.getLogger(None if name == _ROOT else name)
 
 
 def _loggers() -> list[tuple[str, logging.Logger]]:

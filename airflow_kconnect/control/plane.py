@@ -9,7 +9,6 @@ from typing import Any
 
 from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control import answers, configurations, groups, kinds, resolving, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
@@ -157,7 +156,7 @@ class ControlPlane:
     def tasks(self, name: str) -> list[dict[str, Any]]:
         """Connect's list of `TaskInfo`. :raises NotFoundError: there is no such connector."""
         config = self._registered(name).texts
-        task_class = f"{config.get(CONNECTOR_CLASS, '').removesuffix('Connector')}Task"
+        task_class = f"{kinds.full_name(config, self.worker).removesuffix('Connector')}Task"
         return answers.task_infos(name, self._task_ids(name), shown.shown(config), task_class)
 
     def expanded(self, parts: set[str]) -> dict[str, Any]:
@@ -232,7 +231,6 @@ class ControlPlane:
         chosen = [each for each in affected if not only_failed or each["state"] == State.FAILED.value]
         for each in chosen:
             each["state"] = State.RESTARTING.value
-            each.pop("trace", None)
         if chosen and state.target_state is TargetState.STARTED:
             self._runs.start(name)
         return plan

@@ -9,7 +9,7 @@ from functools import reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, nullable
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.plugins import CONVERTERS, registry
@@ -121,7 +121,7 @@ class Converter(ABC):
 
     def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
         self.is_key = is_key
-        self.config_values = self.config().parse(config)
+        self.config_values = self.config().parse({"converter.type": "key" if is_key else "value", **config})
 
     @classmethod
     @abstractmethod
@@ -185,10 +185,9 @@ def converter_config() -> ConfigDef:
     return ConfigDef().define(
         "converter.type",
         Type.STRING,
-        None,
-        Importance.LOW,
-        "How this converter will be used.",
-        validator=nullable(ValidString.in_("key", "value", "header")),
+        importance=Importance.LOW,
+        documentation="How this converter will be used; runs set it.",
+        validator=ValidString.in_("key", "value", "header"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, Width
 from airflow_kconnect.connect.data import OPTIONAL_STRING_SCHEMA, Shape
 from airflow_kconnect.converters.base import Encoded
 from airflow_kconnect.converters.same_schema import OneShapeConverter
@@ -31,6 +31,8 @@ class StringConverter(OneShapeConverter):
                 Importance.HIGH,
                 "Character encoding of the text; only UTF-8 is supported.",
                 validator=ValidString.in_case_insensitive("UTF-8", "UTF8"),
+                width=Width.MEDIUM,
+                display_name="Encoding",
             )
         )
 

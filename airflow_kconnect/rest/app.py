@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.middleware.gzip import GZipMiddleware
 
 from airflow_kconnect import __version__
@@ -15,6 +15,8 @@ from airflow_kconnect.rest.connect_api import connectors, offsets, plugins, serv
 from airflow_kconnect.rest.errors import handle_errors
 from airflow_kconnect.rest.headers import HeadersOfBoundedSize
 from airflow_kconnect.rest.heads import HeadAsGet
+from airflow_kconnect.rest.negotiation import json_accepted
+from airflow_kconnect.rest.options import MethodsOfPaths
 from airflow_kconnect.rest.own_api import connectors as own_connectors
 from airflow_kconnect.rest.own_api import page, trying
 from airflow_kconnect.rest.paths import SegmentsDecodedAlone, SlashAtTheEnd
@@ -38,11 +40,14 @@ def create_app(plane: Callable[[], ControlPlane], access: AccessPolicy, dependen
         redirect_slashes=False,
     )
     app.state.plane, app.state.access = plane, access
-    for module in (server, connectors, states, offsets, plugins, own_connectors, trying, page):
+    for module in (server, connectors, states, offsets, plugins):
+        app.include_router(module.router, dependencies=[Depends(json_accepted)])
+    for module in (own_connectors, trying, page):
         app.include_router(module.router)
     handle_errors(app)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(HeadAsGet)
+    app.add_middleware(MethodsOfPaths)
     app.add_middleware(SlashAtTheEnd, kept=("/", "/ui/"))
     app.add_middleware(SegmentsDecodedAlone)
     app.add_middleware(HeadersOfBoundedSize)

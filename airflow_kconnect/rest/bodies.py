@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
+from airflow_kconnect.connect.config.validators import java_text
 from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.stores.target_states import TargetState
 
@@ -21,7 +22,7 @@ _STATES = {"RUNNING": TargetState.STARTED, "PAUSED": TargetState.PAUSED, "STOPPE
 
 M = TypeVar("M", bound=BaseModel)
 
-Texts = dict[str, str | int | float | bool]
+Texts = dict[str, str | int | float | bool | None]
 
 
 class CreateConnector(BaseModel):
@@ -36,7 +37,7 @@ class CreateConnector(BaseModel):
     @field_validator("name", mode="before")
     @classmethod
     def _trimmed(cls, name: Any) -> Any:
-        return "" if name is None else name.strip() if isinstance(name, str) else name
+        return "" if name is None else java_text(name).strip() if isinstance(name, str | int | float) else name
 
     @field_validator("initial_state")
     @classmethod
@@ -53,8 +54,8 @@ class CreateConnector(BaseModel):
 
 async def _json(request: Request) -> Any:
     """The parsed body; None if it is empty."""
-    kind = request.headers.get("content-type", "application/json").partition(";")[0].strip().lower()
-    if kind != "application/json" and not kind.endswith("+json"):
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in ("application/json", ""):
         raise RestError(415, "HTTP 415 Unsupported Media Type")
     try:
         body = await asyncio.wait_for(_read(request), _PATIENCE_S)
@@ -62,6 +63,8 @@ async def _json(request: Request) -> Any:
         raise RestError(408, f"The body was not complete after {_PATIENCE_S:.0f} s") from None
     if not body.strip():
         return None
+    if not kind:
+        raise RestError(415, "HTTP 415 Unsupported Media Type")
     try:
         return json.loads(body, parse_constant=_no_constant, object_pairs_hook=_distinct)
     except _DuplicateKeyError as error:
@@ -115,15 +118,15 @@ def validated(model: type[M], body: Any) -> M:
         raise RestError(400, _problems(error)) from None
 
 
-def config_request(body: Any, *, patch: bool = False) -> dict[str, Any]:
+def config_request(body: Any, *, nulls: bool = False) -> dict[str, Any]:
     """A body that is a configuration: a flat JSON object.
 
-    :param patch: null is allowed; it removes a key.
+    :param nulls: null is allowed: in a patch it removes a key, validation reports it.
     :raises RestError: 400 if it is something else.
     """
     if not isinstance(body, Mapping):
         raise RestError(400, f"A configuration is a JSON object, not {_kind(body)}")
-    refused = dict | list if patch else dict | list | None
+    refused = dict | list if nulls else dict | list | None
     wrong = sorted(key for key, value in body.items() if isinstance(value, refused))
     if wrong:
         raise RestError(400, f"Values of a configuration are texts; these keys have another: {', '.join(wrong)}")

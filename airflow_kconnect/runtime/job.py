@@ -226,6 +226,9 @@ def _run(
     connector = registry().connector(config.connector_class)(config.props)
     if spec.replay and isinstance(connector, SinkConnector):
         connector.replay(spec.replay)
+    if isinstance(connector, SinkConnector):
+        # In Connect a sink's tasks are the first to look at its target: what is wrong there is their failure.
+        statuses.running()
     connector.check()
     lazy = LazySession(f"kconnect {config.name}", session)
     if isinstance(connector, SourceConnector):
@@ -238,7 +241,6 @@ def _run(
         return report
     assert isinstance(connector, SinkConnector)
     sink = SinkRun(settings, connector, lazy, dead_letters=spec.replay_dead_letters)
-    statuses.running()
     report = sink.run()
     statuses.used(sink.topics_read)
     return report

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from airflow_kconnect import __version__
 from airflow_kconnect.connect.errors import OccupiedError
+from airflow_kconnect.connect.hosting.inspection import class_version
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.stores.status_topic.runs import RunStatuses
@@ -27,8 +27,9 @@ def run_statuses(spec: RunSpec, worker: WorkerConfig, name: str, hide: Callable[
 
     :param hide: replaces secrets in the texts of errors.
     """
+    version = class_version({key: str(text) for key, text in spec.config.items()}, worker)
     live = not (spec.dry_run or spec.replay or spec.replay_dead_letters)
-    statuses = (RunStatuses if live and name else _Silent)(worker, name, __version__, hide=hide)
+    statuses = (RunStatuses if live and name else _Silent)(worker, name, version, hide=hide)
     try:
         yield statuses
     except OccupiedError:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect import __version__
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, first_line
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
@@ -65,7 +64,7 @@ def failures_shown(
 def _statuses(name: str, worker: Mapping[str, Any], hide: Callable[[str], str] = str) -> Iterator[RunStatuses]:
     from airflow_kconnect.stores.status_topic.runs import RunStatuses
 
-    written = RunStatuses(WorkerConfig.from_props(worker), name, __version__, hide=hide)
+    written = RunStatuses(WorkerConfig.from_props(worker), name, None, hide=hide)
     try:
         yield written
     finally:

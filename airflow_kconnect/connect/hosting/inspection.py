@@ -29,6 +29,16 @@ def hosted_class(props: Mapping[str, str], worker: WorkerConfig) -> JavaPlugin |
     return found
 
 
+def class_version(props: Mapping[str, str], worker: WorkerConfig) -> str | None:
+    """The version of the class that a configuration runs, in Java or of this package; None if it is not known."""
+    try:
+        if (java := hosted_class(props, worker)) is not None:
+            return java.version
+        return plugins.registry().version(plugins.CONNECTORS, props.get(CONNECTOR_CLASS, ""))
+    except ConfigError:
+        return None
+
+
 def looks_hosted(props: Mapping[str, str]) -> bool:
     """Whether a Java class would run, if there is one: the configuration asks for it, or there is no connector of that
     name in this package.

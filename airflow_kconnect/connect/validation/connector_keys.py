@@ -46,10 +46,11 @@ CONVERTER_KINDS = ("key", "value", "header")
 
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 
+VERSION_TEXT = "Version, a range of versions such as `[4.0,5.0)`, or `latest`. One that is not installed is an error."
 _DOCS = {
     "name": "Name of the connector, unique in this installation.",
     "connector.class": "Class of the connector: full name, simple name, or simple name without `Connector`.",
-    "connector.plugin.version": "Version of the connector.",
+    "connector.plugin.version": VERSION_TEXT,
     "tasks.max": "Most parallel tasks of a Python source. Other connectors are divided into splits: see "
     "`kconnect.splits.max`.",
     "tasks.max.enforce": "Whether more tasks than `tasks.max` are an error. Deprecated in Connect (KIP-1004).",
@@ -85,7 +86,6 @@ _DOCS = {
     f"{', '.join(Kind)}, or `{ALL}`. Empty: none.",
 }
 
-INSTALLED_VERSION = "the installed version runs"
 _RETRIES = (
     "converters and transformations here never fail for a temporary reason. If Kafka or another system is unavailable, "
     "the run fails and Airflow retries the task"
@@ -149,7 +149,6 @@ class _Keys:
         documentation: str = "",
         recommender: Recommender | None = None,
     ) -> None:
-        reason = INSTALLED_VERSION if name.endswith(".plugin.version") else _WITHOUT_EFFECT.get(name, "")
         self._definition.define(
             name,
             type_,
@@ -162,7 +161,7 @@ class _Keys:
             width=width,
             display_name=title,
             recommender=recommender,
-            without_effect=reason,
+            without_effect=_WITHOUT_EFFECT.get(name, ""),
         )
         self._order += 1
 
@@ -245,7 +244,7 @@ def _add_converter(keys: _Keys, kind: str, worker: WorkerConfig | None) -> None:
         None,
         _LOW,
         Width.SHORT,
-        documentation="Version of the converter.",
+        documentation=VERSION_TEXT,
     )
 
 
@@ -265,8 +264,8 @@ def _define_dead_letters(definition: ConfigDef) -> None:
     prefix = "errors.deadletterqueue"
     factor, headers = f"{prefix}.topic.replication.factor", f"{prefix}.context.headers.enable"
     replication = minus_one_or_positive(REPLICATION_TEXT)
-    keys.add(f"{prefix}.topic.name", "DLQ Topic Name", Type.STRING, "", _MEDIUM, Width.MEDIUM)
-    keys.add(factor, "DLQ Replication Factor", Type.SHORT, 3, _MEDIUM, Width.MEDIUM, replication)
+    keys.add(f"{prefix}.topic.name", "Dead Letter Queue Topic Name", Type.STRING, "", _MEDIUM, Width.MEDIUM)
+    keys.add(factor, "Dead Letter Queue Topic Replication Factor", Type.SHORT, 3, _MEDIUM, Width.MEDIUM, replication)
     keys.add(headers, "Enable Error Context Headers", Type.BOOLEAN, False, _MEDIUM, Width.MEDIUM)
 
 

@@ -17,6 +17,7 @@ from airflow_kconnect.connect.hosting.inspection import hosted_class
 from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.validation.connector_keys import common_config, sink_config, source_config
+from airflow_kconnect.connect.validation.plugin_classes import connector_version_problem, with_versions
 from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.validation.stage_keys import enrich
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -96,12 +97,16 @@ def inspect_keys(config: Mapping[str, Any], *, worker: WorkerConfig | None = Non
     worker = worker or WorkerConfig.defaults()
     props, errors = texts_of(config)
     hosted, plugin, name, unknown = _find_class(props, worker)
+    no_such_version = hosted is None and connector_version_problem(props) is not None
     if hosted is not None:
         # Converters, transformations, predicates and groups of topics are those of Connect.
         framework = _BASES[hosted.kind](worker)
+    elif no_such_version:
+        framework = with_versions(common_config(), props)
     else:
-        framework = enrich(_BASES[plugin.kind if plugin else None](worker), props)
-    own = plugin.config() if plugin else ConfigDef()
+        framework = with_versions(enrich(_BASES[plugin.kind if plugin else None](worker), props), props)
+    # Of a version that does not exist no keys are known.
+    own = plugin.config() if plugin and not no_such_version else ConfigDef()
     # A value that is not text is kept here: its key then has that error, and not "missing".
     raw = {**config, **props}
     values = {value.name: value for part in (framework, own) for value in part.validate(raw)}

@@ -19,6 +19,7 @@ from airflow_kconnect.connect.validation import hosted_rules, topic_rules
 from airflow_kconnect.connect.validation.connector_keys import CONVERTER_KINDS
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.override_policy import OVERRIDE_PREFIXES, override_errors
+from airflow_kconnect.connect.validation.plugin_classes import check_versions, show_full_names
 from airflow_kconnect.connect.validation.plugin_keys import INSTALL, coordinates_errors
 from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLOWED
 from airflow_kconnect.connect.validation.spark_keys import PREFIX as SPARK_PREFIX
@@ -55,11 +56,15 @@ def check(inspection: Inspection, kind: str | None = None) -> None:
     if inspection.hosted is not None:
         _check_hosted(inspection, kind)
         return
+    check_versions(inspection)
+    if inspection.plugin is not None and CONNECTOR_CLASS in inspection.errors:
+        return
     _check_stages(inspection)
     _check_overrides(inspection)
     _check_spark(inspection)
     for converter in CONVERTER_KINDS:
         _check_converter(inspection, converter)
+    show_full_names(inspection)
     if inspection.plugin is None:
         return
     _check_kind(inspection, kind)
@@ -145,7 +150,7 @@ def _check_stages(inspection: Inspection) -> None:
         predicate_alias = inspection.props.get(predicate)
         if negate in inspection.props and predicate_alias is None:
             text = f"Config '{negate}' was provided but there is no config '{predicate}' defining a predicate"
-            inspection.add(negate, f"{text} to be negated.")
+            inspection.add(f"transforms.{alias}.type", f"{text} to be negated.")
         if predicate_alias is not None and predicate_alias not in known:
             text = f"'{predicate_alias}' is not in `predicates`, which has: {_listed(known) or 'nothing'}"
             inspection.add(predicate, text)
@@ -182,7 +187,7 @@ def _check_converter(inspection: Inspection, kind: str) -> None:
     """The sub-configuration of a converter is used only if the connector names the class itself."""
     key = f"{kind}.converter"
     name = inspection.props.get(key)
-    if name is None:
+    if name is None or key in inspection.errors:
         return
     try:
         converter = plugins.registry().converter(name, key=key)
@@ -199,7 +204,7 @@ def _check_converter(inspection: Inspection, kind: str) -> None:
     props = inspection.props.items()
     settings = {key.removeprefix(prefix): text for key, text in props if key.startswith(prefix)}
     config_def = converter.config()
-    for value in config_def.validate({**settings, "converter.type": kind}):
+    for value in config_def.validate({"converter.type": kind, **settings}):
         full_name = prefix + value.name
         inspection.definition.keys.setdefault(full_name, replace(config_def.keys[value.name], name=full_name))
         inspection.values.setdefault(full_name, replace(value, name=full_name))

@@ -22,12 +22,12 @@ from airflow_kconnect.connect.config import (
 )
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import (
-    INSTALLED_VERSION,
     LONGEST_ALIAS,
     MOST_ALIASES,
     PREDICATES,
     TOPIC_CREATION,
     TRANSFORMS,
+    VERSION_TEXT,
     KnownPlugins,
 )
 from airflow_kconnect.connect.validation.worker_keys import PARTITIONS_TEXT, REPLICATION_TEXT, minus_one_or_positive
@@ -116,10 +116,9 @@ def _define_plugin(
         Type.STRING,
         None,
         Importance.HIGH,
-        "Version of the class.",
+        VERSION_TEXT,
         order_in_group=1,
         display_name=f"{what} version for {alias}",
-        without_effect=INSTALLED_VERSION,
         **placed,
     )
     try:

@@ -73,10 +73,10 @@ def _check_dead_letter_topic(inspection: Inspection) -> None:
         inspection.add(DEAD_LETTER_TOPIC, f"{subject} the topic that the connector writes good records to")
     if topics and dead_letters in topics:
         listed = f"included in the list of topics ('topics=[{', '.join(topics)}]')"
-        inspection.add(DEAD_LETTER_TOPIC, f"{subject} {listed} consumed by the connector")
+        inspection.add("topics", f"{subject} {listed} consumed by the connector")
     if regex and _matches(inspection, regex, dead_letters):
         matched = f"matched by the regex for the topics ('topics.regex={regex}')"
-        inspection.add(DEAD_LETTER_TOPIC, f"{subject} {matched} consumed by the connector")
+        inspection.add("topics.regex", f"{subject} {matched} consumed by the connector")
 
 
 def _matches(inspection: Inspection, regex: str, topic: str) -> bool:

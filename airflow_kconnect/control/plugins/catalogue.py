@@ -8,11 +8,15 @@ from typing import Any
 from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, describe, describe_key
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.java_plugins.kinds import is_name
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.plugin_classes import (
+    is_requirement,
+    version_of,
+    version_problem,
+    with_versions,
+)
 from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.control.plugins.java_catalogue import java_infos, java_keys, java_list
 
@@ -67,18 +71,18 @@ def plugin_keys(name: str, worker: Mapping[str, Any], version: str | None = None
     :param name: full name, simple name or alias.
     :param worker: variables not resolved; its `plugin.path` has the Java plug-ins.
     :param version: of a Java plug-in; None means the newest.
-    :raises NotFoundError: no plugin has this name.
+    :raises NotFoundError: no plugin has this name. :raises ConfigError: it does not exist in this version.
     """
     if not any(plugins.registry().knows(group, name) for group in _GROUPS):
         described = java_keys(name, version, worker)
         if described is not None:
             return described
-    own, framework = _definitions(name)
+    own, framework = _definitions(name, version)
     keys = {**own.keys, **{key: framework.keys[key] for key in framework.keys if key not in own.keys}}
     return [describe_key(key) for key in keys.values()]
 
 
-def _definitions(name: str) -> tuple[ConfigDef, ConfigDef]:
+def _definitions(name: str, version: str | None) -> tuple[ConfigDef, ConfigDef]:
     registry = plugins.registry()
     loaders: dict[str, Callable[[str], type[Any]]] = {
         plugins.TRANSFORMS: registry.transform,
@@ -86,13 +90,25 @@ def _definitions(name: str) -> tuple[ConfigDef, ConfigDef]:
         plugins.CONVERTERS: registry.converter,
     }
     if registry.knows(plugins.CONNECTORS, name):
+        _check_version(plugins.CONNECTORS, name, version)
         connector = registry.connector(name)
-        framework = source_config if connector.kind == "source" else sink_config
-        return connector.config(), framework(WorkerConfig.defaults())
+        framework = source_config() if connector.kind == "source" else sink_config()
+        return connector.config(), with_versions(framework, {CONNECTOR_CLASS: name})
     for group, load in loaders.items():
         if registry.knows(group, name):
+            _check_version(group, name, version)
             return load(name).config(), ConfigDef()
     raise NotFoundError(f"Unknown plugin {name}.")
+
+
+def _check_version(group: str, name: str, wanted: str | None) -> None:
+    if wanted is None:
+        return
+    if not is_requirement(wanted):
+        raise ConfigError({name: [f"Invalid version specification: {wanted}"]})
+    full_name = plugins.registry().resolve(group, name, key=name)
+    if (problem := version_problem(full_name, version_of(group, name), wanted)) is not None:
+        raise ConfigError({name: [problem]})
 
 
 def validation(
@@ -104,17 +120,15 @@ def validation(
     :param asks_java: whether a Java class validates, too; else only Connect's keys and ours are checked.
     :raises ConfigError: the configuration names no connector class, or another one.
     """
-    named = str(config.get(CONNECTOR_CLASS) or "").strip()
-    if not named:
+    named = config.get(CONNECTOR_CLASS)
+    if named is None:
         raise ConfigError({CONNECTOR_CLASS: [f"Connector config {sorted(config)} contains no connector type"]})
-    inspection = inspect_without_references(config, worker)
-    if inspection.hosted is not None:
-        same = is_name(plugin, inspection.hosted.kind, inspection.hosted.name)
-    else:
-        same = _resolved(named) == _resolved(plugin)
-    if not same:
+    if not _pruned(str(named)).endswith(_pruned(plugin)):
         text = f"Included connector type {named} does not match request type {plugin}"
         raise ConfigError({CONNECTOR_CLASS: [text]})
+    inspection = inspect_without_references(config, worker)
+    if inspection.kind is None:
+        raise ConfigError({CONNECTOR_CLASS: inspection.errors[CONNECTOR_CLASS]})
     return described(inspection, config, asks_java=asks_java)
 
 
@@ -126,13 +140,10 @@ def described(inspection: Inspection, config: Mapping[str, Any], *, asks_java: b
     """
     if inspection.hosted is not None and asks_java:
         return java_infos(inspection, config)
-    return describe(inspection.definition, inspection.values.values(), name=inspection.connector_class)
+    name = str(config.get(CONNECTOR_CLASS) or "")
+    return describe(inspection.definition, inspection.values.values(), name=name)
 
 
-def _resolved(name: str) -> str:
-    """The full name of a connector class.
-
-    :raises ConfigError: there is no such class.
-    """
-    plugins.registry().connector(name)
-    return plugins.registry().resolve(plugins.CONNECTORS, name, key=CONNECTOR_CLASS)
+def _pruned(name: str) -> str:
+    """What Connect compares of a name."""
+    return name.removesuffix("Connector")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, nullable
+from airflow_kconnect.connect.config import ConfigDef, invalid
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.converters.base import NO_HINTS, Converter, Decoded, Encoded, Hints, Let, in_place
 
@@ -20,11 +20,14 @@ class SimpleHeaderConverter(Converter):
     converts_headers = True
     reads_anything = True
 
+    def __init__(self, config: Mapping[str, str], *, is_key: bool) -> None:
+        super().__init__(config, is_key=is_key)
+        if (use := config.get("converter.type", "header")) != "header":
+            raise invalid("converter.type", use, "it converts only headers")
+
     @classmethod
     def config(cls) -> ConfigDef:
-        text = "How this converter will be used; it is for headers only."
-        only_headers = nullable(ValidString.in_("header"))
-        return ConfigDef().define("converter.type", Type.STRING, None, Importance.LOW, text, validator=only_headers)
+        return ConfigDef()
 
     def encode(self, shape: Shape, column: Column) -> Encoded:
         from airflow_kconnect.converters.header_text.columns import value_text

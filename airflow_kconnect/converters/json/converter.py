@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, invalid
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, Width, invalid
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.converters.base import (
@@ -47,6 +47,8 @@ class JsonConverter(Converter):
 
     @classmethod
     def config(cls) -> ConfigDef:
+        schemas: dict[str, Any] = {"group": "Schemas", "width": Width.MEDIUM}
+        serialization: dict[str, Any] = {"group": "Serialization", "width": Width.MEDIUM}
         return (
             converter_config()
             .define(
@@ -55,6 +57,9 @@ class JsonConverter(Converter):
                 True,
                 Importance.HIGH,
                 "Include schemas within each of the serialized values and keys.",
+                order_in_group=0,
+                display_name="Enable Schemas",
+                **schemas,
             )
             .define(
                 "schemas.cache.size",
@@ -63,6 +68,19 @@ class JsonConverter(Converter):
                 Importance.HIGH,
                 "The maximum number of schemas that can be cached in this converter instance.",
                 without_effect="all schemas of a run are known while it lasts",
+                order_in_group=1,
+                display_name="Schema Cache Size",
+                **schemas,
+            )
+            .define(
+                "schema.content",
+                Type.STRING,
+                None,
+                Importance.HIGH,
+                "Schema, as JSON, of all messages that are read: they hold the bare payload then.",
+                order_in_group=2,
+                display_name="Schema Content",
+                **schemas,
             )
             .define(
                 "decimal.format",
@@ -71,6 +89,9 @@ class JsonConverter(Converter):
                 Importance.LOW,
                 "How Decimal values are written: BASE64 (bytes of the unscaled value) or NUMERIC (a JSON number).",
                 validator=ValidString.in_case_insensitive(BASE64, NUMERIC),
+                order_in_group=0,
+                display_name="Decimal Format",
+                **serialization,
             )
             .define(
                 "replace.null.with.default",
@@ -78,13 +99,9 @@ class JsonConverter(Converter):
                 True,
                 Importance.LOW,
                 "Whether a null in a field that has a default value is replaced by it.",
-            )
-            .define(
-                "schema.content",
-                Type.STRING,
-                None,
-                Importance.HIGH,
-                "Schema, as JSON, of all messages that are read: they hold the bare payload then.",
+                order_in_group=1,
+                display_name="Replace null with default",
+                **serialization,
             )
         )
 

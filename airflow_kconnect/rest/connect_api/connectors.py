@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse
@@ -15,6 +16,9 @@ from airflow_kconnect.rest.bodies import JsonBody, config_request, create_reques
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
+
+# What Connect leaves as it is.
+_IN_PATHS = "/!$&'()*+,;=:@~"
 
 router = APIRouter(route_class=ThreadRoute, prefix="/connectors", tags=["connectors"])
 
@@ -62,7 +66,7 @@ def put_config(request: Request, name: ConnectorName, plane: Plane, access: Acce
 @router.patch("/{connector}/config")
 def patch_config(name: ConnectorName, plane: Plane, access: Access, _: Writing, body: JsonBody) -> Any:
     """Change some keys of a configuration; null removes one."""
-    patch = config_request(body, patch=True)
+    patch = config_request(body, nulls=True)
     _check_groups(name, patch, plane, access)
     return plane.patch_config(name, patch)
 
@@ -82,5 +86,5 @@ def _check_groups(name: str, config: Mapping[str, Any], plane: ControlPlane, acc
 
 def _created(request: Request, info: dict[str, Any]) -> JSONResponse:
     base = URL(scope=request.scope).replace(path=request.scope.get("root_path", ""), query="")
-    location = f"{str(base).rstrip('/')}/connectors/{info['name']}"
+    location = f"{str(base).rstrip('/')}/connectors/{quote(info['name'], safe=_IN_PATHS)}"
     return JSONResponse(info, 201, {"Location": location})

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from airflow_kconnect.control.plugins import catalogue
 from airflow_kconnect.rest.access import AnyReader, may_write
 from airflow_kconnect.rest.bodies import JsonBody, config_request
+from airflow_kconnect.rest.negotiation import java_flag
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
 
@@ -17,7 +18,9 @@ router = APIRouter(route_class=ThreadRoute, prefix="/connector-plugins", tags=["
 
 @router.get("")
 def list_plugins(
-    plane: Plane, _: AnyReader, connectors_only: Annotated[bool, Query(alias="connectorsOnly")] = True
+    plane: Plane,
+    _: AnyReader,
+    connectors_only: Annotated[bool, java_flag(True), Query(alias="connectorsOnly")] = True,
 ) -> Any:
     """The connectors that are installed; with `connectorsOnly=false` all plugins."""
     return catalogue.plugin_list(plane.worker_props, connectors_only=connectors_only)
@@ -26,8 +29,7 @@ def list_plugins(
 @router.get("/{plugin}/config")
 def get_keys(plugin: str, plane: Plane, _: AnyReader, version: str | None = None) -> Any:
     """The keys of a plugin; of a Java class in the newest version that is installed, or in another."""
-    wanted = None if version in (None, "latest") else version
-    return catalogue.plugin_keys(plugin, plane.worker_props, wanted)
+    return catalogue.plugin_keys(plugin, plane.worker_props, None if version == "latest" else version)
 
 
 @router.put("/{plugin}/config/validate")
@@ -36,6 +38,6 @@ def validate(plugin: str, plane: Plane, access: AnyReader, body: JsonBody) -> An
 
     A Java class is asked only for callers who may change the connector: it may connect to what the configuration names.
     """
-    config = config_request(body)
+    config = config_request(body, nulls=True)
     may_ask = may_write(access, str(config.get("name") or ""))
     return catalogue.validation(plugin, config, plane.worker_props, asks_java=may_ask)

@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 
 from airflow_kconnect import __version__
 from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.plugins import CONNECT_VERSION
 from airflow_kconnect.control import loggers
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import Access, AnyReader
@@ -18,9 +19,6 @@ from airflow_kconnect.rest.bodies import JsonBody
 from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
-
-CONNECT_VERSION = "4.3.0"
-"""The version of Kafka Connect whose API this is: clients choose by it what they ask for."""
 
 router = APIRouter(route_class=ThreadRoute, tags=["server"])
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query, Response
 from fastapi.responses import JSONResponse
 
 from airflow_kconnect.rest.access import Reading, Writing
+from airflow_kconnect.rest.negotiation import java_flag
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
@@ -15,8 +16,8 @@ from airflow_kconnect.stores.target_states import TargetState
 
 router = APIRouter(route_class=ThreadRoute, prefix="/connectors/{connector}", tags=["states"])
 
-TaskNumber = Annotated[int, Path(ge=0)]
-Flag = Annotated[bool, Query()]
+# As many as Java has.
+TaskNumber = Annotated[int, Path(ge=-(2**31), lt=2**31)]
 
 
 @router.get("/status")
@@ -63,8 +64,8 @@ def restart(
     name: ConnectorName,
     plane: Plane,
     _: Writing,
-    include_tasks: Annotated[bool, Query(alias="includeTasks")] = False,
-    only_failed: Annotated[bool, Query(alias="onlyFailed")] = False,
+    include_tasks: Annotated[bool, java_flag(False), Query(alias="includeTasks")] = False,
+    only_failed: Annotated[bool, java_flag(False), Query(alias="onlyFailed")] = False,
 ) -> Response:
     """Start a run now."""
     plan = plane.restart(name, include_tasks=include_tasks, only_failed=only_failed)

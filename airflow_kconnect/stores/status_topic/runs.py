@@ -44,7 +44,7 @@ class RunStatuses:
 
     Without a ``status.storage.topic`` among the worker's keys nothing is written, and no thread starts.
 
-    :param worker: variables resolved. :param version: of what runs, for KIP-891.
+    :param worker: variables resolved. :param version: of the connector's class (KIP-891); None if it is not known.
     :param hide: replaces secrets in traces.
     :param limit_s: how long `close` waits for the broker, in seconds.
     """
@@ -53,7 +53,7 @@ class RunStatuses:
         self,
         worker: WorkerConfig,
         name: str,
-        version: str,
+        version: str | None,
         *,
         hide: Callable[[str], str] = str,
         limit_s: float = _LIMIT_S,
@@ -66,9 +66,11 @@ class RunStatuses:
         self._thread: threading.Thread | None = None
         self._written: dict[bytes, tuple[int, int]] = {}  # key -> partition and offset
         self._failed: KafkaError | None = None
+        self._began = False
 
     def running(self) -> None:
         """The run begins."""
+        self._began = True
         self._do(lambda: self._put(State.RUNNING))
 
     def paused(self) -> None:
@@ -91,13 +93,13 @@ class RunStatuses:
     def failed(self, error: BaseException | str) -> None:
         """The run has failed.
 
-        A wrong configuration is a failure of the connector, everything else one of its task. A run that was fenced says
-        nothing: the status is that of its successor.
+        A configuration with which nothing could begin is a failure of the connector, everything else one of its task.
+        A run that was fenced says nothing: the status is that of its successor.
         """
         if isinstance(error, FencedError):
             return
         trace = bounded_trace(error, self._hide)
-        of_connector = isinstance(error, ConfigError)
+        of_connector = isinstance(error, ConfigError) and not self._began
         self._do(lambda: self._put_failed(trace, of_connector=of_connector))
 
     def close(self) -> None:
@@ -160,7 +162,8 @@ class RunStatuses:
             self._produce(TopicKey(self._name, topic).encode(), status.encode())
 
     def _send(self, key: StatusKey, state: State, trace: str | None = None) -> None:
-        version = self._version if state is State.RUNNING else None
+        # As in Connect, where it is not written of a task that no longer exists.
+        version = None if state is State.DESTROYED else self._version
         self._produce(key.encode(), Status(state, self._worker_id, _GENERATION, trace, version).encode())
 
     def _produce(self, key: bytes, value: bytes | None) -> None:

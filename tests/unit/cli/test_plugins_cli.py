@@ -7,9 +7,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from airflow_kconnect import __version__
 from airflow_kconnect.cli import app
 from airflow_kconnect.connect import plugins
+from airflow_kconnect.connect.plugins import CONNECT_VERSION
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_table_has_kind_class_and_version(monkeypatch: pytest.MonkeyPatch) -> 
         "source",
         "connector",
         "org.apache.kafka.connect.file.FileStreamSourceConnector",
-        __version__,
+        CONNECT_VERSION,
     ]
 
 

@@ -168,7 +168,7 @@ class TestStages:
     def test_negate_needs_a_predicate(self) -> None:
         config = {**SOURCE, "transforms": "m", "transforms.m.type": "Mask$Value", "transforms.m.fields": "a"}
         assert errors_of({**config, "transforms.m.negate": "true"}) == {
-            "transforms.m.negate": [
+            "transforms.m.type": [
                 "Config 'transforms.m.negate' was provided but there is no config 'transforms.m.predicate' "
                 "defining a predicate to be negated."
             ]
@@ -221,8 +221,6 @@ class TestWarnings:
     @pytest.mark.parametrize(
         ("key", "value", "reason"),
         [
-            ("connector.plugin.version", "1", "the installed version runs"),
-            ("value.converter.plugin.version", "1", "the installed version runs"),
             ("errors.retry.timeout", "60000", "converters and transformations here never fail for a temporary reason"),
             ("errors.retry.delay.max.ms", "5", "see `errors.retry.timeout`"),
             ("config.action.reload", "none", "each run reads secrets afresh"),

@@ -59,7 +59,7 @@ class TestSink:
 
     def test_dead_letters_may_not_be_read(self) -> None:
         assert errors_of({**SINK, "errors.deadletterqueue.topic.name": "t1"}) == {
-            "errors.deadletterqueue.topic.name": [
+            "topics": [
                 "The DLQ topic 't1' may not be included in the list of topics ('topics=[t1, t2]') consumed by the "
                 "connector"
             ]
@@ -68,7 +68,7 @@ class TestSink:
     def test_dead_letters_may_not_match(self) -> None:
         config = {"name": "k", "connector.class": "FakeSink", "topics.regex": "t.*"}
         assert errors_of({**config, "errors.deadletterqueue.topic.name": "t1"}) == {
-            "errors.deadletterqueue.topic.name": [
+            "topics.regex": [
                 "The DLQ topic 't1' may not be matched by the regex for the topics ('topics.regex=t.*') consumed by "
                 "the connector"
             ]

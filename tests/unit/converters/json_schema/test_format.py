@@ -71,7 +71,7 @@ def test_the_version_of_the_registry_is_that_of_the_shape() -> None:
 
 
 def test_the_converter_has_the_keys_of_the_registry_and_of_the_format() -> None:
-    parsed = JsonSchemaConverter.config().parse({"schema.registry.url": "http://registry"})
+    parsed = JsonSchemaConverter.config().parse({"converter.type": "key", "schema.registry.url": "http://registry"})
     assert parsed["auto.register.schemas"] is True
     assert parsed["object.additional.properties"] is True
 

@@ -50,7 +50,7 @@ def test_a_wrong_value_of_a_key_is_refused() -> None:
 
 
 def test_the_converter_has_the_keys_of_registry_and_format() -> None:
-    keys = ProtobufConverter.config().parse({"schema.registry.url": "http://registry"})
+    keys = ProtobufConverter.config().parse({"converter.type": "key", "schema.registry.url": "http://registry"})
     assert keys.keys() >= {"schema.registry.url", "auto.register.schemas", "flatten.unions"}
 
 
