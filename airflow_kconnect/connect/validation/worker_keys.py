@@ -304,7 +304,9 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         "Which JDBC drivers connectors may bring along with `kconnect.jdbc.driver.coordinates` and "
         "`kconnect.jdbc.driver.path`, besides those of PostgreSQL, MySQL, MariaDB, SQLite, DuckDB and H2: Maven "
         "coordinates (`group:artifact`, or with a version), jars and folders of jars (absolute paths), or `*` for any. "
-        "A driver is code that runs in the job. Drivers in Spark's own jars need no entry.",
+        "A driver is code that runs in the job. Drivers in Spark's own jars need no entry. So are H2, HSQLDB and Derby "
+        "databases that run within the job, since their SQL and their files can call Java code: `jdbc:h2`, "
+        "`jdbc:hsqldb` and `jdbc:derby` allow those. Databases of servers need no entry.",
         validator=LambdaValidator(_bad_drivers),
     ).define(
         SPARK_ALLOWED,
@@ -373,10 +375,10 @@ def _warnings(props: Mapping[str, str]) -> list[str]:
 
 
 def _bad_drivers(name: str, entries: list[str]) -> str | None:
-    known = re.compile(r"\*|/.+|[\w.-]+:[\w.-]+(:[\w.-]+)?")
+    known = re.compile(r"\*|/.+|jdbc:(h2|hsqldb|derby)|[\w.-]+:[\w.-]+(:[\w.-]+)?")
     wrong = [entry for entry in entries if not known.fullmatch(entry)]
     return (
-        f"expected group:artifact, group:artifact:version, an absolute path or *; not {', '.join(wrong)}"
+        f"expected group:artifact, group:artifact:version, an absolute path, jdbc:h2 or *; not {', '.join(wrong)}"
         if wrong
         else None
     )

@@ -39,6 +39,9 @@ class Database:
     :param name: as in ``jdbc:<name>:``, lower case.
     :param example: a URL, for the documentation of keys.
     :param in_files: whether a URL without a host names a file; else the database is on this host.
+    :param servers: regular expression for what begins a URL after ``jdbc:<name>:`` if a server has the database; with
+        any other URL it runs within the job, and its SQL or a prepared file can have it call Java code there. None: SQL
+        cannot do that anywhere.
     :param port: where its servers listen unless the URL says otherwise.
     :param hosts_have_keys: whether a host can be written as ``(host=..., port=...)``.
     :param path_ends: regular expression for what ends the name in a URL without a host.
@@ -61,6 +64,7 @@ class Database:
     name: str
     example: str = ""
     in_files: bool = False
+    servers: str | None = None
     port: int | None = None
     hosts_have_keys: bool = False
     path_ends: str = "[?;]"

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.config import ConfigDef, Importance, LambdaValidat
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connect.validation.jdbc_parameters import is_refused
-from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES
+from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of
 from airflow_kconnect.connectors.jdbc.driver.class_path import (
     ADDED,
     add_jar,
@@ -31,6 +31,7 @@ from airflow_kconnect.machine.java import find_java
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+URL = "connection.url"
 COORDINATES = "kconnect.jdbc.driver.coordinates"
 CLASS = "kconnect.jdbc.driver.class"
 PATH = "kconnect.jdbc.driver.path"
@@ -116,7 +117,7 @@ def driver_of(url: JdbcUrl, props: Mapping[str, Any]) -> Driver:
 
 
 def forbidden_drivers(props: Mapping[str, str], allowed: Sequence[str]) -> dict[str, list[str]]:
-    """What is wrong with a driver that a connector brings along: key -> messages.
+    """What is wrong with code that a connector brings along, a driver or an embedded database: key -> messages.
 
     A text with `${...}` in it is judged as it is, since the job may be left with one; what is said about variables that
     are not resolved yet is dropped by `before_variables`.
@@ -131,10 +132,25 @@ def forbidden_drivers(props: Mapping[str, str], allowed: Sequence[str]) -> dict[
         text for text in _listed(props.get(COORDINATES)) if not {text, text.rpartition(":")[0]} & {*known, *allowed}
     ]
     errors = {COORDINATES: [f"{', '.join(wrong)} {why}"]} if wrong else {}
+    if problem := _embedded_problem(props.get(URL, ""), allowed):
+        errors[URL] = [problem]
     path = props.get(PATH) or ""
     if path and not _is_below(Path(path), [entry for entry in allowed if entry[:1] == "/"]):
         errors[PATH] = [f"{path} {why}"]
     return errors
+
+
+def _embedded_problem(url: str, allowed: Sequence[str]) -> str | None:
+    """Why a database must not run within the job; None if it may, or a server has it."""
+    subprotocol = subprotocol_of(url.strip())
+    servers, entry = database_of(subprotocol).servers, f"jdbc:{subprotocol}"
+    if servers is None or entry in allowed or re.match(rf"{entry}:{servers}", url.strip()):
+        return None
+    return (
+        f"names a database that would run within the job, where its SQL and its files can call Java code, and the "
+        f"worker's `{ALLOWED}` does not name it: add {entry} there, or connect to a server such as "
+        f"{database_of(subprotocol).example}"
+    )
 
 
 def _is_below(path: Path, folders: Sequence[str]) -> bool:
@@ -156,7 +172,7 @@ def driver_properties(props: Mapping[str, str], known: Collection[str]) -> dict[
     given = {key: text for key, text in props.items() if key.startswith(PROPERTY_PREFIX) and key not in known}
     properties = {key.removeprefix(PROPERTY_PREFIX): text for key, text in given.items()}
     # A URL that is a variable yet, or wrong, has an error of its own: until then any database's rules hold.
-    subprotocol = subprotocol_of(props.get("connection.url", ""))
+    subprotocol = subprotocol_of(props.get(URL, ""))
     problems = {PROPERTY_PREFIX + name: _problem(subprotocol, name, text) for name, text in properties.items()}
     if errors := {key: [problem] for key, problem in problems.items() if problem}:
         raise ConfigError(errors)

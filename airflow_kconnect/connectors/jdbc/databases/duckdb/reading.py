@@ -42,7 +42,14 @@ class DuckDb(MicrosecondDialect):
     has_windows = True
     read_options: dict[str, str] = {}
     # A wrong path would create a file, and several processes may read one.
-    properties = {"duckdb.read_only": "true"}
+    # A query has to do with this database alone: not with files, other servers, or extensions that it would load.
+    properties = {
+        "duckdb.read_only": "true",
+        "enable_external_access": "false",
+        "autoload_known_extensions": "false",
+        "autoinstall_known_extensions": "false",
+        "lock_configuration": "true",
+    }
 
     def tables(self, db: Database, scope: TableFilter) -> list[TableName]:
         kinds = {"TABLE": "BASE TABLE", "VIEW": "VIEW"}

@@ -26,6 +26,7 @@ DERBY = Database(
     name="derby",
     example="jdbc:derby://host:1527/database",
     in_files=True,
+    servers="//",
     parameters=names(_DERBY_PARAMETERS),
     driver_class="org.apache.derby.iapi.jdbc.AutoloadedDriver",
     condition=of_derby,
@@ -35,6 +36,7 @@ H2 = Database(
     name="h2",
     example="jdbc:h2:tcp://host/database",
     in_files=True,
+    servers="(tcp|ssl)://",
     parameters=names(_H2_PARAMETERS),
     driver_class="org.h2.Driver",
     coordinates=("com.h2database:h2:2.4.240",),
@@ -42,7 +44,11 @@ H2 = Database(
     writer=f"{_TARGETS}H2Target",
 )
 HSQLDB = Database(
-    name="hsqldb", example="jdbc:hsqldb:hsql://host/database", in_files=True, writer=f"{_TARGETS}HsqldbTarget"
+    name="hsqldb",
+    example="jdbc:hsqldb:hsql://host/database",
+    in_files=True,
+    servers="(hsqls?|https?)://",
+    writer=f"{_TARGETS}HsqldbTarget",
 )
 ORACLE = Database(
     name="oracle",

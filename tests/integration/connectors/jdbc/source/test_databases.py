@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from airflow_kconnect.connect.errors import ConfigError, RetriableError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
 from airflow_kconnect.connectors.jdbc.driver.gateway import connect
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from tests.integration.connectors.jdbc.conftest import Rows, SourceConfig
@@ -40,6 +40,9 @@ class DerbyDatabase(Database):
         return []
 
 
+IN_THE_JOB = {"kconnect.jdbc.drivers.allowed": "jdbc:derby"}
+
+
 @pytest.fixture
 def derby(spark: SparkSession, tmp_path: Path) -> DerbyDatabase:
     connect(JdbcUrl.parse(f"jdbc:derby:{tmp_path}/derby;create=true"), {}, {}).close()
@@ -59,9 +62,9 @@ def test_unknown_database_is_read_by_what_jdbc_says_of_it(
     for _ in range(3):
         derby.execute(insert + ", ".join([values] * 100))
     config = jdbc_source(derby, **{"split.rows": "100", "table.whitelist": "t"})
-    first = run_here(config)
+    first = run_here(config, **IN_THE_JOB)
     derby.execute(insert + values)
-    second = run_here(config)
+    second = run_here(config, **IN_THE_JOB)
     assert (first.splits > 1, first.records["written"], second.records["written"]) == (True, 300, 1)
     found = rows(config, "t")
     assert sorted(row["id"] for row in found) == list(range(1, 302))
@@ -70,9 +73,9 @@ def test_unknown_database_is_read_by_what_jdbc_says_of_it(
         "y": "AP8=",
     }  # fmt: skip
     stamped = {**config, "name": f"{config['name']}-ts", "mode": "timestamp", "timestamp.column.name": "at"}
-    offset = run_here(stamped).offsets[0]["offset"]
+    offset = run_here(stamped, **IN_THE_JOB).offsets[0]["offset"]
     assert offset == {"timestamp": 1704067200123, "timestamp_nanos": 123456000}
-    assert run_here(stamped).records["read"] == 0
+    assert run_here(stamped, **IN_THE_JOB).records["read"] == 0
 
 
 if mariadb_support.available():
@@ -88,7 +91,7 @@ if mariadb_support.available():
         )
         db.execute("insert into kinds (id) values (null)")
         config = jdbc_source(db)
-        run_here(config)
+        run_here(config, **IN_THE_JOB)
         db.execute("set global time_zone = '+00:00'")
         full, empty = rows(config, "kinds")
         assert full == {
@@ -158,6 +161,16 @@ def test_types_of_duckdb(tmp_path: Path, jdbc_source: SourceConfig, run_here: Ru
         "u1": "00000000-0000-0000-0000-000000000001", "e": "b", "j": None,
     }  # fmt: skip
     assert empty == {**dict.fromkeys(full), "id": 2}
+
+
+def test_a_query_of_duckdb_reads_no_files(tmp_path: Path, jdbc_source: SourceConfig, run_here: Run) -> None:
+    db = DuckDbDatabase.create(tmp_path)
+    (tmp_path / "secret.txt").write_text("geheim")
+    query = f"select content from read_text('{tmp_path}/secret.txt')"
+    config = jdbc_source(db, query=query, mode="bulk")
+    with pytest.raises(ConnectError, match="disabled by configuration") as caught:
+        run_here(config)
+    assert "geheim" not in str(caught.value)
 
 
 def test_a_duckdb_table_is_read_in_splits_and_then_what_is_new(

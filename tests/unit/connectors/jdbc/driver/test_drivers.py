@@ -16,6 +16,7 @@ from airflow_kconnect.connectors.jdbc.driver.drivers import (
     CLASS,
     COORDINATES,
     PATH,
+    URL,
     define_driver_keys,
     driver_of,
     driver_properties,
@@ -97,6 +98,25 @@ class TestAllowed:
         assert COORDINATES in inspect_connector(config).errors
         worker = WorkerConfig.from_props({"bootstrap.servers": "localhost:9092", ALLOWED: "com.evil:payload"})
         assert inspect_connector(config, worker=worker).errors == {}
+
+    @pytest.mark.parametrize(
+        "url",
+        ["jdbc:h2:mem:x", "jdbc:h2:/data/in/x", "jdbc:H2:mem:x", "jdbc:h2:TCP://h/d", "jdbc:h2://h/d",
+         "jdbc:hsqldb:mem:x", "jdbc:hsqldb:file:/data/in/x", "jdbc:derby:memory:x;create=true", "jdbc:derby:/data/in/x"],
+    )  # fmt: skip
+    def test_a_database_that_runs_in_the_job_needs_an_entry(self, url: str) -> None:
+        (problem,) = forbidden_drivers({URL: url}, ["com.h2database:h2"])[URL]
+        subprotocol = url.split(":")[1].lower()
+        assert f"add jdbc:{subprotocol} there" in problem
+        assert forbidden_drivers({URL: url}, [f"jdbc:{subprotocol}"]) == forbidden_drivers({URL: url}, ["*"]) == {}
+
+    @pytest.mark.parametrize(
+        "url",
+        ["jdbc:h2:tcp://h/d", "jdbc:h2:ssl://h/d", "jdbc:hsqldb:hsqls://h/d", "jdbc:derby://h/d", "jdbc:sqlite:/d",
+         "jdbc:duckdb:/d", "jdbc:postgresql://h/d", "${env:URL}"],
+    )  # fmt: skip
+    def test_others_do_not(self, url: str) -> None:
+        assert forbidden_drivers({URL: url}, []) == {}
 
     def test_entries_that_mean_nothing(self) -> None:
         with pytest.raises(ConfigError, match="expected group:artifact"):
