@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import stat
+import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +16,7 @@ from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES
+from airflow_kconnect.remote.local_token import kept, new_token
 
 _TOKEN = "KCONNECT_REST_TOKEN"
 
@@ -23,33 +27,58 @@ def rest(
     token_file: Annotated[
         Path | None,
         typer.Option(
-            help=f"File with the token that requests must send as `Authorization: Bearer`. Or set {_TOKEN}.",
+            help=f"File with the token that requests must send as `Authorization: Bearer`. Or set {_TOKEN}. Neither: "
+            "a new one, which commands on this machine find by themselves.",
             show_default=False,
         ),
     ] = None,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Answer everyone on this machine, all its users, without a token.")
+    ] = False,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
 ) -> None:
     """Serve Kafka Connect's REST API until Ctrl-C.
 
-    Example: `kconnect rest`, then `curl http://127.0.0.1:8083/connectors`
+    Example: `kconnect rest`, then `kconnect list --server http://127.0.0.1:8083`
 
     Connectors are registered in the worker's `config.storage.topic`. Nothing here runs them: `kconnect run` and DAGs
     do, and write their states to `status.storage.topic`. In Airflow, the API server serves the same API to its users.
     """
     with errors_shown():
-        token = _token(token_file)
-        _check_reach(host, token)
-        props = {PREVIEW_SOURCES: "true", **worker_config(worker, bootstrap_servers)}
+        given = _token(token_file)
+        if given and no_token:
+            raise ConfigError({"--no-token": [f"and a token by --token-file or {_TOKEN} exclude each other"]})
+        _check_reach(host, given)
+        token = given or (None if no_token else new_token())
+        # A preview reads what this user may read, for whoever asks.
+        props = {PREVIEW_SOURCES: "false" if token is None else "true", **worker_config(worker, bootstrap_servers)}
         from airflow_kconnect.rest.local_server import serve
 
-        serve(props, host, port, token, lambda url: typer.echo(f"Kafka Connect's REST API: {url} (Ctrl-C ends it)"))
+        with ExitStack() as at_end:
+
+            def started(url: str) -> None:
+                typer.echo(f"Kafka Connect's REST API: {url} (Ctrl-C ends it)")
+                if token is not None and given is None:
+                    _say_token(url, token, at_end.enter_context(kept(url, token)))
+
+            serve(props, host, port, token, started)
+
+
+def _say_token(url: str, token: str, file: Path) -> None:
+    typer.echo(f"Its token is in {file}, where `kconnect --server` finds it: --no-token does without.")
+    # Not into a file: others may read it.
+    if sys.stdout.isatty():
+        typer.echo(f"Page: {url}/ui/#token={token}")
 
 
 def _token(file: Path | None) -> str | None:
     if file is None:
         return os.environ.get(_TOKEN) or None
     try:
+        found = file.stat()
+        if stat.S_ISREG(found.st_mode) and found.st_mode & 0o077:
+            raise ConfigError({"--token-file": [f"others can read {file}: `chmod 600 {file}`"]})
         token = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError({"--token-file": [f"cannot read {file}: {error}"]}) from None

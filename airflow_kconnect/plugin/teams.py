@@ -29,7 +29,7 @@ class Teams:
         self._all: Collection[str | None] = _NO_TEAM
 
     def possible(self, connector: str) -> Collection[str | None]:
-        """Each team that a connector may belong to; None is not a team. Without a name: all teams.
+        """Each team that a connector may belong to; None stands for none. Without a name: all teams.
 
         A connector is its DAG's bundle's. One that has no DAG yet gets it where other connectors have theirs; as long
         as there is none, it may become any team's.

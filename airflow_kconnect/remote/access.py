@@ -63,7 +63,7 @@ class Access:
     @property
     def is_exposed(self) -> bool:
         """Whether credentials go unencrypted to another machine."""
-        return bool(self.credentials) and self.url.startswith("http:") and not _is_local(self.url)
+        return bool(self.credentials) and self.url.startswith("http:") and not is_local(self.url)
 
     def tls(self) -> ssl.SSLContext | bool:
         """What certificates are checked with. :raises ConfigError: the file has none."""
@@ -99,7 +99,8 @@ def _parts(url: str) -> SplitResult | None:
     return parts if valid else None
 
 
-def _is_local(url: str) -> bool:
+def is_local(url: str) -> bool:
+    """Whether a URL is one of this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback

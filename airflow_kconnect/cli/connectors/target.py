@@ -15,6 +15,7 @@ from airflow_kconnect.cli.connectors.profiles import Profile, profile_of
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.remote.access import Access, Credentials
+from airflow_kconnect.remote.local_token import token_of
 
 if TYPE_CHECKING:
     from airflow_kconnect.remote.client import RestClient
@@ -130,7 +131,8 @@ def _names_kafka(profile: Profile) -> bool:
 def _target(profile: Profile, environment: Mapping[str, str]) -> Target:
     if profile.server is None:
         return Target(worker=profile.worker, bootstrap_servers=profile.bootstrap_servers)
-    return Target(profile.server, profile.credentials or _credentials(environment), ca_file=profile.ca_file)
+    credentials = profile.credentials or _credentials(environment) or Credentials(token_of(profile.server))
+    return Target(profile.server, credentials, ca_file=profile.ca_file)
 
 
 def _credentials(environment: Mapping[str, str]) -> Credentials:

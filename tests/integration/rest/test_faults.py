@@ -34,7 +34,15 @@ class Server:
     """A process of `kconnect rest`."""
 
     def __init__(self, worker: Path) -> None:
-        command = [str(Path(sys.executable).with_name("kconnect")), "rest", "--port", "0", "--worker", str(worker)]
+        command = [
+            str(Path(sys.executable).with_name("kconnect")),
+            "rest",
+            "--no-token",
+            "--port",
+            "0",
+            "--worker",
+            str(worker),
+        ]
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
         assert self.process.stdout is not None

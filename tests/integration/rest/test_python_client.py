@@ -22,7 +22,15 @@ def url(bootstrap: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
     """The URL of a server that `kconnect rest` has started."""
     worker = tmp_path_factory.mktemp("worker") / "worker.properties"
     worker.write_text("".join(f"{key}={value}\n" for key, value in control_worker(bootstrap).items()))
-    command = [str(Path(sys.executable).with_name("kconnect")), "rest", "--port", "0", "--worker", str(worker)]
+    command = [
+        str(Path(sys.executable).with_name("kconnect")),
+        "rest",
+        "--no-token",
+        "--port",
+        "0",
+        "--worker",
+        str(worker),
+    ]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stdout is not None

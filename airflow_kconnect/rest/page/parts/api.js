@@ -3,6 +3,12 @@
 const TOKEN = "kconnect-token";
 let askForToken = null;
 
+// `kconnect rest` prints an address that ends with its token. What is after # is not sent to any server.
+if (location.hash.startsWith("#token=")) {
+  remember(decodeURIComponent(location.hash.slice("#token=".length)));
+  history.replaceState(null, "", `${location.pathname}${location.search}#/`);
+}
+
 export class ApiError extends Error {
   constructor(status, message) {
     super(message);

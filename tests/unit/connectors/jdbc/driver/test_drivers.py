@@ -102,7 +102,8 @@ class TestAllowed:
     @pytest.mark.parametrize(
         "url",
         ["jdbc:h2:mem:x", "jdbc:h2:/data/in/x", "jdbc:H2:mem:x", "jdbc:h2:TCP://h/d", "jdbc:h2://h/d",
-         "jdbc:hsqldb:mem:x", "jdbc:hsqldb:file:/data/in/x", "jdbc:derby:memory:x;create=true", "jdbc:derby:/data/in/x"],
+         "jdbc:hsqldb:mem:x", "jdbc:hsqldb:file:/data/in/x", "jdbc:derby:memory:x;create=true",
+         "jdbc:derby:/data/in/x"],
     )  # fmt: skip
     def test_a_database_that_runs_in_the_job_needs_an_entry(self, url: str) -> None:
         (problem,) = forbidden_drivers({URL: url}, ["com.h2database:h2"])[URL]
