@@ -29,6 +29,8 @@ from airflow_kconnect.connect.validation.stage_keys import TOPIC_CREATION_PREFIX
 _SHOWN = 20
 # Of keys that nothing knows: for more of them, or longer ones, it would take long to find what was meant.
 _HINTS, _LONGEST_HINTED = 20, 200
+# Of transformations; most examples on the web still have the old names.
+_RENAMED = {"blacklist": "exclude", "whitelist": "include"}
 
 _OPERATORS = {"source": "KafkaSourceOperator", "sink": "KafkaSinkOperator"}
 
@@ -324,6 +326,9 @@ def _unknown(inspection: Inspection, key: str, similar: Sequence[str]) -> str | 
         converter = f"{kind}.converter"
         if key.startswith(f"{converter}.") and converter not in inspection.props:
             return f"`{key}` has no effect: it counts only together with `{converter}` (else the worker's counts)"
+    owner, _, name = key.rpartition(".")
+    if (new := f"{owner}.{_RENAMED.get(name)}") in inspection.definition.keys:
+        return f"`{key}` has no effect since Kafka 4, in which it is called `{new}`"
     hint = f"; did you mean `{similar[0]}`?" if similar else ""
     if inspection.plugin and key.startswith(inspection.plugin.key_prefixes) and not similar:
         return None

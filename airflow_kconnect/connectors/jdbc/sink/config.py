@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from airflow_kconnect.connect.config import (
     ConfigDef,
@@ -22,6 +21,7 @@ from airflow_kconnect.connectors.changes import EVOLVE, FAIL, SCHEMA_CHANGE, def
 from airflow_kconnect.connectors.jdbc.databases.registry import DATABASES, database_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import Driver, define_driver_keys, driver_of
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
+from airflow_kconnect.connectors.jdbc.driver.zones import zone_name, zone_rule
 from airflow_kconnect.connectors.jdbc.sink.naming import Naming
 
 INSERT, UPSERT, UPDATE = "insert", "upsert", "update"
@@ -145,7 +145,7 @@ def _define_writing(config: ConfigDef) -> None:
                   "struct. record_value: fields of the value. Empty: all fields.")  # fmt: skip
     config.define("fields.whitelist", Type.LIST, "", medium, "Fields of values to write; empty: all.")
     config.define("db.timezone", Type.STRING, "UTC", medium, "Zone of the texts in columns of timestamps.",
-                  validator=LambdaValidator(_zone_problem))  # fmt: skip
+                  validator=LambdaValidator(zone_rule))  # fmt: skip
     config.define("date.timezone", Type.STRING, "DB_TIMEZONE", medium,
                   "Zone in which the midnight (UTC) of a date is taken: DB_TIMEZONE or UTC.",
                   validator=ValidString.in_case_insensitive("DB_TIMEZONE", "UTC"))  # fmt: skip
@@ -246,8 +246,8 @@ def settings_of(connector: str, values: Mapping[str, Any]) -> SinkSettings:
             fold=not (quoted and values.get("sql.quote.identifiers", True)) and database.folds_names,
             mark=database.mark,
         ),
-        time_zone=values["db.timezone"],
-        date_zone="UTC" if in_utc else values["db.timezone"],
+        time_zone=zone_name(values["db.timezone"]),
+        date_zone="UTC" if in_utc else zone_name(values["db.timezone"]),
         instants=tuple(filter(None, values["timestamp.fields.list"])),
         nanos=values["timestamp.precision.mode"].lower() == "nanoseconds",
         null_to_default=values["replace.null.with.default"],
@@ -262,14 +262,6 @@ def settings_of(connector: str, values: Mapping[str, Any]) -> SinkSettings:
 def _schema_changes(values: Mapping[str, Any]) -> str:
     chosen: str | None = values[SCHEMA_CHANGE]
     return chosen.lower() if chosen else EVOLVE if values["auto.evolve"] else FAIL
-
-
-def _zone_problem(name: str, value: Any) -> str | None:
-    try:
-        ZoneInfo(value)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return "is not the name of a time zone, such as UTC or Europe/Berlin"
-    return None
 
 
 def _mapping(entries: Sequence[str]) -> dict[str, str]:

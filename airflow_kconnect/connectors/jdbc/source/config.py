@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from airflow_kconnect.connect.config import (
     ConfigDef,
@@ -21,12 +20,14 @@ from airflow_kconnect.connect.config import (
 from airflow_kconnect.connect.validation.connector_keys import KCONNECT
 from airflow_kconnect.connectors.jdbc.driver.drivers import define_driver_keys
 from airflow_kconnect.connectors.jdbc.driver.urls import url_validator
+from airflow_kconnect.connectors.jdbc.driver.zones import zone_rule
 from airflow_kconnect.connectors.jdbc.source.columns import GRANULARITIES
 
 MODES = ("bulk", "incrementing", "timestamp", "timestamp+incrementing")
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
 _CONNECTION, _MODE, _TABLES, _RECORDS, _IGNORED = "Database", "Mode", "Tables", "Records", "Ignored"
 
+_NUMERIC_MAPPINGS = ("none", "precision_only", "best_fit", "best_fit_eager_double")
 _ISOLATIONS = (
     "DEFAULT",
     "READ_UNCOMMITTED",
@@ -58,14 +59,6 @@ _DONE_ANYWAY = {
     "sql.quote.identifiers": "true",
     "table.names.qualify": "true",
 }
-
-
-def zone_rule(name: str, value: Any) -> str | None:
-    try:
-        ZoneInfo(value)
-    except (KeyError, ValueError, OSError):
-        return "is not a time zone; expected a name such as UTC or Europe/Berlin"
-    return None
 
 
 def mapping_rule(name: str, value: Any) -> str | None:
@@ -114,7 +107,7 @@ def _define_connection(definition: ConfigDef) -> None:
            validator=Range.at_least(0), group=_CONNECTION)  # fmt: skip
     define("transaction.isolation.mode", Type.STRING, "DEFAULT", _LOW,
            "Isolation of the reading transactions. On PostgreSQL, DEFAULT is one snapshot for the whole run.",
-           validator=ValidString.in_(*_ISOLATIONS), group=_CONNECTION)  # fmt: skip
+           validator=ValidString.in_case_insensitive(*_ISOLATIONS), group=_CONNECTION)  # fmt: skip
 
 
 def _define_mode(definition: ConfigDef, initial_key: str, initial: int | None) -> None:
@@ -194,13 +187,13 @@ def _define_records(definition: ConfigDef) -> None:
     define("numeric.mapping", Type.STRING, None, _LOW,
            "How NUMERIC becomes a field: `none` Decimal, `precision_only` integers without fraction as INT8 to INT64,"
            " `best_fit` also fractions of up to 18 digits as FLOAT64, `best_fit_eager_double` all fractions.",
-           validator=nullable(ValidString.in_("none", "precision_only", "best_fit", "best_fit_eager_double")),
+           validator=nullable(ValidString.in_case_insensitive(*_NUMERIC_MAPPINGS)),
            group=_RECORDS)  # fmt: skip
     define("numeric.precision.mapping", Type.BOOLEAN, False, _LOW,
            "Deprecated: true is `numeric.mapping=precision_only`.", group=_RECORDS)  # fmt: skip
     define("timestamp.granularity", Type.STRING, "connect_logical", _LOW,
            "How timestamps become fields: Connect's Timestamp (ms), or micro- or nanoseconds as number or text.",
-           validator=ValidString.in_(*GRANULARITIES), group=_RECORDS)  # fmt: skip
+           validator=ValidString.in_case_insensitive(*GRANULARITIES), group=_RECORDS)  # fmt: skip
     define("db.timezone", Type.STRING, "UTC", _MEDIUM,
            "Zone of timestamps that do not know theirs.", validator=LambdaValidator(zone_rule),
            group=_RECORDS)  # fmt: skip

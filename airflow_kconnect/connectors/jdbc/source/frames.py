@@ -187,7 +187,7 @@ class _TableFrame:
 
         settings, reading = self._reader.settings, self.source.readings[n]
         read = fitting(reading, F.col(f"c{n}"), self.source.text)
-        return finished(reading, read, settings.granularity, settings.values["db.timezone"])
+        return finished(reading, read, settings.granularity, settings.zone_name)
 
     def progress(self) -> Column:
         """Where reading can resume after a row; null where it cannot."""

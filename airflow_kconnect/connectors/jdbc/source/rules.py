@@ -97,7 +97,7 @@ def config_warnings(props: Mapping[str, str]) -> list[str]:
 
 def _isolation_warnings(props: Mapping[str, str], database: Database) -> list[str]:
     key = "transaction.isolation.mode"
-    if database.has_snapshots or props.get(key, "DEFAULT") == "DEFAULT":
+    if database.has_snapshots or props.get(key, "DEFAULT").strip().upper() == "DEFAULT":
         return []
     return [f"`{key}` has no effect: a split is one statement, with the isolation that the database gives it"]
 

@@ -150,7 +150,7 @@ class ReadingSession:
 
     def _snapshot(self) -> Database:
         """The connection to plan with; where the database can, its view is that of all that is read."""
-        if self._settings.values["transaction.isolation.mode"] not in ("DEFAULT", "REPEATABLE_READ", "SERIALIZABLE"):
+        if self._settings.isolation not in ("DEFAULT", "REPEATABLE_READ", "SERIALIZABLE"):
             return self._db
         if not database_of(self._settings.url.subprotocol).has_snapshots:
             return self._db

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from airflow_kconnect.connectors.jdbc.driver.drivers import driver_properties
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
+from airflow_kconnect.connectors.jdbc.driver.zones import zone_name
 from airflow_kconnect.connectors.jdbc.source.columns import GRANULARITIES, Granularity
 from airflow_kconnect.connectors.jdbc.source.config import Mode
 from airflow_kconnect.connectors.jdbc.source.dialect import TableFilter
@@ -56,8 +57,8 @@ class SourceSettings:
             initial_key=initial_key,
             initial_timestamp_ms=values[initial_key],
             initial_id_given="incrementing.initial" in props,
-            granularity=GRANULARITIES[values["timestamp.granularity"]],
-            numeric_mapping=values["numeric.mapping"] or precision,
+            granularity=GRANULARITIES[values["timestamp.granularity"].lower()],
+            numeric_mapping=(values["numeric.mapping"] or precision).lower(),
         )
 
     @property
@@ -79,7 +80,18 @@ class SourceSettings:
     @property
     def zone(self) -> ZoneInfo | None:
         """Zone of timestamps that do not know theirs; None is UTC."""
-        return None if self.values["db.timezone"] == "UTC" else ZoneInfo(self.values["db.timezone"])
+        return None if self.zone_name == "UTC" else ZoneInfo(self.zone_name)
+
+    @property
+    def zone_name(self) -> str:
+        """Its name."""
+        return zone_name(self.values["db.timezone"])
+
+    @property
+    def isolation(self) -> str:
+        """`transaction.isolation.mode`, in capitals."""
+        isolation: str = self.values["transaction.isolation.mode"]
+        return isolation.upper()
 
     @property
     def query(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.transforms.smt.replace_field import ReplaceFieldValue
 
 
@@ -28,3 +29,19 @@ def test_lists_of_fields_name_each_once(names: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         ReplaceFieldValue({"exclude": names, "include": names})
     assert caught.value.errors == {key: [f"Configuration '{key}' {message}"] for key in ("exclude", "include")}
+
+
+@pytest.mark.parametrize(("old", "new"), [("blacklist", "exclude"), ("whitelist", "include")])
+def test_the_new_name_of_a_key_that_kafka_4_ignores_is_said(old: str, new: str) -> None:
+    config = {
+        "name": "files",
+        "connector.class": "FileStreamSource",
+        "file": "/a",
+        "topic": "t",
+        "value.converter": "StringConverter",
+        "transforms": "r",
+        "transforms.r.type": "ReplaceField$Value",
+        f"transforms.r.{old}": "a",
+    }
+    text = f"`transforms.r.{old}` has no effect since Kafka 4, in which it is called `transforms.r.{new}`"
+    assert text in validate_connector(config).warnings

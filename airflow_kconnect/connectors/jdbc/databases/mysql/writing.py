@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
     from airflow_kconnect.connect.frame import RecordFrame
 
+# MySQL names a column as 'c', MariaDB also as `database`.`table`.`c`.
+_COLUMN = re.compile(r"(?:[Cc]olumn|[Ff]ield) (?:'([^']*)'|(?:`[^`]*`\.)*`([^`]*)`)")
+_WRONG_VALUE = 1366
+_CHARACTERS = ": its character set does not have all characters of the text; utf8mb4 has them"
 _CHANGES_LOCK = "kconnect changes tables"
 _CHANGES_PATIENCE_S = 300
 _PACKET_HEAD = 16
@@ -236,14 +240,16 @@ class MySqlTarget(RowsTarget):
 
 def _what(code: int, text: str) -> str:
     """Texts of errors about values quote them: they may be secrets."""
-    column = re.search(r"[Cc]olumn '([^']*)'|[Ff]ield '([^']*)'", text)
-    named = f"column {column[1] or column[2]}" if column else "a column"
+    columns = _COLUMN.findall(text)
+    # The value is quoted before the column, and could look like one.
+    named = f"column {''.join(columns[-1])}" if columns else "a column"
     if code in DUPLICATE:
         return "a row with that key exists already: use `insert.mode` upsert, or correct the keys"
     if code in NULL:
         return f"{named} must not be null, and a record has no value for it"
     if code in MISFIT:
-        return f"a value does not fit into {named} (error {code})"
+        hint = _CHARACTERS if code == _WRONG_VALUE and text.startswith("Incorrect string value") else ""
+        return f"a value does not fit into {named} (error {code}){hint}"
     return f"{first_line(text)} (error {code})"
 
 

@@ -162,6 +162,17 @@ class TestMariaDb:
         assert (list(sink.refused), len(rows(database))) == ([10, 11], 10)
         assert "max_allowed_packet" in sink.refused[10]
 
+    def test_a_value_that_does_not_fit_names_its_column(self, spark: SparkSession, database: MariaDatabase) -> None:
+        database.execute("create table t (id integer primary key, name date, other varchar(9) character set latin1)")
+        sink = Sink(spark, {**database.config, **UPSERT}, tolerant=True)
+        sink.run(row(1, "for column `a`.`secret`"))
+        other = struct(("id", INT32_SCHEMA), ("other", OPTIONAL_STRING_SCHEMA))
+        sink.run(Record((2, "\N{GRINNING FACE}"), other, (2,), KEY), first=1)
+        wrong_date, wrong_text = sink.refused[0], sink.refused[1]
+        assert "a value does not fit into column name (error 1292)" in wrong_date
+        assert "secret" not in wrong_date
+        assert "into column other (error 1366): its character set does not have all characters" in wrong_text
+
     def test_a_table_without_transactions_cannot_be_exactly_once(
         self, spark: SparkSession, database: MariaDatabase
     ) -> None:

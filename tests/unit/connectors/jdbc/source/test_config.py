@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from zoneinfo import ZoneInfo
+
 import pytest
 
 from airflow_kconnect.connect.run_warnings import Kind, kind_of
 from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connectors.jdbc.source.columns import Granularity
 from airflow_kconnect.connectors.jdbc.source.config import columns_for
+from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 from airflow_kconnect.connectors.jdbc.source_connector import AivenJdbcSource, ConfluentJdbcSource
 
 _VALID = {"connection.url": "jdbc:postgresql://host/db", "mode": "incrementing", "topic.prefix": "db-"}
@@ -20,6 +25,25 @@ def _messages(**more: str) -> dict[str, list[str]]:
 
 def test_a_plain_configuration_is_valid() -> None:
     assert _messages() == {}
+
+
+@pytest.mark.parametrize(
+    ("more", "chosen"),
+    [
+        ({"numeric_mapping": "BEST_FIT"}, lambda settings: settings.numeric_mapping == "best_fit"),
+        ({"timestamp_granularity": "NANOS_LONG"}, lambda settings: settings.granularity == Granularity(9, "long")),
+        ({"transaction_isolation_mode": "serializable"}, lambda settings: settings.isolation == "SERIALIZABLE"),
+        ({"db_timezone": "JST"}, lambda settings: settings.zone == ZoneInfo("Asia/Tokyo")),
+        ({"db_timezone": "PST"}, lambda settings: settings.zone == ZoneInfo("America/Los_Angeles")),
+    ],
+)
+def test_values_may_be_written_as_confluent_takes_them(
+    more: dict[str, str], chosen: Callable[[SourceSettings], bool]
+) -> None:
+    assert _messages(**more) == {}
+    props = {**_VALID, **{key.replace("_", "."): text for key, text in more.items()}}
+    values = ConfluentJdbcSource.config().parse(props)
+    assert chosen(SourceSettings.of(props, values, "timestamp.initial", frozenset(values)))
 
 
 @pytest.mark.parametrize(
