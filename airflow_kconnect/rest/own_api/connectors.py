@@ -22,7 +22,7 @@ router = APIRouter(route_class=ThreadRoute, prefix="/v1", tags=["page"])
 
 
 @router.get("/connectors")
-def get_overview(plane: Plane, watch: Watching, access: Access, known: str | None = None) -> Any:
+def get_overview(access: Access, plane: Plane, watch: Watching, known: str | None = None) -> Any:
     """The connectors that the caller may see, in short; `problem` says why that may be old.
 
     With `known`, which is empty at first and then the `tag` of the last answer: only those `parts` that have changed,
@@ -36,7 +36,7 @@ def get_overview(plane: Plane, watch: Watching, access: Access, known: str | Non
 
 
 @router.get("/lags")
-def get_lags(plane: Plane, watch: Watching, access: Access, known: str | None = None) -> Any:
+def get_lags(access: Access, plane: Plane, watch: Watching, known: str | None = None) -> Any:
     """The lag in records of the sinks that the caller may see; those that are not known are left out.
 
     With `known`, see `/v1/connectors`: only the `parts` that have changed, of objects with `name` and `lag`.
@@ -49,7 +49,7 @@ def get_lags(plane: Plane, watch: Watching, access: Access, known: str | None = 
 
 
 @router.get("/connectors/{connector}")
-def get_detail(name: ConnectorName, plane: Plane, watch: Watching, access: Access, _: Reading) -> Any:
+def get_detail(name: ConnectorName, access: Access, _: Reading, plane: Plane, watch: Watching) -> Any:
     """One connector in full, secrets `[hidden]`.
 
     `may_write`: may be changed; `may_replay`: runs can start that move records again; `reads_source`: a preview can
@@ -71,14 +71,14 @@ def validate(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> A
 
 
 @router.get("/connectors/{connector}/dead-letters")
-def count_dead_letters(name: ConnectorName, watch: Watching, _: Reading) -> Any:
+def count_dead_letters(name: ConnectorName, _: Reading, watch: Watching) -> Any:
     """The topic of dead letters, and how many records it holds."""
     return watch.dead_letters(name)
 
 
 @router.get("/connectors/{connector}/dead-letters/last")
 def show_dead_letters(
-    name: ConnectorName, watch: Watching, _: Writing, most: Annotated[int, Query(ge=1, le=100)] = 20
+    name: ConnectorName, _: Writing, watch: Watching, most: Annotated[int, Query(ge=1, le=100)] = 20
 ) -> Any:
     """The last dead letters of the connector with their contents; for those who may change it."""
     return {"dead_letters": watch.last_dead_letters(name, most)}

@@ -1,0 +1,184 @@
+"""A walk through all routes of the app: who is let in to each, and no route that the walk does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+from functools import cache
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.testclient import TestClient
+
+from airflow_kconnect.rest.app import create_app
+from airflow_kconnect.rest.errors import RestError
+
+REACHED = 599
+"""The status of a request that was let in: the control plane was asked for something."""
+
+
+class Right(Enum):
+    """What a route needs."""
+
+    NONE = "no login"
+    LOGIN = "a login"
+    READ = "to read the connector"
+    WRITE = "to change the connector"
+    ALL = "to change all connectors"
+
+
+class User(Enum):
+    """Who asks. `FOREIGN` is of another team: may read and change another connector, and none of the path."""
+
+    ANONYMOUS = frozenset({Right.NONE})
+    FOREIGN = frozenset({Right.NONE, Right.LOGIN})
+    READER = frozenset({Right.NONE, Right.LOGIN, Right.READ})
+    WRITER = frozenset({Right.NONE, Right.LOGIN, Right.READ, Right.WRITE})
+    ADMIN = frozenset(Right)
+
+
+RIGHTS = {
+    ("GET", "/"): Right.LOGIN,
+    ("GET", "/health"): Right.NONE,
+    ("GET", "/admin/loggers"): Right.LOGIN,
+    ("GET", "/admin/loggers/{logger}"): Right.LOGIN,
+    ("PUT", "/admin/loggers/{logger}"): Right.ALL,
+    ("GET", "/connectors"): Right.LOGIN,
+    ("POST", "/connectors"): Right.WRITE,
+    ("GET", "/connectors/{connector}"): Right.READ,
+    ("DELETE", "/connectors/{connector}"): Right.WRITE,
+    ("GET", "/connectors/{connector}/config"): Right.READ,
+    ("PUT", "/connectors/{connector}/config"): Right.WRITE,
+    ("PATCH", "/connectors/{connector}/config"): Right.WRITE,
+    ("GET", "/connectors/{connector}/status"): Right.READ,
+    ("GET", "/connectors/{connector}/tasks"): Right.READ,
+    ("GET", "/connectors/{connector}/tasks/{task}/status"): Right.READ,
+    ("POST", "/connectors/{connector}/tasks/{task}/restart"): Right.WRITE,
+    ("POST", "/connectors/{connector}/restart"): Right.WRITE,
+    ("PUT", "/connectors/{connector}/pause"): Right.WRITE,
+    ("PUT", "/connectors/{connector}/resume"): Right.WRITE,
+    ("PUT", "/connectors/{connector}/stop"): Right.WRITE,
+    ("GET", "/connectors/{connector}/topics"): Right.READ,
+    ("PUT", "/connectors/{connector}/topics/reset"): Right.WRITE,
+    ("GET", "/connectors/{connector}/offsets"): Right.READ,
+    ("PATCH", "/connectors/{connector}/offsets"): Right.WRITE,
+    ("DELETE", "/connectors/{connector}/offsets"): Right.WRITE,
+    ("GET", "/connector-plugins"): Right.LOGIN,
+    ("GET", "/connector-plugins/{plugin}/config"): Right.LOGIN,
+    ("PUT", "/connector-plugins/{plugin}/config/validate"): Right.LOGIN,
+    ("GET", "/v1/connectors"): Right.LOGIN,
+    ("GET", "/v1/lags"): Right.LOGIN,
+    ("GET", "/v1/connectors/{connector}"): Right.READ,
+    ("PUT", "/v1/connectors/{connector}/config/validate"): Right.WRITE,
+    ("GET", "/v1/connectors/{connector}/dead-letters"): Right.READ,
+    ("GET", "/v1/connectors/{connector}/dead-letters/last"): Right.WRITE,
+    ("POST", "/v1/connectors/{connector}/preview"): Right.WRITE,
+    ("POST", "/v1/connectors/{connector}/replay"): Right.WRITE,
+    ("GET", "/ui"): Right.NONE,
+    ("GET", "/ui/{name:path}"): Right.NONE,
+}
+BODIES: dict[tuple[str, str], Any] = {
+    ("POST", "/connectors"): {"name": "theirs", "config": {"name": "theirs"}},
+    ("PUT", "/admin/loggers/{logger}"): {"level": "INFO"},
+    ("POST", "/v1/connectors/{connector}/preview"): {"records": [{}]},
+    ("POST", "/v1/connectors/{connector}/replay"): {"dead_letters": True},
+}
+PARAMETERS = {
+    "{connector}": "theirs",
+    "{logger}": "root",
+    "{plugin}": "FileStreamSource",
+    "{task}": "0",
+    "{name:path}": "x",
+}
+
+
+class Plane:
+    """A control plane with one connector, whatever else it is asked for ends the request."""
+
+    def names(self) -> list[str]:
+        return ["theirs"]
+
+    def __getattr__(self, name: str) -> Any:
+        raise RestError(REACHED, name)
+
+
+class Policy:
+    """Lets a user do what its rights say, to one connector; a foreign one may change `own`."""
+
+    def __init__(self, user: User) -> None:
+        self.user = user
+
+    def caller(self, request: Request) -> Policy:
+        """See `AccessPolicy`."""
+        self._check(Right.LOGIN, 401)
+        return self
+
+    def readable(self, names: Iterable[str]) -> list[str]:
+        """See `Caller`."""
+        return [name for name in names if self._may(Right.READ, name)]
+
+    def check_read(self, connector: str) -> None:
+        """See `Caller`."""
+        self._check(Right.READ, 403, connector)
+
+    def check_write(self, connector: str) -> None:
+        """See `Caller`."""
+        self._check(Right.WRITE if connector else Right.ALL, 403, connector)
+
+    def _may(self, right: Right, connector: str = "") -> bool:
+        return right in self.user.value or (self.user is User.FOREIGN and connector == "own")
+
+    def _check(self, right: Right, status: int, connector: str = "") -> None:
+        if not self._may(right, connector):
+            raise RestError(status, "refused")
+
+
+def answered(route: tuple[str, str], user: User) -> int:
+    """The status of a request to a route."""
+    method, path = route
+    for parameter, value in PARAMETERS.items():
+        path = path.replace(parameter, value)
+    body = BODIES.get(route, {}) if method != "GET" else None
+    return client_of(user).request(method, path, json=body).status_code
+
+
+@cache
+def app_of(user: User) -> FastAPI:
+    plane: Any = Plane()
+    return create_app(lambda: plane, Policy(user))
+
+
+def client_of(user: User) -> TestClient:
+    return TestClient(app_of(user), raise_server_exceptions=False, follow_redirects=False)
+
+
+def test_the_walk_knows_all_routes() -> None:
+    """The description of the API is public: it is the same wherever the package is installed."""
+    routes = [route for route in app_of(User.ADMIN).routes if getattr(route, "path", "") != "/v1/openapi.json"]
+    assert all(isinstance(route, APIRoute) for route in routes)
+    found = {(method, route.path) for route in routes if isinstance(route, APIRoute) for method in route.methods}
+    assert found == set(RIGHTS)
+
+
+@pytest.mark.parametrize("user", User, ids=lambda user: user.name.lower())
+@pytest.mark.parametrize("route", RIGHTS, ids=" ".join)
+def test_a_route_lets_in_who_has_the_right(route: tuple[str, str], user: User) -> None:
+    status = answered(route, user)
+    if RIGHTS[route] in user.value:
+        assert status not in (401, 403)
+    else:
+        assert status == (401 if user is User.ANONYMOUS else 403)
+
+
+def test_a_list_has_what_the_user_may_read() -> None:
+    assert client_of(User.FOREIGN).get("/connectors").json() == []
+    assert client_of(User.READER).get("/connectors").json() == ["theirs"]
+
+
+def test_a_new_connector_of_ones_own_may_be_made() -> None:
+    route = ("POST", "/connectors")
+    body = {"name": "own", "config": {"name": "own"}}
+    assert client_of(User.FOREIGN).request(*route, json=body).status_code == REACHED
