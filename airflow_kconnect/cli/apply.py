@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.arguments import AsJson
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError

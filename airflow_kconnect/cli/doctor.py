@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.arguments import AsJson
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.worker import Servers, WorkerFile, known_worker
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
-from rich.console import Console
 
+from airflow_kconnect.cli.console import Console, clean
 from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 
@@ -29,5 +29,5 @@ def errors_in_one_line() -> Iterator[None]:
     try:
         yield
     except ConnectError as error:
-        typer.echo(f"Error: {error}", err=True)
+        typer.echo(clean(f"Error: {error}"), err=True)
         raise typer.Exit(error.exit_code) from error

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.arguments import AsJson
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.migrate_display import as_dict, outcome_dict, show_errors, show_survey
 from airflow_kconnect.cli.worker import Servers, WorkerFile, known_worker, worker_config

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.migration.offsets import counted
 
@@ -95,7 +95,7 @@ def _table(candidates: Sequence[Candidate]) -> Table:
         table.add_row(
             Text(each.name),
             each.assessment.kind,
-            f"{each.there.state}{tasks}",
+            Text(f"{each.there.state}{tasks}"),
             each.assessment.how.value,
             Text(_verdict(each), style=_STYLES[verdict]),
             "" if each.offsets is None else str(each.offsets),

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from airflow_kconnect.cli.connectors.command import on_target, opened
 from airflow_kconnect.cli.connectors.completion import connector_names
 from airflow_kconnect.cli.connectors.target import Target
+from airflow_kconnect.cli.console import Console, json_line
 from airflow_kconnect.cli.preview_table import Record, preview_table
 from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
@@ -78,7 +78,7 @@ def preview(
         if console.is_terminal and not as_json:
             show_error(console, {"error": "ConfigError", "message": str(error), "errors": error.errors}, ())
             raise typer.Exit(EXIT_CONFIG) from error
-        sys.stdout.write(json.dumps(error.errors, ensure_ascii=False) + "\n")
+        sys.stdout.write(json_line(error.errors) + "\n")
         raise typer.Exit(EXIT_CONFIG) from error
     except ConnectError as error:
         Console(stderr=True).print(f"[red]Error:[/] {escape(str(error))}", highlight=False)
@@ -89,7 +89,7 @@ def preview(
         console.print(preview_table(before, answers))
     else:
         for answer in answers:
-            sys.stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+            sys.stdout.write(json_line(answer) + "\n")
     raise typer.Exit(EXIT_OK)
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.run_display import display_of, show_error, show_report
 from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
 from airflow_kconnect.connect.errors import ConfigError, ConnectError

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import zip_longest
 from typing import Any, Protocol, Self
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.connect.run import describe_event
 from airflow_kconnect.connect.run_end import is_idle, why_incomplete
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat

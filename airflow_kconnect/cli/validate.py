@@ -8,13 +8,13 @@ from typing import Annotated
 from urllib.parse import quote
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.api import Answer
 from airflow_kconnect.cli.connectors.arguments import AsJson, print_json
 from airflow_kconnect.cli.connectors.command import on_target
 from airflow_kconnect.cli.connectors.target import Target
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.cli.worker import worker_config
 from airflow_kconnect.connect.errors import ConfigError

@@ -218,7 +218,7 @@ def parse_event(line: str, token: str | None) -> dict[str, Any] | None:
 
 def printable(line: str) -> str:
     """A line of a job's output without anything that could move a terminal's cursor or look like another line."""
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", line)
+    return UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", line)
 
 
 def _is_whole(event: Mapping[str, Any]) -> bool:
@@ -263,7 +263,7 @@ _MEMBERS: Mapping[str, Mapping[str, Any]] = {
 }
 _WEB_ADDRESS = re.compile(r"https?://\S+\Z")
 # Control characters except the tab, line separators, marks that change the text direction, unpaired surrogates.
-_UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+UNPRINTABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def _describe_progress(event: Mapping[str, Any]) -> str:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.completion import connector_names
+from airflow_kconnect.cli.console import Console, clean, json_line
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.submit.preflight import connector_config
 
@@ -64,7 +63,7 @@ def read_connector(file: str) -> tuple[str, dict[str, Any]]:
 
 def print_json(answer: Any) -> None:
     """One line on standard output."""
-    typer.echo(json.dumps(answer, ensure_ascii=False))
+    typer.echo(json_line(answer))
 
 
 def say(message: str, as_json: bool) -> None:
@@ -72,7 +71,7 @@ def say(message: str, as_json: bool) -> None:
     if as_json:
         print_json({"message": message})
     else:
-        typer.echo(message)
+        typer.echo(clean(message))
 
 
 def plain_table(*columns: str) -> Table:

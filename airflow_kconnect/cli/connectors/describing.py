@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.api import Answer, Connectors
@@ -21,6 +20,7 @@ from airflow_kconnect.cli.connectors.arguments import (
     state_text,
 )
 from airflow_kconnect.cli.connectors.command import on_connectors
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.validation.inspection import inspect_keys

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.api import Connectors
 from airflow_kconnect.cli.connectors.arguments import AsJson, NameOrFile, plain_table, print_json
 from airflow_kconnect.cli.connectors.command import on_connectors
+from airflow_kconnect.cli.console import Console
 
 
 @on_connectors

@@ -6,12 +6,12 @@ from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.api import Connectors
 from airflow_kconnect.cli.connectors.arguments import AsJson, plain_table, print_json, state_text
 from airflow_kconnect.cli.connectors.command import on_connectors
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.stores.status_topic.records import State
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.local.home import home_folder
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.submit.submit import sigterm_as_exit

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.api import Answer, Connectors
 from airflow_kconnect.cli.connectors.arguments import AsJson, NameOrFile, plain_table, print_json
 from airflow_kconnect.cli.connectors.command import on_connectors, on_target, opened
 from airflow_kconnect.cli.connectors.target import Target
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.sink_topics import dead_letter_group, sink_group

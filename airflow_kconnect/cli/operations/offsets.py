@@ -13,6 +13,7 @@ from airflow_kconnect.cli.connectors.api import Connectors
 from airflow_kconnect.cli.connectors.arguments import NameOrFile, print_json, say
 from airflow_kconnect.cli.connectors.command import on_connectors
 from airflow_kconnect.cli.connectors.describing import offset_text
+from airflow_kconnect.cli.console import clean
 from airflow_kconnect.connect.errors import ConfigError
 
 app = typer.Typer(help="Show, alter and reset the committed offsets of a connector.", no_args_is_help=True)
@@ -38,7 +39,7 @@ def show(connectors: Connectors, connector: NameOrFile, as_json: AsJson = False)
         typer.echo("No offsets are committed.")
     else:
         for entry in offsets:
-            typer.echo(offset_text(entry))
+            typer.echo(clean(offset_text(entry)))
 
 
 @app.command()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +13,7 @@ from airflow_kconnect.cli.connectors.api import Answer, Connectors
 from airflow_kconnect.cli.connectors.arguments import AsJson, plain_table, print_json, state_text
 from airflow_kconnect.cli.connectors.command import on_connectors
 from airflow_kconnect.cli.connectors.describing import offset_text
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.operations.watch import watch_statuses
 
 _MOST_OFFSETS = 3

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
+from airflow_kconnect.cli.console import Console, json_line
 from airflow_kconnect.cli.errors import errors_shown
 from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
 
@@ -76,7 +75,7 @@ def _show(records: Iterable[SeenRecord], as_json: bool) -> None:
     for record in records:
         empty = False
         if as_json:
-            typer.echo(json.dumps(asdict(record), ensure_ascii=False))
+            typer.echo(json_line(asdict(record)))
         else:
             console.print(_line(record), soft_wrap=True)
     if empty and not as_json:

@@ -8,12 +8,13 @@ from datetime import datetime
 from typing import Any
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.api import Answer
 from airflow_kconnect.cli.connectors.arguments import print_json
+from airflow_kconnect.cli.console import Console, clean
 from airflow_kconnect.connect.errors import RetriableError, first_line
 
 Look = Callable[[], Sequence[Answer]]
@@ -34,7 +35,7 @@ def watch_statuses(
             _keep_up_to_date(console, look, table, interval_s)
         else:
             for line in changes(_looks(look, interval_s)):
-                print_json(line) if as_json else typer.echo(_text(line))
+                print_json(line) if as_json else typer.echo(clean(_text(line)))
     except KeyboardInterrupt:
         return
 

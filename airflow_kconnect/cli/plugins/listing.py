@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.api import Answer
 from airflow_kconnect.cli.connectors.arguments import AsJson, plain_table, print_json
 from airflow_kconnect.cli.connectors.command import on_target
 from airflow_kconnect.cli.connectors.target import Target
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.plugins.places import java_plugins
 from airflow_kconnect.connect import plugins as known
 from airflow_kconnect.connect.java_plugins import JavaPlugins

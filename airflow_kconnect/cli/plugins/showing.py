@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.arguments import AsJson, plain_table, print_json
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import errors_in_one_line
 from airflow_kconnect.cli.plugins.places import WorkerFile, worker_keys
 from airflow_kconnect.connect import plugins as known

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 
-from rich.console import Console
-
+from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.run_display import BarDisplay, LineDisplay, display_of
 
 FENCING = {"event": "phase", "name": "fencing", "text": "fencing older runs of weather", "step": 2, "steps": 6}
