@@ -57,7 +57,8 @@ def define_hosted_keys(definition: ConfigDef) -> None:
         5000,
         Importance.MEDIUM,
         "A hosted source has caught up when its tasks have delivered nothing for so long, in ms. Make it longer than a "
-        "source needs between two records that belong together, such as pages of an HTTP answer.",
+        "source needs between two records that belong together, such as pages of an HTTP answer. Not set: 15000 for "
+        "Debezium's connectors if the end of the database's log is not known.",
         validator=Range.at_least(100),
         group=_GROUP,
     ).define(

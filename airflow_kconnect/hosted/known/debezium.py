@@ -10,7 +10,9 @@ None of them says how much of the log is left to read. A stream has caught up wi
   constant writes; or
 * it has read a position of the log beyond that moment, where its MBeans say how far it is: those for MySQL and MariaDB
   do; or
-* nothing has moved for a while: no one writes, at least not to the tables that are captured.
+* nothing has moved for a while: no one writes, at least not to the tables that are captured. Where the log's end cannot
+  be asked for, a connector may as well be reading a long part of it in which nothing is captured. Then figures that say
+  so, where there are some, count as movement, too: but only for a time, since a busy log has no end.
 """
 
 from __future__ import annotations
@@ -30,10 +32,14 @@ Read = Callable[[str], Beans]
 DEBEZIUM = "debezium.*:type=connector-metrics,*"
 TASKS = "kafka.connect:type=source-task-metrics,*"
 
+READING = ("NumberOfEventsFiltered", "CurrentScn", "OffsetScn", "CommittedScn", "TotalProcessedRows")
+"""Figures that move while a log is read, also where nothing of it is captured; all but the first are Oracle's."""
+
 ATTRIBUTES = frozenset(
     {
         *("SnapshotRunning", "SnapshotPaused", "SnapshotCompleted", "SnapshotAborted", "SnapshotSkipped"),
         *("Connected", "MilliSecondsBehindSource", "MilliSecondsSinceLastEvent", "TotalNumberOfEventsSeen"),
+        *READING,
         *("QueueRemainingCapacity", "QueueTotalCapacity", "BinlogFilename", "BinlogPosition"),
         *("source-record-poll-total", "source-record-write-total", "source-record-active-count"),
     }
@@ -42,6 +48,8 @@ ATTRIBUTES = frozenset(
 
 # With these, nothing comes after the snapshot.
 _SNAPSHOT_MODES_WITHOUT_STREAM = ("initial_only",)
+# How many times the idle time they count.
+_READING_TIMES = 10
 
 
 @dataclass(frozen=True)
@@ -59,6 +67,7 @@ class Progress:
     :param capacity: how many can be queued.
     :param log_file: of MySQL and MariaDB: the file of the binary log that is read.
     :param log_position: of MySQL and MariaDB: up to where it was read.
+    :param reading: figures that move while the log is read, also where nothing of it is captured.
     """
 
     snapshot_running: bool
@@ -71,6 +80,7 @@ class Progress:
     capacity: int
     log_file: str | None = None
     log_position: int | None = None
+    reading: tuple[str, ...] = ()
 
     def text(self) -> str:
         """For a progress line, such as `streaming, 120 ms behind`."""
@@ -152,6 +162,8 @@ def progress(read: Read, now_ms: int) -> Progress | None:
         capacity=capacity,
         log_file=next((str(bean["BinlogFilename"]) for bean in streaming if bean.get("BinlogFilename")), None),
         log_position=_largest(streaming, "BinlogPosition"),
+        # Oracle's numbers are Java objects.
+        reading=tuple(str(bean[name]) for bean in streaming for name in READING if bean.get(name) is not None),
     )
 
 
@@ -188,11 +200,23 @@ class CaughtUp:
         self._started_ms, self._idle_ms, self._streams, self._beats = started_ms, idle_ms, streams, beats
         self._is_sent, self._has_read = is_sent, has_read
         self.last: Progress | None = None
+        self.by_silence = False
+        """Whether it has caught up only as far as silence says."""
+        self._knows_end = True
+        self._reading: tuple[str, ...] = ()
+        self._reading_ms = started_ms
         self._seen: tuple[float, ...] | None = None
         self._since_ms = 0
         self._polled_at_goal: float | None = None
         self._emptied = False
         self._was_sent = not streams
+
+    def without_end(self, idle_ms: int) -> None:
+        """Nothing is known of the log's end.
+
+        :param idle_ms: how long nothing must have moved then.
+        """
+        self._knows_end, self._idle_ms = False, idle_ms
 
     def look(self, read: Read, now_ms: int) -> bool:
         """Whether it has caught up. Call it at least twice a second.
@@ -217,8 +241,18 @@ class CaughtUp:
         if not self._was_sent:
             # What was sent just now may not have arrived: the idle time begins.
             self._was_sent, self._since_ms = self._is_sent(), now_ms
-        is_quiet = self._was_sent and now.queued == 0 and active == 0 and now_ms - self._since_ms >= self._idle_ms
-        return is_quiet or self._has_passed_the_start(now, polled)
+        if self._has_passed_the_start(now, polled):
+            return True
+        self.by_silence = self._was_sent and now.queued == 0 and active == 0 and self._is_quiet(now, now_ms)
+        return self.by_silence
+
+    def _is_quiet(self, now: Progress, now_ms: int) -> bool:
+        if now.reading != self._reading:
+            self._reading, self._reading_ms = now.reading, now_ms
+        quiet_ms = now_ms - self._since_ms
+        if self._knows_end or quiet_ms >= _READING_TIMES * self._idle_ms:
+            return quiet_ms >= self._idle_ms
+        return min(quiet_ms, now_ms - self._reading_ms) >= self._idle_ms
 
     def _can_be_at_its_end(self, now: Progress) -> bool:
         return now.streaming if self._streams else now.snapshot_finished

@@ -116,7 +116,7 @@ class HostedRun(ABC):
                 return self._report()
         if not self._spec.dry_run:
             self._prepare()
-        self._source.check(lambda: bool(self._offsets()))
+        self._source.check(self._offsets)
         failpoint("before-java")
         with self._workers() as (crew, herder, props):  # 2
             self._phases.enter("validating")
@@ -140,7 +140,7 @@ class HostedRun(ABC):
                 self._check_hung()
         if self._outcome.stopped:
             self._keep()
-        self._source.finish()
+        self._source.finish(self._offsets)
         failpoint("after-stop")
         return self._report()
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, RetriableError
+from airflow_kconnect.connect.hosting.keys import IDLE_MS
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.hosted.known.debezium import CaughtUp, Progress, Read, beats, is_debezium, progress, streams
@@ -16,6 +17,9 @@ from airflow_kconnect.stores.watching.slot import Slot, SlotAddress, check_slot,
 from airflow_kconnect.stores.watching.slot_goal import SlotGoal
 
 log = logging.getLogger(__name__)
+
+Offsets = list[dict[str, Any]]
+"""Source partitions with their offsets, as in the report."""
 
 _POSTGRES = "io.debezium.connector.postgresql.PostgresConnector"
 # After a crash the server needs a moment to notice that the reader of a slot is gone.
@@ -26,6 +30,17 @@ _DRIVER = RunWarning(
     "`lsn.flush.mode` is `connector_and_driver`: the driver may move the slot beyond the connector's offsets, and then "
     "the next run fails as if WAL were missing. To release WAL, use `heartbeat.interval.ms` and "
     "`heartbeat.action.query`.",
+)
+# Without the log's end, silence is all that there is to go by.
+_WITHOUT_END_MS = 15_000
+_NO_HEARTBEAT = (
+    "Whether the connector has caught up is known by silence only, and without heartbeats its offset moves with "
+    "captured changes only: in a part of the log that has none, and is longer than a run reads, each run begins at the "
+    "same place. Set `heartbeat.interval.ms`."
+)
+_STALLED = (
+    "The run has ended at the offset at which it began, after {seconds:.0f} s in which nothing was captured. If the "
+    "database's log goes on, a longer `kconnect.hosted.idle.ms` gets through it."
 )
 _UNFINISHED = RunWarning(
     Kind.DOUBLED,
@@ -47,6 +62,9 @@ class SourceProgress:
         self.warnings: list[str] = []
         self.notes: dict[str, Any] = {}
         self._props = props
+        self._idle_ms = idle_ms if IDLE_MS in props else max(idle_ms, _WITHOUT_END_MS)
+        self._ends_unknown = False
+        self._began: Offsets = []
         self._slot = SlotAddress.of(props) if connector_class == _POSTGRES and "database.hostname" in props else None
         self._goal: SlotGoal | None = None
         self._binlog = BinlogAddress.of(connector_class, props)
@@ -60,30 +78,35 @@ class SourceProgress:
             has_read=self._has_read,
         )
 
-    def check(self, has_offsets: Callable[[], bool]) -> None:
+    def check(self, offsets: Callable[[], Offsets]) -> None:
         """Before anything starts: can the connector continue?
 
-        :param has_offsets: whether it has committed source offsets.
+        :param offsets: its committed source offsets.
         :raises ConfigError: its slot is gone, has lost WAL, or would be dropped at the end.
         :raises RetriableError: another process reads it.
         """
         if self._binlog is not None:
             self._look_at_binlog(self._binlog)
-        if self._slot is None:
-            return
+        if self._slot is not None:
+            self._check_slot(self._slot, offsets)
+        if self.is_known and streams(self._props) and self._goal is None and self._end is None:
+            self._ends_unknown, self._began = True, offsets()
+            self._caught_up.without_end(self._idle_ms)
+
+    def _check_slot(self, address: SlotAddress, offsets: Callable[[], Offsets]) -> None:
         if self._props.get("slot.drop.on.stop", "").strip().lower() == "true":
             text = "must not be true: each run ends with a stop, and the changes until the next one would be lost"
             raise ConfigError({"slot.drop.on.stop": [text]}, self._props.get("name"))
         if self._props.get("lsn.flush.mode", "").strip().lower() == "connector_and_driver":
             self.warnings.append(_DRIVER)
             log.warning("%s", _DRIVER)
-        if not self._readable(self._slot):
+        if not self._readable(address):
             return
         deadline = time.monotonic() + _RELEASE_S
         while True:
-            slot = self._read(self._slot)
+            slot = self._read(address)
             try:
-                check_slot(self._props, slot, has_offsets=slot is None and has_offsets())
+                check_slot(self._props, slot, has_offsets=slot is None and bool(offsets()))
                 return
             except RetriableError:
                 if time.monotonic() > deadline:
@@ -99,8 +122,13 @@ class SourceProgress:
         found = progress(read, _now_ms()) if self.is_known else None
         return None if found is None else found.text()
 
-    def finish(self) -> None:
-        """After the connector has stopped: notes and warnings for the report."""
+    def finish(self, offsets: Callable[[], Offsets]) -> None:
+        """After the connector has stopped: notes and warnings for the report.
+
+        :param offsets: its committed source offsets.
+        """
+        if self._ends_unknown:
+            self._tell_of_silence(offsets)
         if self._caught_up.last is not None and self._caught_up.last.snapshot_running:
             self.warnings.append(_UNFINISHED)
             log.warning("%s", _UNFINISHED)
@@ -114,6 +142,14 @@ class SourceProgress:
         log.info("Replication slot %s keeps %s of WAL until the next run", slot.name, size_text(slot.kept_bytes or 0))
         if warning := slot.warning():
             self.warnings.append(RunWarning(Kind.SOURCE, warning))
+
+    def _tell_of_silence(self, offsets: Callable[[], Offsets]) -> None:
+        texts = [] if beats(self._props) else [_NO_HEARTBEAT]
+        if self._caught_up.by_silence and self._began and offsets() == self._began:
+            texts.append(_STALLED.format(seconds=self._idle_ms / 1000))
+        if texts:
+            self.warnings.append(RunWarning(Kind.UNKNOWN, " ".join(texts)))
+            log.warning("%s", self.warnings[-1])
 
     def _look_at_binlog(self, address: BinlogAddress) -> None:
         """Debezium may be able to ask the database where this process is not."""

@@ -173,7 +173,7 @@ class TestPositionsThatDoNotMatch:
             run_hosted(config)
 
 
-def test_a_dry_run_creates_nothing_and_commits_nothing(
+def test_a_dry_run_of_a_sink_creates_nothing_and_commits_nothing(
     bootstrap: str, topic: MakeTopic, java_sink: Config, run_hosted: Run, admin: GroupAdmin
 ) -> None:
     name = topic()
@@ -185,3 +185,13 @@ def test_a_dry_run_creates_nothing_and_commits_nothing(
     # Brokers create the topic of groups when they are asked for the first.
     assert set(admin.topics()) - before <= {"__consumer_offsets"}
     assert admin.committed_offsets(f"connect-{config['name']}") == {}
+
+
+def test_a_dry_run_of_a_source_creates_nothing(
+    numbered: Any, java_source: Config, run_hosted: Run, admin: GroupAdmin
+) -> None:
+    numbered.append(3)
+    before = set(admin.topics())
+    report = run_hosted(java_source(), dry_run=True, **{"offset.storage.topic": unique("offsets")})
+    assert (report.complete, report.offsets) == (False, [])
+    assert set(admin.topics()) - before <= {"__consumer_offsets"}

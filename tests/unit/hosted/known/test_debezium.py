@@ -10,6 +10,7 @@ import pytest
 from airflow_kconnect.hosted.known.debezium import (
     ATTRIBUTES,
     DEBEZIUM,
+    READING,
     TASKS,
     Beans,
     CaughtUp,
@@ -321,7 +322,7 @@ def test_the_attributes_to_read_are_those_that_the_rules_use() -> None:
     machine = Machine()
     machine.binlog("binlog.000001", 4)
     used = {*machine.snapshot, *machine.streaming, *machine.task}
-    assert used == ATTRIBUTES
+    assert used | set(READING) == ATTRIBUTES
 
 
 def _looks(caught_up: CaughtUp, machine: Machine, *, until_ms: int, from_ms: int = 0) -> int | None:
@@ -330,3 +331,33 @@ def _looks(caught_up: CaughtUp, machine: Machine, *, until_ms: int, from_ms: int
         if caught_up.look(machine.read, STARTED_MS + at_ms):
             return at_ms
     return None
+
+
+class TestALogWhoseEndIsNotKnown:
+    """Oracle's, SQL Server's, MongoDB's: nothing captured may also be a long part of it that is being read."""
+
+    def test_figures_that_move_while_it_is_read_are_not_silence(self) -> None:
+        machine, caught_up = Machine(), CaughtUp(STARTED_MS, IDLE_MS)
+        caught_up.without_end(IDLE_MS)
+        for look in range(100):
+            machine.streaming["CurrentScn"] = min(look, 40)
+            if caught_up.look(machine.read, STARTED_MS + 100 * look):
+                break
+        assert look == 40 + IDLE_MS // 100
+
+    def test_a_log_that_is_written_to_all_the_time_ends_a_run_after_ten_idle_times(self) -> None:
+        machine, caught_up = Machine(), CaughtUp(STARTED_MS, IDLE_MS)
+        caught_up.without_end(IDLE_MS)
+        for look in range(1000):
+            machine.streaming["NumberOfEventsFiltered"] = look
+            if caught_up.look(machine.read, STARTED_MS + 100 * look):
+                break
+        assert (look, caught_up.by_silence) == (10 * IDLE_MS // 100, True)
+
+    def test_they_say_nothing_where_the_end_is_known(self) -> None:
+        machine, caught_up = Machine(), CaughtUp(STARTED_MS, IDLE_MS)
+        for look in range(100):
+            machine.streaming["NumberOfEventsFiltered"] = look
+            if caught_up.look(machine.read, STARTED_MS + 100 * look):
+                break
+        assert look == IDLE_MS // 100
