@@ -36,7 +36,12 @@ class OffsetRange:
 
 
 def start_offset(
-    topic_partition: TopicPartition, committed: int | None, bounds: Bounds, reset: str | None
+    topic_partition: TopicPartition,
+    committed: int | None,
+    bounds: Bounds,
+    reset: str | None,
+    *,
+    lost_by_target: bool = False,
 ) -> tuple[int, str | None]:
     """Where a partition starts, and a warning if records were skipped at the user's request.
 
@@ -44,6 +49,8 @@ def start_offset(
         within an open transaction: there is nothing to read from there yet.
     :param reset: see `offset_reset`. Connect's default is ``earliest``, which also means: continue at the beginning if
         retention has deleted unread records. Here that must be explicit: without the key such a loss fails the run.
+    :param lost_by_target: the position is not where runs have got to, but from where on the target has lost rows. The
+        end of the partition, which ``latest`` means, would then come after records that no run has read.
     :raises DataError: records were deleted before they were read, or the offset is beyond the end.
     """
     begin, end, log_end = bounds
@@ -61,6 +68,8 @@ def start_offset(
     if committed >= begin:
         return committed, None
     lost = f"{topic_partition}: offsets {committed} to {begin - 1} were deleted before they were read"
+    if reset == "latest" and lost_by_target:
+        reset = "earliest"
     if reset in ("earliest", "latest"):
         return (begin if reset == "earliest" else end), RunWarning(Kind.LOST, f"{lost}; resuming at {reset}")
     raise DataError(

@@ -125,10 +125,12 @@ class SinkRanges:
         reset = offset_reset(self._settings.config.props, self._settings.worker.props)
         if self._dead_letters and reset != "earliest":
             reset = None  # they are there to be replayed, all of them
+        lost = position is not None and position.lost_by_target is not None
+        committed = None if position is None else position.offset
         try:
-            start, warning = start_offset(topic_partition, position.offset if position else None, bounds, reset)
+            start, warning = start_offset(topic_partition, committed, bounds, reset, lost_by_target=lost)
         except DataError as error:
-            if position is None or position.lost_by_target is None:
+            if position is None or not lost:
                 raise
             raise DataError(f"{self._lost_by_target({topic_partition: position})[0]}. {error}") from error
         self.warnings += [warning] if warning else []

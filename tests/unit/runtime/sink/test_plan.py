@@ -71,6 +71,11 @@ class TestStartOffset:
         warning = f"t-0: offsets 5 to 9 were deleted before they were read; resuming at {reset}"
         assert start_offset(P, 5, BOUNDS, reset) == (expected, warning)
 
+    @pytest.mark.parametrize("reset", ["earliest", "latest"])
+    def test_a_target_that_lost_its_rows_is_filled_from_the_beginning(self, reset: str) -> None:
+        start, warning = start_offset(P, 5, BOUNDS, reset, lost_by_target=True)
+        assert (start, str(warning).endswith("resuming at earliest")) == (10, True)
+
 
 class TestBounded:
     Q = TopicPartition("t", 1)
