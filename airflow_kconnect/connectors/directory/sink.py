@@ -168,7 +168,10 @@ class DirectorySinkConnector(NativeSinkConnector):
     def check(self) -> None:
         """The folder itself is created by `prepare`: a dry run leaves nothing behind."""
         directory = Path(self._layout.directory)
-        there = next(path for path in (directory, *directory.parents) if path.exists())
+        try:
+            there = next(path for path in (directory, *directory.parents) if path.exists())
+        except OSError as error:  # a folder above it may not be entered
+            raise ConfigError({"directory": [f"cannot create the folder {directory}: {error.strerror}"]}) from error
         if not there.is_dir():
             raise ConfigError({"directory": [f"cannot create the folder {directory}: {there} is a file"]})
         if not os.access(there, os.W_OK | os.X_OK):

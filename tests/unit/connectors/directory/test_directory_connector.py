@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,17 @@ class TestCheck:
         monkeypatch.setattr("os.access", lambda *_: False)
         with pytest.raises(ConfigError, match=r"`directory`: the user of this job may not write to"):
             connector(tmp_path).check()
+
+    def test_one_below_a_directory_that_may_not_be_entered_is_named(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_: object, **__: object) -> None:
+            raise PermissionError(errno.EACCES, "Permission denied")
+
+        sink = connector(tmp_path / "folder")
+        monkeypatch.setattr("os.stat", refuse)
+        with pytest.raises(ConfigError, match=r"`directory`: cannot create the folder .*/folder: Permission denied"):
+            sink.check()
 
 
 class TestPrepare:
