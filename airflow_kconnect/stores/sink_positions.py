@@ -286,9 +286,15 @@ class SinkPositions:
         return None
 
     def alter(self, producer: TransactionalProducer, wanted: Offsets) -> None:
-        """Replace some positions in one transaction; the other partitions keep theirs."""
+        """Replace some positions in one transaction; the other partitions keep theirs.
+
+        A target need not have stored what another tool has committed.
+        """
         positions = self.read()
-        self._stored_elsewhere = {topic: record.stored_in for topic, record in self._records().read().items()}
+        foreign = {tp.topic for tp, position in positions.items() if position.topic_id is None and tp not in wanted}
+        self._stored_elsewhere = {
+            topic: None if topic in foreign else record.stored_in for topic, record in self._records().read().items()
+        }
         gone = self.created_again(positions)
         kept = {tp: position.offset for tp, position in positions.items() if tp.topic not in gone}
         self.commit(producer, {**kept, **wanted})

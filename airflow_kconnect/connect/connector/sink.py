@@ -71,7 +71,7 @@ class SinkConnector(Connector):
 
         A sink that stores offsets with its data alters them here.
 
-        :param offsets: the new offsets; None removes one.
+        :param offsets: the new offsets; None removes one, in a reset.
         :returns: False if the connector does not manage its own offsets, so the user may have more to alter.
         :raises ConfigError: keyed by ``offsets``, with all offsets from which no run could start.
         """
