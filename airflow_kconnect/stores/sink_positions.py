@@ -17,7 +17,7 @@ from typing import Any
 from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as KafkaTopicPartition
 
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -262,8 +262,16 @@ class SinkPositions:
 
         :param positions: of all partitions.
         :returns: a warning if that is not permitted.
+        :raises RetriableError: the group has members. Brokers would take these offsets nevertheless, in place of those
+            that the members have committed since.
         """
-        if not self._kept or self._admin.group_state(self._group).simple:
+        state = self._admin.group_state(self._group)
+        if state.members:
+            raise RetriableError(
+                f"consumer group {self._group} is {state.name} with {state.members} members: a Connect cluster, or"
+                " another run of this sink, has just begun to use it"
+            )
+        if not self._kept or state.simple:
             self.commit(producer, positions)
             return None
         own = {tp.topic for tp in positions}

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -83,3 +84,12 @@ class TestRecordOfAlteredOffsets:
         monkeypatch.setattr(positions, "commit", commit)
         positions.alter(SimpleNamespace(), {ZERO: 7})  # type: ignore[arg-type]
         assert written == {"orders": TopicRead("id", (7, 2), stored_in)}
+
+
+def test_a_group_with_members_gets_no_first_offsets(worker: WorkerConfig) -> None:
+    """Brokers take offsets of transactions nevertheless."""
+    state = SimpleNamespace(name="STABLE", members=1, simple=False)
+    admin = SimpleNamespace(group_state=lambda _: state)
+    positions = SinkPositions(SimpleNamespace(), worker, admin, "connect-sink")  # type: ignore[arg-type]
+    with pytest.raises(RetriableError, match="consumer group connect-sink is STABLE with 1 members"):
+        positions.settle(SimpleNamespace(), {ZERO: 1})  # type: ignore[arg-type]
