@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import CREATES_INTERNAL_TOPICS, WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.compacted_topics import ensure_compacted
 
@@ -90,6 +90,8 @@ def _default_replication(admin: KafkaAdmin) -> int:
 
 
 def _ensure(admin: KafkaAdmin, worker: WorkerConfig, store: str, topic: str, partitions: int) -> int:
+    if not worker.get(CREATES_INTERNAL_TOPICS) and admin.partitions(topic) == 0:
+        raise _missing(topic, f"{store}.storage.topic")
     settings = worker.with_prefix(f"{store}.storage.")
     return ensure_compacted(
         admin,
@@ -99,3 +101,13 @@ def _ensure(admin: KafkaAdmin, worker: WorkerConfig, store: str, topic: str, par
         replication=lambda: replication_of(admin, worker, store),
         settings={name: value for name, value in settings.items() if name not in _NO_SETTINGS},
     )
+
+
+def _missing(topic: str, key: str) -> ConfigError:
+    """With the text of Connect 4.4."""
+    text = (
+        f"Topic '{topic}' specified via the '{key}' property is missing. The config '{CREATES_INTERNAL_TOPICS}' is set"
+        " to 'false', so automatic creation of internal topics is disabled. Either enable automatic creation or create"
+        " the topics manually."
+    )
+    return ConfigError({key: [text]})

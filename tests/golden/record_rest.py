@@ -1,8 +1,9 @@
 """Records `rest-more.json`: what a worker of Kafka Connect answers to the requests of `rest_requests`.
 
-    python -m tests.golden.record_rest
+    python -m tests.golden.record_rest [FILE]
 
-It starts a broker and a worker of the version that this package is compatible with, and takes some two minutes.
+It starts a broker and a worker of the version that this package is compatible with, or of `KCONNECT_TEST_CONNECT`, and
+takes some two minutes.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ def essential(body: Any) -> Any:
 
 def wait(port: int, name: str, connector: str, task: str) -> None:
     """Return once a connector and its task are in these states; `task` is empty if it has none."""
+    body: Any = None
     deadline = time.monotonic() + 60
     path = f"/connectors/{quote(name)}/status"
     while time.monotonic() < deadline:
@@ -78,7 +80,7 @@ def wait(port: int, name: str, connector: str, task: str) -> None:
             if body["connector"]["state"] == connector and tasks == ([task] if task else []):
                 return
         time.sleep(0.1)
-    raise TimeoutError(f"{name} is not {connector}, {task}")
+    raise TimeoutError(f"{name} is not {connector}, {task}: {body}")
 
 
 def held(port: int, waiting: Callable[[int, str, str, str], None] = wait) -> Iterator[tuple[Request, dict[str, Any]]]:
@@ -107,9 +109,9 @@ def _interned(value: Any, known: dict[str, int]) -> Any:
     return {key: _interned(each, known) for key, each in value.items()}
 
 
-def recorded() -> list[dict[str, Any]]:
+def recorded(file: Path = FILE) -> list[dict[str, Any]]:
     """The recorded exchanges: `request` and `response`."""
-    content = json.loads(FILE.read_text())
+    content = json.loads(file.read_text())
     parts = content["parts"]
 
     def whole(value: Any) -> Any:
@@ -137,8 +139,9 @@ def main() -> None:
             broker.stop()
     known: dict[str, int] = {}
     lines = [json.dumps(_interned({"request": q, "response": a}, known), ensure_ascii=False) for q, a in exchanges]
-    FILE.write_text('{"parts": [\n' + ",\n".join(known) + '\n],\n"exchanges": [\n' + ",\n".join(lines) + "\n]}\n")
-    print(f"{len(lines)} exchanges, {FILE.stat().st_size} bytes", file=sys.stderr)
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
+    file.write_text('{"parts": [\n' + ",\n".join(known) + '\n],\n"exchanges": [\n' + ",\n".join(lines) + "\n]}\n")
+    print(f"{len(lines)} exchanges, {file.stat().st_size} bytes", file=sys.stderr)
 
 
 if __name__ == "__main__":

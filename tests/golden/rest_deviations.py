@@ -77,7 +77,11 @@ FAMILIES = (
         r"body: \w+\.override\.",
     ),
     Family("null is no value of a configuration", '"batch.size": null', "body: batch.size: value errors"),
-    Family("secrets are not quoted: only the keys are listed", "(POST|PUT) /connectors", "body: message"),
+    Family(
+        "the configuration may have secrets, and is not quoted, as in Kafka Connect 4.4",
+        "(POST|PUT) /connectors",
+        "body: message",
+    ),
     Family("the list of connectors is another", "NoSuch", "body: message"),
     Family(
         "the body is read before the connector is looked up", r"PATCH /connectors/(nope|b)/config", "status 404 400"

@@ -39,6 +39,7 @@ from airflow_kconnect.connect.validation.spark_keys import ALLOWED as SPARK_ALLO
 from airflow_kconnect.connect.validation.spark_keys import DEFAULT_ALLOWED, worker_problem
 
 PREVIEW_SOURCES = "kconnect.preview.sources"
+CREATES_INTERNAL_TOPICS = "internal.topics.automatic.creation.enable"
 REPLICATION_TEXT = (
     "Replication factor must be positive and not larger than the number of brokers in the Kafka cluster, "
     "or -1 to use the broker's default"
@@ -265,6 +266,13 @@ def _define_sources(definition: ConfigDef) -> None:
         Importance.LOW,
         "Whether missing topics of sources are created, as `topic.creation.*` says or with the broker's defaults. If "
         "not, a missing topic is an error.",
+    ).define(
+        CREATES_INTERNAL_TOPICS,
+        Type.BOOLEAN,
+        True,
+        Importance.LOW,
+        "Whether missing topics of the worker (offsets, configurations, statuses, offset topics of connectors) are "
+        "created, as in Kafka Connect 4.4. If not, a missing one is an error.",
     ).define(
         "topic.tracking.enable",
         Type.BOOLEAN,

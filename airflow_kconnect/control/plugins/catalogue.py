@@ -122,7 +122,7 @@ def validation(
     """
     named = config.get(CONNECTOR_CLASS)
     if named is None:
-        raise ConfigError({CONNECTOR_CLASS: [f"Connector config {sorted(config)} contains no connector type"]})
+        raise ConfigError({CONNECTOR_CLASS: ["Connector config contains no connector type"]})
     if not _pruned(str(named)).endswith(_pruned(plugin)):
         text = f"Included connector type {named} does not match request type {plugin}"
         raise ConfigError({CONNECTOR_CLASS: [text]})

@@ -46,7 +46,7 @@ def stopped_sink(client: TestClient) -> TestClient:
         ('{"name":"a","config":[]}', "config"),
         ('{"name":"a","config":{"x":{"y":1}}}', "config.x"),
         ('{"name":"a","config":{"connector.class":"FileStreamSource","x":null}}', "Null value"),
-        ('{"name":1,"config":{}}', "name"),
+        ('{"name":[],"config":{}}', "name"),
         ('{"name":"a","config":{},"unknown":1}', "unknown"),
         ('{"name":"a","config":{},"initial_state":"HALTED"}', "HALTED"),
         ('{"name":"a","config":{"x":NaN}}', "JSON"),

@@ -38,6 +38,20 @@ class TestInternalTopics:
         assert "or -1 for the brokers' default" in caught.value.errors["offset.storage.replication.factor"][0]
         assert admin.partitions(name) == 0
 
+    def test_a_worker_that_creates_none_names_the_missing_one(self, admin: KafkaAdmin, bootstrap: str) -> None:
+        worker, name = _worker(bootstrap, **{"internal.topics.automatic.creation.enable": "false"}), unique("offsets")
+        with pytest.raises(
+            ConfigError, match=f"Topic '{name}' specified via the 'offset.storage.topic' property is miss"
+        ):
+            ensure_offset_topic(admin, worker, name)
+        assert admin.partitions(name) == 0
+
+    def test_a_worker_that_creates_none_uses_those_that_exist(self, admin: KafkaAdmin, bootstrap: str) -> None:
+        name = unique("offsets")
+        ensure_offset_topic(admin, _worker(bootstrap), name)
+        worker = _worker(bootstrap, **{"internal.topics.automatic.creation.enable": "false"})
+        assert ensure_offset_topic(admin, worker, name) == 25
+
 
 class TestDeadLetterTopics:
     def test_one_broker_suffices(self, admin: KafkaAdmin) -> None:

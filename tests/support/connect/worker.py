@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,9 +22,11 @@ from airflow_kconnect.machine.errors import SetupError, readable_os_errors
 from airflow_kconnect.machine.java import find_java
 from tests.support.connect.rest import ConnectRest
 
+# Another version than the broker's, to compare with: see docs/compatibility.md.
+CONNECT_VERSION = os.environ.get("KCONNECT_TEST_CONNECT", KAFKA_VERSION)
 CONNECT = (
-    *(f"org.apache.kafka:connect-{part}:{KAFKA_VERSION}" for part in ("runtime", "json", "transforms", "file")),
-    f"org.apache.kafka:connect-test-plugins:{KAFKA_VERSION}",
+    *(f"org.apache.kafka:connect-{part}:{CONNECT_VERSION}" for part in ("runtime", "json", "transforms")),
+    *(f"org.apache.kafka:connect-{part}:{KAFKA_VERSION}" for part in ("file", "test-plugins")),
     "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
 )
 
