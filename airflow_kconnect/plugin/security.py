@@ -31,7 +31,8 @@ from airflow_kconnect.submit.dag_ids import dag_id_of
 
 SECTION = "kconnect"
 _BEARER = HTTPBearer(auto_error=False)
-_TOKEN_S = 300.0
+# A user that was locked is let in for as long.
+_TOKEN_S = 60.0
 _MAX_TOKENS = 1_000
 
 
@@ -40,6 +41,9 @@ class DagRights:
 
     def __init__(self, user: BaseUser, teams: Teams) -> None:
         self._user, self._teams = user, teams
+
+    def __str__(self) -> str:
+        return self._user.get_name()
 
     def readable(self, names: Iterable[str]) -> list[str]:
         """Those whose DAGs the user may read."""
@@ -117,7 +121,7 @@ def _basic(request: Request) -> tuple[str, str] | None:
 
 
 class _Tokens:
-    """Airflow's tokens for users and passwords, remembered for a few minutes by a hash of both."""
+    """Airflow's tokens for users and passwords, remembered for a minute by a hash of both."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, tuple[float, str]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
     import httpx
 
+# Of Amazon, Google and Alibaba: they give out the machine's credentials.
+_METADATA = frozenset(map(ipaddress.ip_address, ("fd00:ec2::254", "fd20:ce::254", "100.100.100.200")))
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 ANSWER_MAX_BYTES = 8_000_000
 """The longest answer that is read: a schema of a megabyte, quoted as JSON, and some more."""
 NOT_HTTP = "Each URL must be http://host or https://host, with a port if it is not 80 or 443"
@@ -30,13 +35,22 @@ def is_http(url: str) -> bool:
         return False
 
 
+def _without_translation(host: _Address) -> _Address:
+    """The IPv4 address that an IPv6 address stands for, or the address itself."""
+    if isinstance(host, ipaddress.IPv4Address):
+        return host
+    if host in _NAT64:
+        return ipaddress.IPv4Address(int(host) & 0xFFFF_FFFF)
+    return host.ipv4_mapped or host.sixtofour or host
+
+
 @dataclass
 class GuardedHttp:
     """Sends requests to servers that a connector's configuration names.
 
     Their URLs must not become a way into the network's own services: no redirect is followed, link-local addresses
-    (where clouds keep credentials) are refused once the connection is made, before anything is sent, and long answers
-    are cut off with an error.
+    (where clouds keep credentials) and the others of their metadata services are refused once the connection is made,
+    before anything is sent, and long answers are cut off with an error.
 
     :param key: of the URL, with the converter's prefix; for errors.
     :param connect_s: how long to wait for a connection. :param read_s: and for an answer.
@@ -60,6 +74,8 @@ class GuardedHttp:
         import httpx
 
         client = self._encrypted if url.startswith("https:") else self._plain
+        if self.proxy is not None:
+            self._check_beyond_proxy(url)
         shown, extensions = url.partition("?")[0], {"trace": self.check_peer}
         try:
             with client.stream(method, url, headers=headers, content=content, extensions=extensions) as response:
@@ -75,10 +91,20 @@ class GuardedHttp:
         if event != "connection.connect_tcp.complete":
             return
         address = details["return_value"].get_extra_info("server_addr")
-        host = ipaddress.ip_address(str(address[0]).partition("%")[0])
-        mapped = host.ipv4_mapped if isinstance(host, ipaddress.IPv6Address) else None
-        if (mapped or host).is_link_local or (mapped or host).is_multicast:
-            raise self._refused(f"{host} is a link-local address, at which nothing is asked")
+        self._check_address(str(address[0]).partition("%")[0])
+
+    def _check_address(self, text: str) -> None:
+        host = ipaddress.ip_address(text)
+        meant = _without_translation(host)
+        if meant.is_link_local or meant.is_multicast or meant in _METADATA:
+            raise self._refused(f"{host} is a link-local address, or one of metadata services: nothing is asked there")
+
+    def _check_beyond_proxy(self, url: str) -> None:
+        """Where a proxy connects to is not seen; of a name it is not known."""
+        import httpx
+
+        with suppress(ValueError, httpx.InvalidURL):
+            self._check_address(httpx.URL(url).host.partition("%")[0])
 
     def _read(self, response: httpx.Response, url: str) -> bytes:
         data = bytearray()

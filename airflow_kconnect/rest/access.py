@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 from collections.abc import Iterable
 from typing import Annotated, Protocol
 from urllib.parse import urlsplit
@@ -12,11 +13,13 @@ from fastapi import Depends, Request
 from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.paths import ConnectorName
 
+log = logging.getLogger("kconnect.rest")
+
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
 class Caller(Protocol):
-    """An authenticated caller of one request."""
+    """An authenticated caller of one request; its text names the user, for the log."""
 
     def readable(self, names: Iterable[str]) -> list[str]:
         """Those of the connectors that the caller may see, in the same order."""
@@ -37,6 +40,9 @@ class AccessPolicy(Protocol):
 
 class Everything:
     """A caller who may do everything."""
+
+    def __str__(self) -> str:
+        return "A caller"
 
     def readable(self, names: Iterable[str]) -> list[str]:
         """All of them."""
@@ -74,7 +80,11 @@ def _caller(request: Request) -> Caller:
     if request.method not in _SAFE_METHODS:
         _refuse_other_sites(request)
     policy: AccessPolicy = request.app.state.access
-    return policy.caller(request)
+    caller = policy.caller(request)
+    if request.method not in _SAFE_METHODS:
+        # Whether it is allowed is seen later, and by the status of the answer in the server's own log.
+        log.info("%s asks for %s %r", caller, request.method, request.url.path)
+    return caller
 
 
 def _refuse_other_sites(request: Request) -> None:

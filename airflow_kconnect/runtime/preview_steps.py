@@ -11,6 +11,8 @@ from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.runtime.preview import Plan, Record, checked_records
 
+_TEXT_MAX, _ANSWER_MAX = 65_536, 16_000_000
+
 
 def preview_steps(
     config: Mapping[str, Any],
@@ -33,7 +35,7 @@ def preview_steps(
     answers: list[list[Record]] = []
     for batch in plan.batches(checked_records(records)):
         answers += steps_of(plan, plan.read(batch), is_sink=is_sink)
-    return {"transformations": transformations_of(plan), "records": answers}
+    return {"transformations": transformations_of(plan), "records": bounded(answers)}
 
 
 def steps_of(plan: Plan, frame: RecordFrame, *, is_sink: bool) -> list[list[Record]]:
@@ -42,7 +44,29 @@ def steps_of(plan: Plan, frame: RecordFrame, *, is_sink: bool) -> list[list[Reco
     for link in plan.chain.links:
         frame = link.apply(frame, plan.scope(is_sink=is_sink))
         steps.append(plan.written(frame))
-    return [_until_its_end(each) for each in zip(*steps, strict=True)]
+    return bounded([_until_its_end(each) for each in zip(*steps, strict=True)])
+
+
+def bounded(answers: list[list[Record]]) -> list[list[Record]]:
+    """Answers whose long texts are cut: the process that asked, perhaps a server, has to hold them all.
+
+    :raises DataError: they are too large nevertheless.
+    """
+    cut: list[list[Record]] = [[_cut(step) for step in steps] for steps in answers]
+    size = sum(len(json.dumps(step)) for steps in cut for step in steps)
+    if size > _ANSWER_MAX:
+        raise DataError(f"the records before and after each transformation have {size} bytes; ask for fewer records")
+    return cut
+
+
+def _cut(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {name: _cut(member) for name, member in part.items()}
+    if isinstance(part, list):
+        return [_cut(member) for member in part]
+    if isinstance(part, str) and len(part) > _TEXT_MAX:
+        return f"{part[:_TEXT_MAX]}... ({len(part)} characters)"
+    return part
 
 
 def transformations_of(plan: Plan) -> list[dict[str, Any]]:

@@ -210,7 +210,13 @@ class TestSafety:
         with pytest.raises(ConfigError, match="answers with more than"):
             client().schema_by_id(1)
 
-    @pytest.mark.parametrize("address", ["169.254.169.254", "fe80::1", "::ffff:169.254.169.254"])
+    @pytest.mark.parametrize(
+        "address",
+        [
+            *("169.254.169.254", "fe80::1", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1"),
+            *("fd00:ec2::254", "fd20:ce::254", "100.100.100.200"),
+        ],
+    )
     def test_nothing_is_sent_to_a_link_local_address(self, client: Client, address: str) -> None:
         class Stream:
             def get_extra_info(self, name: str) -> tuple[str, int]:
@@ -218,6 +224,11 @@ class TestSafety:
 
         with pytest.raises(ConfigError, match="is a link-local address"):
             client()._http._http.check_peer("connection.connect_tcp.complete", {"return_value": Stream()})
+
+    def test_nor_by_a_proxy(self, client: Client) -> None:
+        registry = client(schema_registry_url="http://169.254.169.254/", proxy_host="127.0.0.1", proxy_port="9")
+        with pytest.raises(ConfigError, match="is a link-local address"):
+            registry.schema_by_id(1)
 
 
 class TestCredentials:

@@ -111,6 +111,9 @@ class Policy:
     def __init__(self, user: User) -> None:
         self.user = user
 
+    def __str__(self) -> str:
+        return self.user.name
+
     def caller(self, request: Request) -> Policy:
         """See `AccessPolicy`."""
         self._check(Right.LOGIN, 401)
@@ -176,6 +179,16 @@ def test_a_route_lets_in_who_has_the_right(route: tuple[str, str], user: User) -
 def test_a_list_has_what_the_user_may_read() -> None:
     assert client_of(User.FOREIGN).get("/connectors").json() == []
     assert client_of(User.READER).get("/connectors").json() == ["theirs"]
+
+
+@pytest.mark.parametrize("user", [User.READER, User.WRITER])
+def test_who_asks_for_a_change_is_in_the_log(user: User, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "kconnect.rest")
+    client_of(user).put("/connectors/theirs/pause")
+    client_of(user).get("/connectors/theirs/status")
+    assert [record.message for record in caplog.records if record.name == "kconnect.rest"] == [
+        f"{user.name} asks for PUT '/connectors/theirs/pause'"
+    ]
 
 
 def test_a_new_connector_of_ones_own_may_be_made() -> None:
