@@ -63,7 +63,7 @@ def open_input(key: str, name: str) -> InputFile:
             problem = "may not be read by the user of this job: check its permissions"
         else:
             identity = (status.st_dev, status.st_ino)
-            return InputFile(name, status.st_size, status.st_mtime_ns // 1_000_000, identity)
+            return InputFile(name, status.st_size, _changed_ms(status), identity)
     except FileNotFoundError:
         problem = "does not exist on the machine where the job runs"
     except (OSError, ValueError) as error:
@@ -164,7 +164,7 @@ def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 
 def fingerprint(path: Input, length: int) -> dict[str, Any]:
     """What identifies a file even after bytes were appended to it: hashes of its first bytes and of those before
-    `length` (at most 4096 each), and which file it is.
+    `length` (at most 4096 each), its size and time of change, and which file it is.
 
     :raises ConnectError: it cannot be read; see `Location.open`.
     """
@@ -174,7 +174,12 @@ def fingerprint(path: Input, length: int) -> dict[str, Any]:
         facts = {"head_bytes": head, "head_sha256": hashlib.sha256(_bytes_before(path, file, head)).hexdigest()}
         if length > head:
             facts |= {"tail_end": length, "tail_sha256": _hash(_bytes_before(path, file, length))}
-    return {**facts, "device": status.st_dev, "inode": status.st_ino}
+    now = {"size": status.st_size, "changed_ms": _changed_ms(status)}
+    return {**facts, **now, "device": status.st_dev, "inode": status.st_ino}
+
+
+def _changed_ms(status: os.stat_result) -> int:
+    return status.st_mtime_ns // 1_000_000
 
 
 def _bytes_before(path: Input, file: FileIO, end: int, most: int = _FINGERPRINT_BYTES) -> bytes:

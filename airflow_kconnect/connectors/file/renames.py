@@ -1,5 +1,8 @@
 """Files that have another name than when they were read: rotated logs.
 
+Inodes of removed files are given to new ones, often at once. So a renamed file must also begin with what was read, and
+if it has not grown since, must not have been written since either: new files can have the contents of old ones.
+
 What was read of a file is known under its old name until its offset is committed under the new one. That must happen
 before another file under the old name gets an offset, or in the same transaction: so renamed files are planned first,
 and have a split even if nothing of them is new.
@@ -27,6 +30,9 @@ class Renames:
 
     def __init__(self, files: Sequence[InputFile], context: PlanContext, at: Callable[[str], Location]) -> None:
         self._now = {file.name: file.identity for file in files}
+        self._names: dict[Identity, list[str]] = {}
+        for file in files:
+            self._names.setdefault(file.identity, []).append(file.name)
         self._context, self._at = context, at
         self._read: dict[Identity, list[tuple[str, Any, Mapping[str, Any]]]] = {}
         for partition, facts in context.facts.items() if context.replay is None else ():
@@ -52,15 +58,21 @@ class Renames:
         for name, position, facts in self._read.get(file.identity, ()):
             is_moved = name != file.name and self._now.get(name) != file.identity
             is_read = is_moved and isinstance(position, int) and position <= file.size
-            if is_read and is_same_file(self._at(file.name), facts):
+            if is_read and not _is_written_again(file, facts) and is_same_file(self._at(file.name), facts):
                 yield position
 
     def has_left(self, file: InputFile) -> bool:
         """Whether the file that had this name before is read under another one."""
         facts = self._context.facts_of(file.partition) or {}
         before = identity_of(facts)
-        names = [name for name, identity in self._now.items() if identity == before and name != file.name]
-        return before != file.identity and any(is_same_file(self._at(name), facts) for name in names)
+        if before is None or before == file.identity:
+            return False
+        return any(is_same_file(self._at(name), facts) for name in self._names.get(before, ()))
+
+
+def _is_written_again(file: InputFile, facts: Mapping[str, Any]) -> bool:
+    """Whether a file that is as long as it was has another time of change."""
+    return file.size == facts.get("size") and file.changed_ms != facts.get("changed_ms")
 
 
 def renamed_to(name: str, facts: Mapping[str, Any]) -> Path | None:

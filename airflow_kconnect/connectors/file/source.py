@@ -163,12 +163,12 @@ class FileStreamSourceConnector(NativeSourceConnector):
         if offset is None or context.replay:
             return 0
         position = _position(file.name, offset)
+        if renames.has_left(file):  # whatever it begins with: short logs often begin alike
+            log.info("%s is a new file: the one that had this name has another one", file.name)
+            return 0
         problem = self._problem(file, position, facts)
         if problem is None:
             return position
-        if renames.has_left(file):
-            log.info("%s is a new file: the one that had this name has another one", file.name)
-            return 0
         from airflow_kconnect.connectors.file.lines import last_line_end
 
         # What Connect or a user has committed says nothing about the file.

@@ -92,6 +92,23 @@ def test_new_file_with_a_reused_inode_is_not_taken_for_a_renamed_one(all_logs: R
     assert all_logs.run() == ["c", "d"]
 
 
+def test_new_file_that_begins_as_the_renamed_one_did_is_read_from_its_beginning(all_logs: Runs) -> None:
+    all_logs.write("started\n")
+    all_logs.run()
+    all_logs.rotate()
+    all_logs.write("started\nready\n")
+    assert all_logs.run() == ["started", "ready"]
+
+
+def test_new_file_with_the_inode_and_the_contents_of_a_removed_one_is_read(all_logs: Runs) -> None:
+    all_logs.write("fine\n")
+    all_logs.run()
+    (all_logs.folder / "app.log").rename(all_logs.folder / "app.log.1")
+    (all_logs.folder / "app.log.1").write_text("fine\n")
+    os.utime(all_logs.folder / "app.log.1", (0, 0))
+    assert all_logs.run() == ["fine"]
+
+
 def test_second_name_of_a_file_is_a_file_of_its_own(all_logs: Runs) -> None:
     all_logs.write("a\n")
     all_logs.run()
