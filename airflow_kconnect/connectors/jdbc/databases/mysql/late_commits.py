@@ -39,11 +39,12 @@ FROM information_schema.innodb_trx
 WHERE trx_mysql_thread_id <> CONNECTION_ID()
   AND (trx_tables_locked > 0 OR trx_lock_structs > 0 OR trx_rows_modified > 0)
 """
+# Threads of a replica that wait for days have the command Query, too. What they write is a transaction.
 _STATEMENTS = f"""
 SELECT CAST(id AS CHAR), id, CAST(UTC_TIMESTAMP() - INTERVAL time SECOND AS CHAR),
   {_EPOCH.format("UTC_TIMESTAMP(6) - INTERVAL time SECOND")}
 FROM information_schema.processlist
-WHERE command IN ('Query', 'Execute') AND id <> CONNECTION_ID()
+WHERE command IN ('Query', 'Execute') AND id <> CONNECTION_ID() AND user <> 'system user'
   AND LOWER(COALESCE(info, '')) NOT REGEXP '^[[:space:]]*(/[*][^*]*[*]/[[:space:]]*)*(select|show|explain|commit)'
 """
 _IS_REPLICA = """
