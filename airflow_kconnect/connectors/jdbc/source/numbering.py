@@ -9,7 +9,10 @@ from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
 
-_CURES = "Set `on.renumbered=restart` to read it from the beginning, or alter the connector's offset"
+_CURES = (
+    "Set `on.renumbered=restart` to read it from the beginning, `ignore` if others than the database number its rows,"
+    " or alter the connector's offset"
+)
 _IGNORE = "`on.renumbered=ignore` turns this warning off"
 
 
