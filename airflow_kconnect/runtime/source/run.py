@@ -372,7 +372,7 @@ class SourceRun:
                 "dead_lettered": sum(report.dead_lettered for report in reports),
                 "already_done": sum(report.already_done for report in reports),
             },
-            topics=sorted(set().union(*(work.topics_before for work in works), *(report.topics for report in reports))),
+            topics=sorted(set().union(*(outcome.topics for outcome in outcomes))),
             offsets=[{"partition": new.partition, "offset": new.offset} for new in offsets.values()],
             replay=str(settings.replay) if settings.replay else None,
             ranges=entries(self._ranges),

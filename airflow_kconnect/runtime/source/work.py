@@ -22,19 +22,25 @@ class NewOffset:
     facts: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass
 class PlanOutcome:
     """The result of a plan.
 
     :param reports: of the splits that this run carried out.
     :param read: how many records the source delivered.
     :param offsets: the source offsets that now apply.
+    :ivar topics: to which records of the plan were written, by earlier runs too.
     """
 
     work: Work
     reports: list[SplitReport] = field(default_factory=list)
     read: int = 0
     offsets: list[NewOffset] = field(default_factory=list)
+    topics: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Now: the view is read again before the next plan, and then has other markers.
+        self.topics = self.work.topics_before.union(*(report.topics for report in self.reports))
 
 
 @dataclass(frozen=True)

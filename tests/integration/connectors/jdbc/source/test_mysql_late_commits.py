@@ -63,7 +63,7 @@ def test_table_is_left_alone_while_a_lower_number_can_still_be_committed(
     second = run_here(config)
     assert (first.records["read"], first.incomplete, second.records["read"]) == (0, ["held_back"], 2)
     assert "open since" in first.notes["left_for_next_run"][f"{db.name}.t"]
-    assert [kind_of(warning) for warning in first.notes["warnings"]] == [Kind.WAITING]
+    assert {kind_of(warning) for warning in first.warnings} == {Kind.WAITING}
     assert _ids(rows(config, "t")) == [1, 2]
 
 
@@ -148,7 +148,7 @@ def test_user_who_may_not_see_transactions_reads_what_is_there_with_a_warning(
     begin("insert into t values ()")
     db.execute("insert into t values (null, now(6) - interval 1 minute)")
     report = run_here(jdbc_source(db, **mode, **{"connection.user": user, "connection.password": "pw"}))
-    (warning,) = report.notes["warnings"]
+    (warning,) = report.warnings
     assert (report.records["read"], kind_of(warning), "PROCESS" in warning) == (1, Kind.LOST, True)
 
 
@@ -160,5 +160,5 @@ def test_servers_that_share_the_numbers_are_warned_of(
         report = run_here(jdbc_source(db, **_SHORT))
     finally:
         db.execute("set global auto_increment_increment = 1")
-    (warning,) = report.notes["warnings"]
+    (warning,) = report.warnings
     assert (kind_of(warning), "numbered by several servers" in warning) == (Kind.LOST, True)

@@ -56,7 +56,7 @@ def test_table_that_was_emptied_and_filled_again_fails_the_run_or_is_read_from_i
         run_here(config)
     report = run_here({**config, "on.renumbered": "restart"})
     assert _ids(rows(config, "t")) == [*range(1, 11), *range(1, 7)]
-    assert [kind_of(warning) for warning in report.notes["warnings"]] == [Kind.SOURCE]
+    assert [kind_of(warning) for warning in report.warnings] == [Kind.SOURCE]
 
 
 def test_deleted_rows_are_no_new_numbering(
@@ -98,6 +98,6 @@ def test_numbers_that_the_database_does_not_give_are_warned_of(
     config = jdbc_source(db, **{"incrementing.column.name": "id"})
     run_here(config)
     db.execute("delete from t where id = 10")
-    (warning,) = run_here(config).notes["warnings"]
+    (warning,) = run_here(config).warnings
     assert (kind_of(warning), "is 9, and it was read up to 10" in warning) == (Kind.SOURCE, True)
     assert run_here({**config, "on.renumbered": "ignore"}).notes == {}
