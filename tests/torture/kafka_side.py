@@ -57,9 +57,10 @@ class KafkaSide:
         with self._retried() as attempts:
             for _ in attempts:
                 try:
-                    self._admin.delete_consumer_groups([group])[group].result(30)
+                    self._admin.delete_consumer_groups([group])[group].result(15)
                 except TimeoutError:
-                    continue  # the broker was restarted, and its coordinator is still reading
+                    # The broker was restarted, and its coordinator is still reading: a new client asks for it again.
+                    self._admin = AdminClient({"bootstrap.servers": self.bootstrap})
                 except KafkaException as error:
                     if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
                         return False
