@@ -9,7 +9,7 @@ from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.internal_topics import InternalTopics
 from airflow_kconnect.connect.java.regex import java_pattern
 from airflow_kconnect.connect.validation.inspection import Inspection
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 
 DEAD_LETTER_TOPIC = "errors.deadletterqueue.topic.name"
 KAFKA_TOPICS = ("__consumer_offsets", "__transaction_state", "__share_group_state")
@@ -45,7 +45,7 @@ def topics_of_others(worker: WorkerConfig, props: Mapping[str, str]) -> Internal
 
     :param props: of the connector: its own offset topic is one of them.
     """
-    return worker.internal_topics.and_(*KAFKA_TOPICS, worker.offset_topic_of(props))
+    return internal_topics_of(worker).and_(*KAFKA_TOPICS, worker.offset_topic_of(props))
 
 
 def _check_topics(inspection: Inspection) -> None:
@@ -113,5 +113,5 @@ def _check_offset_topic(inspection: Inspection) -> None:
     """A source's offset topic may be the worker's, and none of the others."""
     key, worker = "offsets.storage.topic", inspection.worker
     topic = inspection.value(key)
-    if topic and topic != worker.offset_topic and (topic in worker.internal_topics or topic in KAFKA_TOPICS):
+    if topic and topic != worker.offset_topic and (topic in internal_topics_of(worker) or topic in KAFKA_TOPICS):
         inspection.add(key, internal_topic(key, topic))

@@ -145,11 +145,6 @@ class WorkerConfig:
         """Whether the config topic has a single writer, which fences others (KIP-618)."""
         return str(self.parsed["exactly.once.source.support"]).lower() != "disabled"
 
-    @property
-    def internal_topics(self) -> InternalTopics:
-        """Topics that no connector may read by a pattern, or write to."""
-        return InternalTopics(frozenset(str(self.parsed[f"{store}.storage.topic"]) for store in _STORES), self.group_id)
-
     def offset_topic_of(self, source: Mapping[str, Any]) -> str:
         """Where a source keeps its offsets: its own ``offsets.storage.topic``, else the worker's.
 
@@ -390,3 +385,8 @@ def _bad_drivers(name: str, entries: list[str]) -> str | None:
         if wrong
         else None
     )
+
+
+def internal_topics_of(worker: WorkerConfig) -> InternalTopics:
+    """Topics that no connector may read by a pattern, or write to."""
+    return InternalTopics(frozenset(str(worker.parsed[f"{store}.storage.topic"]) for store in _STORES), worker.group_id)

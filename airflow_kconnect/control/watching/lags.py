@@ -12,7 +12,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import distance, run_start
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -97,7 +97,7 @@ class Lags:
 
     def _topics(self, sinks: Mapping[str, Mapping[str, str]], existing: Mapping[str, int]) -> dict[str, list[str]]:
         """The topics of each sink, without those sinks whose topics do not exist yet."""
-        internal = self._worker.internal_topics
+        internal = internal_topics_of(self._worker)
         chosen = {name: _chosen(props, existing, internal) for name, props in sinks.items()}
         return {name: topics for name, topics in chosen.items() if topics or "topics.regex" in sinks[name]}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.sink_topics import chosen_topics
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.control.configurations import RequestError
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -32,11 +32,11 @@ class LatestRecords:
         """
         clients = ClientConfigs(self._worker.props, config, config["name"])
         admin = KafkaAdmin(clients.admin())
-        topics = chosen_topics(config, admin.check_reachable(), self._worker.internal_topics)
+        topics = chosen_topics(config, admin.check_reachable(), internal_topics_of(self._worker))
         if topic is not None and topic not in topics:
             raise RequestError({"topic": [f"{config['name']} does not read a topic {topic}"]})
         # They have the secrets of all connectors.
-        if internal := self._worker.internal_topics.among(topics):
+        if internal := internal_topics_of(self._worker).among(topics):
             raise RequestError(
                 {"topics": [f"records of {', '.join(internal)} are not shown: it is internal to Connect"]}
             )

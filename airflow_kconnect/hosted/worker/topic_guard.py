@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 
 from airflow_kconnect.connect.validation.topic_rules import KAFKA_TOPICS
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 
 _CLASS = "airflow_kconnect.TopicGuard"
 
@@ -22,7 +22,7 @@ def guard_keys(name: str, props: Mapping[str, str], worker: WorkerConfig, host: 
     :param name: of the connector. :param props: its keys.
     :param worker: of the run. :param host: see `host_worker`.
     """
-    internal = worker.internal_topics.names | host.internal_topics.names | set(KAFKA_TOPICS)
+    internal = internal_topics_of(worker).names | internal_topics_of(host).names | set(KAFKA_TOPICS)
     own = json.dumps([name], ensure_ascii=False, separators=(",", ":"))[:-1] + ","
     settings = {
         "key.serializer": _CLASS,

@@ -10,7 +10,7 @@ from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.replay import Replay
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
 from airflow_kconnect.connect.sink_topics import chosen_topics, sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.hosted.interval import filtering
 from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.kafka.clients import ClientConfigs
@@ -72,7 +72,7 @@ class SinkReplay:
 
         :raises ConfigError: a topic does not exist. :raises RetriableError: the broker is unavailable.
         """
-        self.topics = chosen_topics(self._props, self._admin.topics(), self._worker.internal_topics)
+        self.topics = chosen_topics(self._props, self._admin.topics(), internal_topics_of(self._worker))
         bounds = bounds_of(self._admin, self.topics)
         self._committed = {tp: at.offset for tp, at in self._admin.committed(self.group, list(bounds)).items()}
         ranges, self.warnings = ranges_left(self._admin, self._replay, self._committed, bounds)

@@ -8,7 +8,7 @@ from typing import Protocol
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import lag_of
 from airflow_kconnect.connect.sink_topics import chosen_topics
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.hosted.known import iceberg
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
@@ -61,7 +61,7 @@ class SinkProgress:
         dry_run: bool,
     ) -> None:
         self._admin, self._clients = admin, clients
-        self.topics = chosen_topics(props, admin.topics(), worker.internal_topics)
+        self.topics = chosen_topics(props, admin.topics(), internal_topics_of(worker))
         starts = start.find(self.topics) if dry_run else start.settle(self.topics)
         bounds = bounds_of(admin, self.topics)
         begins = {tp: starts.get(tp, bound.begin) if dry_run else bound.begin for tp, bound in bounds.items()}

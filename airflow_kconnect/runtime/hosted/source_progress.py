@@ -40,7 +40,7 @@ _NO_HEARTBEAT = (
 )
 _STALLED = (
     "The run has ended at the offset at which it began, after {seconds:.0f} s in which nothing was captured. If the "
-    "database's log goes on, a longer `kconnect.hosted.idle.ms` gets through it."
+    "database's log continues, a longer `kconnect.hosted.idle.ms` gets through it."
 )
 _UNFINISHED = RunWarning(
     Kind.DOUBLED,

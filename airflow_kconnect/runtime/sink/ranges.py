@@ -16,6 +16,7 @@ from airflow_kconnect.connect.sink_topics import (
     offset_reset,
     sink_group,
 )
+from airflow_kconnect.connect.validation.worker_keys import internal_topics_of
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.runtime.settings import RunSettings
@@ -191,4 +192,4 @@ class SinkRanges:
         return [topic]
 
     def _chosen(self, existing: Mapping[str, int]) -> list[str]:
-        return chosen_topics(self._settings.config.props, existing, self._settings.worker.internal_topics)
+        return chosen_topics(self._settings.config.props, existing, internal_topics_of(self._settings.worker))

@@ -17,6 +17,7 @@ from airflow_kconnect.connect.frame import RecordFrame
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.run_end import Left, left_by_plan, waiting
+from airflow_kconnect.connect.validation.worker_keys import internal_topics_of
 from airflow_kconnect.connect.written_ranges import entries, merged
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.log import CompactedLog
@@ -264,7 +265,7 @@ class SourceRun:
             admin_config=settings.clients.admin(),
             constant_topic=frame.constant_topic,
             topic_creation=settings.topic_creation,
-            internal_topics=settings.worker.internal_topics.and_(settings.offset_topic),
+            internal_topics=internal_topics_of(settings.worker).and_(settings.offset_topic),
             chunk_ms=settings.chunk_ms,
             deadline_epoch_s=deadline,
             poll=self._kind.poll,

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
 from airflow_kconnect.connect.validation.connector import ValidatedConfig
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.kafka.producers import TransactionalProducer
@@ -124,7 +124,7 @@ class SinkOffsets:
     def _topics(self, existing: Mapping[str, int]) -> list[str]:
         props = self._config.props
         if "topics.regex" in props:
-            return chosen_topics(props, existing, self._worker.internal_topics)
+            return chosen_topics(props, existing, internal_topics_of(self._worker))
         return [topic for topic in named_topics(props) if topic in existing]
 
     def _ends(self, topic_partitions: Iterable[TopicPartition]) -> Ends:

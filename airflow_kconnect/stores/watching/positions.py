@@ -18,7 +18,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run_end import distance, run_start
 from airflow_kconnect.connect.sink_topics import chosen_topics, named_topics, offset_reset, sink_group
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 from airflow_kconnect.kafka.admin_answers import Bounds
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
@@ -207,7 +207,7 @@ class ConnectorPositions:
             sizes = admin.partitions_of(named)
             return sizes, tuple(sorted(set(named) - set(sizes)))
         existing = admin.topics()
-        chosen = chosen_topics(self._props, existing, self._worker.internal_topics)
+        chosen = chosen_topics(self._props, existing, internal_topics_of(self._worker))
         return {topic: existing[topic] for topic in chosen}, ()
 
     def _committed(

@@ -6,7 +6,7 @@ import pytest
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.override_policy import DEFAULT_ALLOWLIST
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, worker_config_def
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of, worker_config_def
 
 KAFKA = {"bootstrap.servers": "localhost:9092"}
 
@@ -204,14 +204,14 @@ class TestInternalTopics:
         assert (worker().offset_topic, worker().config_topic) == ("connect-offsets", "connect-configs")
 
     def test_all(self) -> None:
-        assert worker(status_storage_topic="s").internal_topics.names == {"connect-offsets", "connect-configs", "s"}
+        assert internal_topics_of(worker(status_storage_topic="s")).names == {"connect-offsets", "connect-configs", "s"}
 
     @pytest.mark.parametrize(
         ("topic", "internal"),
         [("kconnect-a-configs", True), ("kconnect-a-status", True), ("kconnect-status", False), ("a-configs", False)],
     )
     def test_those_of_groups_that_host_connectors_are_internal(self, topic: str, internal: bool) -> None:
-        assert (topic in worker().internal_topics) is internal
+        assert (topic in internal_topics_of(worker())) is internal
 
     @pytest.mark.parametrize(("source", "expected"), [({}, "o"), ({"offsets.storage.topic": "mine"}, "mine")])
     def test_of_a_source(self, source: dict[str, str], expected: str) -> None:
