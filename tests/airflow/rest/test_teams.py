@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from airflow_kconnect.plugin.security import DagRights
 from airflow_kconnect.plugin.teams import Teams
 from airflow_kconnect.rest.access import may_write
-from airflow_kconnect.submit.dag_ids import dag_id_of
+from airflow_kconnect.submit.dag_ids import PREFIX, dag_id_of
 
 BUNDLES = {"bundle_red": "red", "bundle_blue": "blue", "bundle_of_all": None}
 
@@ -24,6 +25,7 @@ def teams(airflow_database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
     from airflow.utils.session import create_session
 
     monkeypatch.setenv("AIRFLOW__CORE__MULTI_TEAM", "True")
+    forget_connectors_of_other_tests()
     with create_session() as session:
         for name, team in BUNDLES.items():
             bundle = DagBundleModel(name=name)
@@ -34,6 +36,17 @@ def teams(airflow_database: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
     with create_session() as session:
         session.query(DagBundleModel).filter(DagBundleModel.name.in_(BUNDLES)).delete()
         session.query(Team).delete()
+
+
+def forget_connectors_of_other_tests() -> None:
+    from airflow.api.common.delete_dag import delete_dag
+    from airflow.models.dag import DagModel
+    from airflow.utils.session import create_session
+
+    with create_session() as session:
+        left = list(session.scalars(select(DagModel.dag_id).where(DagModel.dag_id.like(f"{PREFIX}%"))))
+    for dag_id in left:
+        delete_dag(dag_id)
 
 
 def forget_dags() -> None:
