@@ -78,7 +78,9 @@ def _token(file: Path | None) -> str | None:
     try:
         found = file.stat()
         if stat.S_ISREG(found.st_mode) and found.st_mode & 0o077:
-            raise ConfigError({"--token-file": [f"others can read {file}: `chmod 600 {file}`"]})
+            raise ConfigError(
+                {"--token-file": [f"others can read {file}: `chmod 600 {file}`, or give the token as {_TOKEN}"]}
+            )
         token = file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError({"--token-file": [f"cannot read {file}: {error}"]}) from None

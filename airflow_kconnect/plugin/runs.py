@@ -115,10 +115,18 @@ def _reports(dag_id: str, run_ids: list[str], session: Any) -> dict[str, dict[st
     )
     found = {}
     for run_id, value in rows:
-        report = json.loads(value) if isinstance(value, str) else value
+        report = _parsed(value)
         if isinstance(report, dict) and isinstance(report.get("records"), dict):
             found[run_id] = {"records": report["records"].get("written"), "warnings": report.get("warnings", [])}
     return found
+
+
+def _parsed(value: Any) -> Any:
+    """What an XCom holds; None if it is a text of a backend of the installation's own."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
 
 
 def _serialized(run: DagRun, session: Any) -> Any:
