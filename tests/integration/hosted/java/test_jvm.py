@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from airflow_kconnect.connect.environment import AIRFLOW_SETTINGS
 from airflow_kconnect.hosted.java.jvm import HostJvm, JavaEnded
 from airflow_kconnect.hosted.java.libraries import bridge
 from airflow_kconnect.machine.java import find_java
@@ -26,7 +27,7 @@ def test_what_is_asked_of_java_finds_no_settings_of_airflow(tmp_path: Path, monk
     with HostJvm(find_java(), [bridge()], tmp_path, memory="64m", environment={"OWN": "o"}) as jvm:
         names = set(jvm.items(jvm.view.java.lang.System.getenv().keySet()))
     assert {"OWN", "PATH"} <= names
-    assert not [name for name in names if name.startswith("AIRFLOW_")]
+    assert not [name for name in names if AIRFLOW_SETTINGS.fullmatch(name)]
 
 
 def test_the_items_of_any_collection_are_listed(jvm: HostJvm) -> None:

@@ -62,7 +62,7 @@ def test_of_two_installed_versions_the_wanted_one_is_the_only_one_that_java_sees
     without_class(connect_file_jars() / CONNECT_FILE_JAR, old, "FileStreamSourceConnector.class")
     with pytest.raises(ConfigError, match=r"is not installed in version 4\.1\.0, but in: 4\.3\.0") as error:
         run_hosted(java_source(connector_plugin_version="4.1.0"), dry_run=True, **{"plugin.path": str(folder)})
-    assert list(error.value.errors) == ["connector.plugin.version"]
+    assert list(error.value.errors) == ["connector.class", "connector.plugin.version"]  # as Connect's
     run_hosted(java_source(connector_plugin_version="4.3.0"), dry_run=True, **{"plugin.path": str(folder)})
 
 
