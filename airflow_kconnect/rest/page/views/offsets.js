@@ -3,6 +3,7 @@
 import { get, ofConnector, request } from "../parts/api.js";
 import { button, h, number, show, toast } from "../parts/dom.js";
 import { ask } from "../parts/dialogs.js";
+import { datesOf } from "../parts/offsets.js";
 
 export function offsetsTab({ name, act }) {
   let last = null;
@@ -76,12 +77,14 @@ function topicCells({ partition, offset }) {
 }
 
 function sourceCells({ partition, offset }) {
-  return [h("th", { scope: "row" }, h("code", {}, JSON.stringify(partition))), h("td", {}, h("code", {}, JSON.stringify(offset)))];
+  const dates = datesOf(offset).map((text) => h("span", { class: "date" }, text));
+  return [h("th", { scope: "row" }, h("code", {}, JSON.stringify(partition))), h("td", {}, h("code", {}, JSON.stringify(offset)), dates)];
 }
 
 function area(label, value, readonly) {
   const id = `offset-${label.slice(0, 6).toLowerCase()}`;
-  const field = h("textarea", { id, rows: 3, spellcheck: "false", readonly, value: JSON.stringify(value, null, 1) });
+  const text = JSON.stringify(value, null, 1);
+  const field = h("textarea", { id, rows: Math.max(3, text.split("\n").length), spellcheck: "false", readonly, value: text });
   return {
     element: h("div", { class: "field" }, h("label", { for: id }, label), field),
     read() {

@@ -124,6 +124,11 @@ def test_offsets_are_edited_when_it_is_stopped(orders: ConnectorsPage, plane: Co
     assert plane.offsets("orders")["offsets"][0]["offset"] == {"incrementing": 3}
 
 
+def test_an_offset_that_is_a_time_has_its_date(shop: ConnectorsPage) -> None:
+    shop.open("#/connector/orders-db/offsets")
+    shop.see("timestamp: 23 Nov 2025", "tbody")
+
+
 def test_an_offset_that_is_refused_stays_in_the_dialog(orders: ConnectorsPage) -> None:
     orders.click("Offsets")
     orders.click("Stop the connector")
