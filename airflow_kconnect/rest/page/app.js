@@ -1,8 +1,10 @@
 // The Connectors page: which view is shown, and when it asks the server again.
 
+import { setAddress, shown, takeOuterAddress, viewOf } from "./parts/address.js";
 import { onUnauthorized } from "./parts/api.js";
 import { banner, h } from "./parts/dom.js";
 import { ask, askToken } from "./parts/dialogs.js";
+import { faded, fresh, old } from "./parts/freshness.js";
 import { connectorView } from "./views/connector.js";
 import { createView } from "./views/create.js";
 import { listView } from "./views/list.js";
@@ -12,47 +14,40 @@ const REFRESH_MS = 5000;
 const main = document.getElementById("main");
 
 let view = null;
-let shown = null; // the hash of the view
 let refreshing = false;
-
-/** `#/`, `#/new`, `#/connector/<name>` or `#/connector/<name>/<tab>`. */
-function viewOf(hash) {
-  const [, kind, name, tab] = hash.split("/");
-  if (kind === "connector" && name) return ["connector", decode(name), tab || "overview"];
-  return kind === "new" ? ["new"] : ["list"];
-}
-
-function decode(name) {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name;
-  }
-}
 
 async function route() {
   const hash = location.hash;
   if (hash === "#main") {
-    history.replaceState(null, "", shown || "#/");
+    setAddress(shown ?? "#/");
     main.focus();
     return;
   }
   if (hash === shown) return;
-  const [kind, name, tab] = viewOf(hash);
-  if (view?.stays?.(kind, name, tab) || !(await mayLeave())) {
-    if (view?.stays?.(kind, name, tab)) shown = hash;
-    else history.replaceState(null, "", shown);
+  const wanted = viewOf(hash);
+  if (view?.stays?.(wanted)) {
+    setAddress(hash);
+    return;
+  }
+  if (!(await mayLeave())) {
+    setAddress(shown);
     return;
   }
   view?.close?.();
   const first = shown === null;
-  shown = hash;
+  setAddress(hash);
   banner(null);
-  view = kind === "connector" ? connectorView(name, tab) : kind === "new" ? createView() : listView();
+  faded(false);
+  view = made(wanted);
   main.replaceChildren(view.element);
   if (!first) main.focus({ preventScroll: true });
   scrollTo(0, 0);
   refresh();
+}
+
+function made({ kind, name, tab, values }) {
+  if (kind === "connector") return connectorView(name, tab);
+  return kind === "new" ? createView(values) : listView(values);
 }
 
 async function mayLeave() {
@@ -67,13 +62,29 @@ async function refresh() {
   const asking = view;
   try {
     await asking.refresh();
-    if (asking === view) banner(asking.problem?.() ?? null);
+    if (asking === view) tell(asking.problem?.() ?? null, asking.notice?.() ?? []);
   } catch (error) {
-    if (asking === view) banner(error.message);
+    if (asking === view) tellError(error);
   } finally {
     refreshing = false;
     if (asking !== view) refresh();
   }
+}
+
+function tell(problem, notice) {
+  if (problem) {
+    old("Kafka", problem);
+    return;
+  }
+  fresh();
+  banner(...notice);
+}
+
+/** What the server refuses is said in its words; without an answer, what is shown is old. */
+function tellError(error) {
+  if (error.status === 0) old("The server");
+  else if (error.status === 503) old("Kafka", error.message);
+  else banner(error.message);
 }
 
 function tick() {
@@ -81,6 +92,7 @@ function tick() {
 }
 
 followTheme();
+takeOuterAddress();
 onUnauthorized(askToken);
 addEventListener("hashchange", route);
 document.addEventListener("visibilitychange", tick);

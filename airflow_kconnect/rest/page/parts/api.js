@@ -71,7 +71,7 @@ async function send(method, path, body) {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch {
-    throw new ApiError(0, "The server does not answer. What is shown may be old; trying again every few seconds.");
+    throw new ApiError(0, "The server does not answer.");
   }
 }
 

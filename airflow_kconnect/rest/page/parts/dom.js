@@ -93,9 +93,13 @@ export function toast(text, kind = "") {
   setTimeout(() => element.remove(), 5000);
 }
 
-export function banner(text) {
+/** A text at the top of the page, none without one; `why`, in the words of a program, is there for those who open it. */
+export function banner(text = null, why = null) {
   const element = document.getElementById("banner");
-  setText(element, text ?? "");
+  const said = JSON.stringify([text, why]);
+  if (element.dataset.said === said) return;
+  element.dataset.said = said;
+  element.replaceChildren(text ?? "", why ? h("details", {}, h("summary", {}, "Why"), why) : "");
   show(element, Boolean(text));
 }
 

@@ -1,23 +1,17 @@
 // Light or dark: as the system, or as the page around this one (Airflow puts a class on its root element).
 
+import { outer } from "./frame.js";
+
 export function followTheme() {
-  const outer = parentRoot();
   if (!outer) return;
+  const root = outer.document.documentElement;
   const apply = () => {
-    const theme = themeOf(outer);
+    const theme = themeOf(root);
     if (theme) document.documentElement.dataset.theme = theme;
     else delete document.documentElement.dataset.theme;
   };
   apply();
-  new MutationObserver(apply).observe(outer, { attributes: true });
-}
-
-function parentRoot() {
-  try {
-    return window.parent === window ? null : window.parent.document.documentElement;
-  } catch {
-    return null; // a page of another origin
-  }
+  new MutationObserver(apply).observe(root, { attributes: true });
 }
 
 function themeOf(root) {

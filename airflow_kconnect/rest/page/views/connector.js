@@ -152,9 +152,9 @@ export function connectorView(name, first) {
     element,
     refresh,
     changed: () => [...tabs.values()].some((tab) => tab.changed?.()),
-    stays(kind, other, tab) {
-      if (kind !== "connector" || other !== name) return false;
-      select(tab);
+    stays(wanted) {
+      if (wanted.kind !== "connector" || wanted.name !== name) return false;
+      select(wanted.tab);
       return true;
     },
   };

@@ -2,6 +2,7 @@
 
 import { inParts } from "../parts/api.js";
 import { ago, announce, badge, debounced, h, icon, moment, number, plural, setText, shapeOf, shortClass, shortNumber, show } from "../parts/dom.js";
+import { offsetText } from "../parts/offsets.js";
 
 const CHIPS = [
   ["all", "All"],
@@ -251,7 +252,7 @@ export function listView() {
     return to !== null;
   }
 
-  return { element, refresh, problem: () => problem ?? lagProblem, close: () => document.removeEventListener("keydown", onKey) };
+  return { element, refresh, problem: () => problem, notice: () => (lagProblem ? ["The lag of some sinks is not known.", lagProblem] : []), close: () => document.removeEventListener("keydown", onKey) };
 }
 
 function emptyState() {
@@ -296,7 +297,7 @@ function topicsOf({ topics, topic_count: count }) {
 function offsetsOf(offsets) {
   if (!offsets) return "none";
   if (offsets.records !== null) return `at ${number(offsets.records)}${offsets.partitions > 1 ? ` in ${plural(offsets.partitions, "partition")}` : ""}`;
-  const offset = Object.entries(offsets.newest?.offset ?? {}).map(([key, value]) => `${key} ${typeof value === "number" ? number(value) : JSON.stringify(value)}`).join(", ");
+  const offset = offsetText(offsets.newest?.offset);
   return offsets.partitions > 1 ? `${offset} · ${plural(offsets.partitions, "partition")}` : offset;
 }
 

@@ -141,5 +141,7 @@ def test_the_error_of_the_server_is_shown(page: ConnectorsPage, plane: ControlPl
     page.open()
     page.see("No connectors yet")
     plane.close()
+    page.see("does not answer: this is as of", "#banner")
+    page.find("#banner summary").click()
     page.see("was stopped", "#banner")
     page.errors()

@@ -131,6 +131,20 @@ def test_in_a_frame_it_is_as_dark_as_the_page_around_it(framed: ConnectorsPage) 
     assert framed.script("return getComputedStyle(document.body).backgroundColor") == "rgb(20, 22, 26)"
 
 
+def test_in_a_frame_a_connector_has_an_address_that_survives_a_reload(
+    framed: ConnectorsPage, plane: ControlPlane, browser: webdriver.Chrome
+) -> None:
+    plane.create("lines", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
+    framed.click("lines")
+    framed.click("Offsets")
+    framed.see("No offsets yet")
+    browser.switch_to.default_content()
+    assert browser.current_url.endswith("/base/#/connector/lines/offsets")
+    browser.refresh()
+    browser.switch_to.frame(browser.find_element(By.TAG_NAME, "iframe"))
+    framed.see("No offsets yet")
+
+
 def test_in_a_frame_it_can_be_used(framed: ConnectorsPage, plane: ControlPlane) -> None:
     plane.create("lines", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
     framed.click("lines")
