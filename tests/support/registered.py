@@ -17,6 +17,7 @@ from airflow_kconnect.runtime.bad_records import CONTEXT_PREFIX
 from airflow_kconnect.stores.config_topic.records import CONNECTOR, RecordKey, encode_properties
 from airflow_kconnect.stores.offset_topic.records import TopicRead, offset_key, offset_value, sink_key
 from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, Status, TaskKey, TopicKey, TopicStatus
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunsKey
 from airflow_kconnect.stores.target_states import TargetState, encode_target_state, target_state_key
 from tests.support.kafka import create_topic, produce
 
@@ -31,6 +32,7 @@ class Registered:
     :param tasks: their states. :param trace: why the failed ones, or the connector, have failed.
     :param offsets: of a source: pairs of a partition and its offset.
     :param committed: of a sink: topic -> offset of its partition 0.
+    :param runs: what its runs have told. :param registered: False: it has only run, as from a file or a DAG.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Registered:
     offsets: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = ()
     committed: Mapping[str, int] = field(default_factory=dict)
     age_s: float = 0.0
+    runs: ConnectorRuns | None = None
+    registered: bool = True
 
 
 class WorkerTopics:
@@ -59,7 +63,8 @@ class WorkerTopics:
     def add(self, *connectors: Registered) -> None:
         """Write all about these connectors, and return once the broker has it."""
         for each in connectors:
-            self._configuration(each)
+            if each.registered:
+                self._configuration(each)
             self._statuses(each)
             self._offsets(each)
         assert self._producer.flush(60) == 0
@@ -82,6 +87,8 @@ class WorkerTopics:
         for topic in each.topics:
             topic_status = TopicStatus(topic, each.name, 0, int((time.time() - each.age_s) * 1000))
             self._write("status", TopicKey(each.name, topic).encode(), topic_status.encode(), each)
+        if each.runs is not None:
+            self._write("status", RunsKey(each.name).encode(), each.runs.encode(), each)
 
     def _offsets(self, each: Registered) -> None:
         for partition, offset in each.offsets:

@@ -1,6 +1,6 @@
 """Keys and values of the status topic, byte for byte as `KafkaStatusBackingStore` of Kafka Connect 4.3 writes them.
 
-One member is added: `TopicStatus.offset_topic_id`.
+One member is added: `TopicStatus.offset_topic_id`; and one key: `RunsKey`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from enum import Enum
 
 from airflow_kconnect.connect.java.json import canonical_json
 from airflow_kconnect.stores.json_values import INT64, json_object, member, number, optional_text
+from airflow_kconnect.stores.status_topic.run_records import RUNS, RunsKey
 
 CONNECTOR = "status-connector-"
 TASK = "status-task-"
@@ -68,8 +69,8 @@ class TopicKey:
 StatusKey = ConnectorKey | TaskKey
 
 
-def parse_key(key: bytes) -> StatusKey | TopicKey | None:
-    """The parts of a key; None if Connect does not write such keys."""
+def parse_key(key: bytes) -> StatusKey | TopicKey | RunsKey | None:
+    """The parts of a key; None if neither Connect nor a run writes such keys."""
     try:
         text = key.decode()
     except UnicodeDecodeError:
@@ -85,6 +86,9 @@ def parse_key(key: bytes) -> StatusKey | TopicKey | None:
         # Names of topics contain no colon; names of connectors may.
         topic, separator, name = text.removeprefix(TOPIC).partition(_SEPARATOR)
         return TopicKey(name, topic) if topic and separator and name else None
+    if text.startswith(RUNS):
+        name = text.removeprefix(RUNS)
+        return RunsKey(name) if name else None
     return None
 
 

@@ -18,6 +18,7 @@ from airflow_kconnect.stores.status_topic.records import (
     TopicStatus,
     parse_key,
 )
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunsKey
 
 log = logging.getLogger(__name__)
 
@@ -48,12 +49,17 @@ class StatusTopicState:
         self._tasks: dict[str, dict[int, Status]] = {}
         self._topics: dict[str, dict[str, TopicStatus]] = {}
         self._changed_ms: dict[str, int] = {}
+        # A long history is parsed when it is asked for: most records are replaced before that.
+        self._runs: dict[str, ConnectorRuns | LogRecord] = {}
 
     def add(self, record: LogRecord) -> None:
         """Take in the next record of the topic."""
         key = None if record.key is None else parse_key(record.key)
         if key is None:
-            log.warning("ignoring a record of the status topic whose key is not Connect's: %s", record)
+            log.warning("ignoring a record of the status topic whose key is neither Connect's nor ours: %s", record)
+            return
+        if isinstance(key, RunsKey):
+            self._take_runs(key, record)
             return
         try:
             if isinstance(key, TopicKey):
@@ -89,6 +95,32 @@ class StatusTopicState:
         """A copy of everything, by connector; also of those that only have tasks or topics."""
         names = {*self._connectors, *self._tasks, *self._topics}
         return {name: self.connector(name) for name in sorted(names)}
+
+    def runs(self, connector: str) -> ConnectorRuns | None:
+        """What the runs of a connector have told; None if none has."""
+        known = self._runs.get(connector)
+        if not isinstance(known, LogRecord):
+            return known
+        try:
+            runs = ConnectorRuns.decode(known.value)
+        except (ValueError, RecursionError) as error:
+            log.warning("ignoring the runs of connector %s at %s: %s", connector, known, error)
+            runs = None
+        if runs is None:
+            del self._runs[connector]
+        else:
+            self._runs[connector] = runs
+        return runs
+
+    def all_runs(self) -> dict[str, ConnectorRuns]:
+        """What all runs have told, by connector, registered or not."""
+        return {name: runs for name in sorted(self._runs) if (runs := self.runs(name)) is not None}
+
+    def _take_runs(self, key: RunsKey, record: LogRecord) -> None:
+        if record.value is None:
+            self._runs.pop(key.connector, None)
+        else:
+            self._runs[key.connector] = record
 
     def _take(self, key: StatusKey, status: Status | None) -> None:
         if isinstance(key, ConnectorKey):

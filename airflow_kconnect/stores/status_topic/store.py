@@ -18,6 +18,7 @@ from airflow_kconnect.stores.status_topic.records import (
     TaskKey,
     TopicKey,
 )
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunsKey
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus, StatusTopicState
 from airflow_kconnect.stores.topics import ensure_status_topic
 
@@ -25,7 +26,7 @@ _TIMEOUT_S = 30.0
 
 
 class StatusStore:
-    """Statuses of connectors and tasks, and the topics they use. Thread-safe; close it when done.
+    """Statuses of connectors and tasks, the topics they use, and their runs. Thread-safe; close it when done.
 
     Writes are durable when they return. They raise `ConfigError` if the topic is not compacted or may not be written,
     and `RetriableError` if the broker is unavailable.
@@ -61,6 +62,14 @@ class StatusStore:
         """What is known about all connectors, without a request. Raises what `connector` does."""
         return self._view.look(StatusTopicState.connectors)
 
+    def runs(self, connector: str) -> ConnectorRuns | None:
+        """What the runs of a connector have told; None if none has. Makes no request; raises what `connector` does."""
+        return self._view.look(lambda state: state.runs(connector))
+
+    def all_runs(self) -> dict[str, ConnectorRuns]:
+        """What all runs have told, by connector, registered or not. Makes no request; raises what `connector` does."""
+        return self._view.look(StatusTopicState.all_runs)
+
     def refresh(self, timeout_s: float = _TIMEOUT_S) -> None:
         """Read to the end of the topic, or to the first open transaction.
 
@@ -89,11 +98,12 @@ class StatusStore:
         self._send(*((TopicKey(connector, topic).encode(), None) for topic in self.connector(connector).topics))
 
     def remove(self, connector: str) -> None:
-        """Forget a connector with its tasks and its topics, after it was deleted."""
+        """Forget a connector with its tasks, topics and runs, after it was deleted."""
         self.refresh()
         known = self.connector(connector)
-        keys: list[ConnectorKey | TaskKey | TopicKey] = [TaskKey(connector, task) for task in known.tasks]
+        keys: list[StatusKey | TopicKey | RunsKey] = [TaskKey(connector, task) for task in known.tasks]
         keys += [*(TopicKey(connector, topic) for topic in known.topics), ConnectorKey(connector)]
+        keys += [RunsKey(connector)] if self.runs(connector) is not None else []
         self._send(*((key.encode(), None) for key in keys))
 
     def close(self) -> None:

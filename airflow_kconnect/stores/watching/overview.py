@@ -61,7 +61,7 @@ def overview(worker: WorkerConfig, groups: Mapping[str, str] | None = None) -> l
 
 
 def names(worker: WorkerConfig) -> set[str]:
-    """The connectors that have a target state, a status, offsets or a consumer group, registered or not.
+    """The connectors that have a target state, a status, runs, offsets or a consumer group, registered or not.
 
     :raises RetriableError: the broker is unavailable.
     """
@@ -79,7 +79,7 @@ def _reported(worker: WorkerConfig) -> set[str]:
     store = StatusStore(worker)
     try:
         store.refresh()
-        return set(store.connectors())
+        return {*store.connectors(), *store.all_runs()}
     finally:
         store.close()
 

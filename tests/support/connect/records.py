@@ -1,4 +1,4 @@
-"""What Connect's workers write to its topics, and this package only reads: tasks, restarts, topics in use."""
+"""What others write to Connect's topics: its workers tasks, restarts, topics in use; runs what they tell."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from airflow_kconnect.stores.config_topic.records import RecordKey, RestartReque
 from airflow_kconnect.stores.config_topic.state import ClusterConfig
 from airflow_kconnect.stores.config_topic.writer import ConfigWriter
 from airflow_kconnect.stores.status_topic.records import Status, TopicKey, TopicStatus
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunsKey
 from airflow_kconnect.stores.status_topic.store import StatusStore
 
 
@@ -33,6 +34,11 @@ def put_restart(writer: ConfigWriter, request: RestartRequest) -> None:
 def put_topic(store: StatusStore, status: TopicStatus) -> None:
     """Record that a connector uses a topic."""
     store._send((TopicKey(status.connector, status.topic).encode(), status.encode()))
+
+
+def put_runs(store: StatusStore, connector: str, runs: ConnectorRuns) -> None:
+    """Write what the runs of a connector have told."""
+    store._send((RunsKey(connector).encode(), runs.encode()))
 
 
 def may_replace(status: Status, stored: Status) -> bool:

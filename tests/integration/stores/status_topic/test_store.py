@@ -11,10 +11,11 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, Status, TaskKey, TopicStatus
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.support import unique
-from tests.support.connect.records import put_topic
+from tests.support.connect.records import put_runs, put_topic
 from tests.support.kafka import create_topic, eventually, produce, read_all
 
 Stores = Callable[..., StatusStore]
@@ -22,6 +23,7 @@ Stores = Callable[..., StatusStore]
 RUNNING, FAILED = State.RUNNING, State.FAILED
 C, C0, C1 = ConnectorKey("c"), TaskKey("c", 0), TaskKey("c", 1)
 TOPIC = TopicStatus("t", "c", 0, 1)
+RUNS = ConnectorRuns(kind="sink", runs=(RunRecord("r", RunState.SUCCESS, 1, 2),))
 
 
 @pytest.fixture
@@ -51,7 +53,9 @@ def test_what_was_written_is_read(store: Stores, worker: WorkerConfig, follow: b
     mine.put(C, Status(RUNNING, "w", 1, None, "1.0"))
     mine.put(C0, Status(FAILED, "w", 1, "why"))
     put_topic(mine, TOPIC)
+    put_runs(mine, "c", RUNS)
     mine.refresh()
+    assert (mine.runs("c"), mine.all_runs()) == (RUNS, {"c": RUNS})
     wanted = ConnectorStatus(Status(RUNNING, "w", 1, None, "1.0"), {0: Status(FAILED, "w", 1, "why")}, {"t": TOPIC})
     assert mine.connectors() == {"c": wanted}
 
@@ -74,9 +78,10 @@ def test_removing_leaves_nothing(store: Stores, worker: WorkerConfig) -> None:
     for key in (C, C0, C1):
         mine.put(key, Status(RUNNING, "w", 1))
     put_topic(mine, TOPIC)
+    put_runs(mine, "c", RUNS)
     mine.remove("c")
     mine.refresh()
-    assert mine.connectors() == {}
+    assert (mine.connectors(), mine.all_runs()) == ({}, {})
 
 
 def test_topics_can_be_reset(store: Stores, worker: WorkerConfig) -> None:

@@ -20,6 +20,7 @@ from airflow_kconnect.stores.status_topic.records import (
     TopicStatus,
     parse_key,
 )
+from airflow_kconnect.stores.status_topic.run_records import RunsKey
 
 _GOLDEN = Path(__file__).parents[3] / "golden" / "internal-topics.jsonl"
 STATUS_RECORDS = [
@@ -33,6 +34,7 @@ KEYS = (
     st.builds(ConnectorKey, NAMES)
     | st.builds(TaskKey, NAMES, st.integers(0, 9999))
     | st.builds(TopicKey, NAMES, TOPICS)
+    | st.builds(RunsKey, NAMES)
 )
 GENERATIONS = st.integers(-(2**31), 2**31 - 1)
 STATES = st.sampled_from([state for state in State if state is not State.DESTROYED])
@@ -69,13 +71,14 @@ class TestConnectsBytes:
 
 class TestKeys:
     @given(KEYS)
-    def test_what_is_encoded_can_be_parsed(self, key: ConnectorKey | TaskKey | TopicKey) -> None:
+    def test_what_is_encoded_can_be_parsed(self, key: ConnectorKey | TaskKey | TopicKey | RunsKey) -> None:
         assert parse_key(key.encode()) == key
 
     @pytest.mark.parametrize(
         "key",
         [b"", b"\xff", b"status-", b"status-connector-", b"status-task-a", b"status-task--0", b"status-task-a-x",
-         b"status-topic-t", b"status-topic-:connector-c", b"status-topic-t:connector-"],
+         b"status-topic-t", b"status-topic-:connector-c", b"status-topic-t:connector-",
+         b"kconnect-runs-"],
     )  # fmt: skip
     def test_anything_else_is_not_a_key(self, key: bytes) -> None:
         assert parse_key(key) is None

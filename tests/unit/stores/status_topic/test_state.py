@@ -8,11 +8,13 @@ import pytest
 
 from airflow_kconnect.kafka.log import LogRecord
 from airflow_kconnect.stores.status_topic.records import ConnectorKey, State, Status, TaskKey, TopicKey, TopicStatus
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunsKey, RunState
 from airflow_kconnect.stores.status_topic.state import StatusTopicState
 
 RUNNING, UNASSIGNED, FAILED = State.RUNNING, State.UNASSIGNED, State.FAILED
 C, C0 = ConnectorKey("c"), TaskKey("c", 0)
 TOPIC = TopicStatus("t", "c", 0, 1)
+RUNS = ConnectorRuns(kind="sink", runs=(RunRecord("r", RunState.SUCCESS, 1, 2),))
 
 
 def fold(*entries: tuple[ConnectorKey | TaskKey | TopicKey, Status | TopicStatus | None]) -> StatusTopicState:
@@ -65,3 +67,29 @@ def test_garbage_is_skipped_with_a_warning(
         state.add(LogRecord("status", 2, 7, 0, *record))
     assert "status-2@7" in caplog.text
     assert state.get(C) == Status(RUNNING, "w", 1)
+
+
+class TestRuns:
+    def test_the_last_record_of_a_connector_counts(self, caplog: pytest.LogCaptureFixture) -> None:
+        state = _runs(ConnectorRuns(kind="source").encode(), RUNS.encode())
+        assert state.runs("c") == RUNS
+        assert state.all_runs() == {"c": RUNS}
+        assert not caplog.records
+
+    def test_they_are_no_status(self) -> None:
+        assert _runs(RUNS.encode()).connectors() == {}
+
+    def test_a_deleted_record_is_gone(self) -> None:
+        assert _runs(RUNS.encode(), None).all_runs() == {}
+
+    def test_garbage_is_skipped_with_one_warning(self, caplog: pytest.LogCaptureFixture) -> None:
+        state = _runs(b"no JSON")
+        assert [state.runs("c"), state.runs("c")] == [None, None]
+        assert [record.message for record in caplog.records if "status-0@0" in record.message] == [caplog.messages[0]]
+
+
+def _runs(*values: bytes | None) -> StatusTopicState:
+    state = StatusTopicState()
+    for offset, value in enumerate(values):
+        state.add(LogRecord("status", 0, offset, 0, RunsKey("c").encode(), value))
+    return state
