@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect import errors
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError
+from airflow_kconnect.connect.java.json_reading import NOT_JSON, why_not_json
 from airflow_kconnect.connect.run import printable
 
 _QUOTED_MAX = 300
@@ -32,6 +34,9 @@ END = PADDING + "end:"
 """The beginning of the ``error`` cell of the last padding row of a task that a bound has ended: then which, see
 `run_end.Left`.
 """
+
+MESSAGE = "\x1d"
+"""Between a text that ends with `NOT_JSON` and the message in base64, from which `record_error` finds out why."""
 
 DATA_EXCEPTION = "org.apache.kafka.connect.errors.DataException"
 _CLASSES = {name: cls for name, cls in vars(errors).items() if isinstance(cls, type) and issubclass(cls, ConnectError)}
@@ -95,11 +100,20 @@ def record_error(cell: str) -> RecordError | None:
         return None
     stage, executing, text = cell[len(_STAGE) :].split(_PART, 2)
     exception, separator, message = text.partition(_EXCEPTION)
-    return (
-        RecordError(stage, executing, exception, message)
-        if separator
-        else RecordError(stage, executing, DATA_EXCEPTION, text)
-    )
+    if not separator:
+        exception, message = DATA_EXCEPTION, text
+    return RecordError(stage, executing, exception, _explained(message))
+
+
+def _explained(text: str) -> str:
+    """The text with what is wrong with the message, if it is there; else as it is: records may hold any character."""
+    problem, _, message = text.partition(MESSAGE)
+    if not problem.endswith(NOT_JSON):
+        return text
+    try:
+        return problem.removesuffix(NOT_JSON) + why_not_json(b64decode(message)) if message else problem
+    except ValueError:
+        return problem
 
 
 def error_from_column(cell: str, record_position: str) -> ConnectError:

@@ -136,8 +136,10 @@ class PrimitiveHeaders:
         if raw is None:
             return schema, None
         format_ = _FORMATS[self.type]
-        if len(raw) != struct.calcsize(format_) or (self.type is SchemaType.BOOLEAN and raw[0] > 1):
-            raise DataError(f"Failed to deserialize {self.name}: ")
+        if self.type is SchemaType.BOOLEAN and (len(raw) != 1 or raw[0] > 1):
+            raise DataError("Failed to deserialize boolean: it is not one byte, 0 or 1")
+        if len(raw) != (size := struct.calcsize(format_)):
+            raise DataError(f"Failed to deserialize {self.name}: it has {len(raw)} bytes and not {size}")
         return schema, struct.unpack(format_, raw)[0]
 
     def encode(self, schema: ConnectSchema | None, value: Any) -> bytes | None:

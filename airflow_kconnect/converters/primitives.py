@@ -92,7 +92,8 @@ class BooleanConverter(PrimitiveConverter):
         from pyspark.sql import functions as F
 
         value = F.when(raw == F.lit(_TRUE), True).when(raw == F.lit(_FALSE), False)
-        return value, F.when(raw.isNotNull() & value.isNull(), "Failed to deserialize boolean: ")
+        wrong = raw.isNotNull() & value.isNull()
+        return value, F.when(wrong, "Failed to deserialize boolean: it is not one byte, 0 or 1")
 
 
 class NumberConverter(PrimitiveConverter):
@@ -118,7 +119,8 @@ class NumberConverter(PrimitiveConverter):
         padded = F.rpad(F.when(fits, digits), 16, "0")
         # In the upper bytes of a word the sign is where a word has it; the shift then keeps it.
         bits = F.shiftright(F.conv(padded, 16, -10).cast("bigint"), 64 - 8 * self.size)
-        return self.from_bits(bits), F.when(~fits, f"Failed to deserialize {self.name}: ")
+        wrong = F.concat(F.lit(f"Failed to deserialize {self.name}: it has "), F.octet_length(raw).cast("string"))
+        return self.from_bits(bits), F.when(~fits, F.concat(wrong, F.lit(f" bytes and not {self.size}")))
 
     def to_bits(self, column: Column) -> Column:
         """A number whose lowest bytes are those of the value."""

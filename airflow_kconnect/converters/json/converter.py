@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString, Width, invalid
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.java.json_reading import leniently
 from airflow_kconnect.converters.base import (
     NO_HINTS,
     BatchParser,
@@ -22,7 +23,6 @@ from airflow_kconnect.converters.base import (
 )
 from airflow_kconnect.converters.json.batches import parser_of
 from airflow_kconnect.converters.json.envelopes import KnownEnvelopes
-from airflow_kconnect.converters.json.numbers import leniently
 from airflow_kconnect.converters.json.schemas import from_json_schema, schema_text
 from airflow_kconnect.converters.json.values import BASE64, NUMERIC
 

@@ -11,11 +11,10 @@ from pyspark.sql import functions as F
 
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, Decoded, Hints, Let
-from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED, KnownEnvelopes, Pattern
+from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED, UNREADABLE, KnownEnvelopes, Pattern
 from airflow_kconnect.converters.json.numbers import has_integers, parsed_json
 from airflow_kconnect.converters.json.read import (
-    MALFORMED,
-    NOT_JSON,
+    MALFORMED_JSON,
     list_of,
     of_strings,
     parse,
@@ -36,7 +35,7 @@ def decode_plain(raw: Column, shapes: Sequence[Shape], let: Let) -> Decoded:
     [text] = let({"text": raw.cast("string")})
     [value] = let({"parsed": F.when(F.is_valid_utf8(text), parsed_json(with_doubles(text)))})
     malformed = raw.isNotNull() & value.isNull() & (F.trim(text) != "")
-    return _only(F.when(~F.is_variant_null(value), value), SCHEMALESS, shapes, F.when(malformed, NOT_JSON))
+    return _only(F.when(~F.is_variant_null(value), value), SCHEMALESS, shapes, F.when(malformed, MALFORMED_JSON))
 
 
 def decode_bare(raw: Column, shape: Shape, shapes: Sequence[Shape], rules: Rules, let: Let) -> Decoded:
@@ -160,14 +159,14 @@ def _unknown(raw: Column, shapes: Sequence[Shape], known: KnownEnvelopes, rules:
     members = F.json_object_keys(F.to_json(message))
     is_envelope = F.coalesce(members == F.array(F.lit("payload"), F.lit("schema")), F.lit(False))
     yield Case(F.trim(text) == "", problem=ENVELOPE_REQUIRED)
-    yield Case(message.isNull() | ~F.is_valid_utf8(text), problem=NOT_JSON)
+    yield Case(message.isNull() | ~F.is_valid_utf8(text), problem=MALFORMED_JSON)
     yield Case(~is_envelope, problem=ENVELOPE_REQUIRED)
     schema = F.to_json(_member(message, "schema"))
     for tag, shape in enumerate(shapes):
         yield Case(schema.isin(known.canonical_texts(shape, rules.decimal_format)), tag)
     if known.hopeless:
         # Otherwise such a record would be unknown again and again and could never be skipped.
-        yield Case(F.sha2(raw, 256).isin(*sorted(known.hopeless)), problem=MALFORMED)
+        yield Case(F.sha2(raw, 256).isin(*sorted(known.hopeless)), problem=UNREADABLE)
     yield Case(F.lit(True), UNKNOWN_SHAPE)
 
 

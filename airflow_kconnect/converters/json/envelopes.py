@@ -11,13 +11,15 @@ from typing import Any
 
 from airflow_kconnect.connect.data import Shape
 from airflow_kconnect.connect.errors import DataError
-from airflow_kconnect.converters.json.numbers import leniently
+from airflow_kconnect.connect.java.json_reading import leniently
 from airflow_kconnect.converters.json.schemas import from_json_schema, schema_text, to_json_schema
 
+MALFORMED = "Converting byte[] to Kafka Connect data failed due to serialization error: "
 ENVELOPE_REQUIRED = (
     'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional fields. '
     "If you are trying to deserialize plain JSON data, set schemas.enable=false in your converter configuration."
 )
+UNREADABLE = f"{MALFORMED}it nests too deeply, or has text that is not Unicode or invalid numbers"
 NOT_UNDERSTOOD = "Schema is not understood: it nests too deeply, has text that is not Unicode or invalid numbers"
 _KNOWN_MAX = 200
 _KNOWN_BYTES = 4_000_000

@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 from airflow_kconnect.connect.data import TIME, ConnectSchema, SchemaType, Shape
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.connect.java.json_reading import leniently, why_not_json
 from airflow_kconnect.converters.floats import float_text
 from airflow_kconnect.converters.json.converter import JsonConverter
-from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED
-from airflow_kconnect.converters.json.numbers import leniently
+from airflow_kconnect.converters.json.envelopes import ENVELOPE_REQUIRED, MALFORMED
 from airflow_kconnect.converters.json.schemas import from_json_schema, to_json_schema
 from airflow_kconnect.converters.json.values import DAY_MS, NO_TIME, from_json_value, to_json_value
 from airflow_kconnect.converters.types import logical_name
@@ -122,9 +122,7 @@ def _parsed(raw: bytes) -> Any:
         text = raw.decode()
         return leniently(_loads, text) if text.strip() else None
     except (ValueError, RecursionError) as error:
-        from airflow_kconnect.converters.json.read import NOT_JSON
-
-        raise DataError(NOT_JSON) from error
+        raise DataError(f"{MALFORMED}{why_not_json(raw)}") from error
 
 
 def _float(text: str) -> float:

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import ConnectSchema, SchemaType
+from airflow_kconnect.connect.java.json_reading import AT_START, STRING
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-# Neither within the digits of a number nor in an exponent, which may begin with zeros anyway.
-_AT_START = r"(?<![\d.eE])(?<![eE][+-])"
-_ZEROS = re.compile(rf"{_STRING}|{_AT_START}(-?)(0+)(?=\d)")
-_ZEROS_OF_JAVA = rf"({_STRING})|{_AT_START}0+(?=\d)"
+_ZEROS = rf"({STRING})|{AT_START}0+(?=\d)"
 _INTEGERS = (SchemaType.INT8, SchemaType.INT16, SchemaType.INT32, SchemaType.INT64)
 
 
@@ -25,7 +19,7 @@ def parsed_json(text: Column) -> Column:
     from pyspark.sql import functions as F
 
     # The second is only evaluated where the first is null.
-    return F.coalesce(F.try_parse_json(text), F.try_parse_json(F.regexp_replace(text, _ZEROS_OF_JAVA, "$1")))
+    return F.coalesce(F.try_parse_json(text), F.try_parse_json(F.regexp_replace(text, _ZEROS, "$1")))
 
 
 def with_whole_numbers(text: Column) -> Column:
@@ -44,19 +38,3 @@ def has_integers(schema: ConnectSchema | None) -> bool:
         return False
     inner = [member.schema for member in schema.fields] + [schema.key_schema, schema.value_schema]
     return schema.type in _INTEGERS or any(map(has_integers, inner))
-
-
-def without_leading_zeros(text: str) -> str:
-    """JSON text of the same length with blanks for them."""
-    return _ZEROS.sub(lambda m: m[0] if m[2] is None else " " * len(m[2]) + m[1], text)
-
-
-def leniently(parse: Callable[[str], Any], text: str) -> Any:
-    """What a strict parser makes of a text, if necessary without leading zeros.
-
-    :raises ValueError: it is not JSON. Also raises what the parser raises.
-    """
-    try:
-        return parse(text)
-    except json.JSONDecodeError:
-        return parse(without_leading_zeros(text))

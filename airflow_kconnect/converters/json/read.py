@@ -10,15 +10,16 @@ from pyspark.sql import types as spark
 
 from airflow_kconnect.connect.data import DATE, DECIMAL, TIME, TIMESTAMP, ConnectSchema, SchemaType
 from airflow_kconnect.connect.java.json import canonical_json
+from airflow_kconnect.connect.java.json_reading import NOT_JSON
 from airflow_kconnect.converters.decimals import decimal_of_bytes
+from airflow_kconnect.converters.json.envelopes import MALFORMED
 from airflow_kconnect.converters.json.numbers import has_integers, parsed_json, with_whole_numbers
 from airflow_kconnect.converters.json.rules import Rules, first_of, first_problem
 from airflow_kconnect.converters.json.values import DAY_MS, TIME_RANGE, string_keys, to_json_value
 from airflow_kconnect.converters.types import MAX_PRECISION, decimal_scale, logical_name, primitive_type, spark_type
 
-MALFORMED = "Converting byte[] to Kafka Connect data failed due to serialization error: "
 _OPTIONS = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": "corrupt", "allowNumericLeadingZeros": "true"}
-NOT_JSON = f"{MALFORMED}it is not JSON in UTF-8"
+MALFORMED_JSON = f"{MALFORMED}{NOT_JSON}"
 _MISFIT = f"{MALFORMED}it does not fit its schema"
 # A plan has an expression for each field that an error may name.
 _NAMED_MAX = 300
@@ -156,7 +157,7 @@ def _malformed(schema: ConnectSchema | None, corrupt: Column, value: Column) -> 
         ]
         names = F.array_join(F.array(*unread), ", ")
         text = F.when(names != "", F.concat(text, F.lit(", see "), names)).otherwise(text)
-    return F.when(parsed_json(corrupt).isNotNull(), text).otherwise(NOT_JSON)
+    return F.when(parsed_json(corrupt).isNotNull(), text).otherwise(MALFORMED_JSON)
 
 
 def or_default(schema: ConnectSchema, column: Column, rules: Rules) -> Column:

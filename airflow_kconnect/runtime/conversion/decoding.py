@@ -7,9 +7,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.data import ConnectSchema, Shape
-from airflow_kconnect.connect.error_cells import stage_prefix
+from airflow_kconnect.connect.error_cells import MESSAGE, stage_prefix
 from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import ABSENT, RecordFrame, Union
+from airflow_kconnect.connect.java.json_reading import NOT_JSON
 from airflow_kconnect.converters.base import UNKNOWN_SHAPE, BatchParser, Converter, Hints
 from airflow_kconnect.converters.id_header import IdHeader, expect_ids, id_header_of, named
 from airflow_kconnect.converters.json.schemas import SCHEMAS_MAX
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _SHAPES_MAX = 64
+_EXPLAINED_BYTES = 65_536
 
 
 class PartDecoder:
@@ -98,9 +100,17 @@ class PartDecoder:
         tag, problem = f"{part}_tag", f"{part}_error"
         columns = dict(zip(names, decoded.columns, strict=True))
         rows = rows.withColumns({**columns, tag: decoded.tag, problem: decoded.error})
-        problem_text = F.concat(F.lit(self._stage), F.col(problem))
+        problem_text = F.concat(F.lit(self._stage), _with_message(F.col(problem), raw))
         error = F.coalesce(problem_text, F.when(F.col(tag) == UNKNOWN_SHAPE, unknown_column(part, raw)))
         return rows, Union(shapes, names, tag), error
+
+
+def _with_message(problem: Column, raw: Column) -> Column:
+    """A problem, with a message that is not JSON: Spark's parsers do not say why it is not, see `record_error`."""
+    from pyspark.sql import functions as F
+
+    is_asked = problem.endswith(NOT_JSON) & (F.octet_length(raw) <= _EXPLAINED_BYTES)
+    return F.when(is_asked, F.concat(problem, F.lit(MESSAGE), F.base64(raw))).otherwise(problem)
 
 
 def _fitting(shapes: Sequence[Shape]) -> int:

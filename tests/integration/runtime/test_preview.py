@@ -45,7 +45,9 @@ def test_an_error_has_stage_class_and_message(spark: SparkSession) -> None:
     [answer] = preview(SCHEMALESS, [{"value": "no json"}])
     assert answer["error"]["stage"] == "VALUE_CONVERTER"
     assert answer["error"]["class"] == "org.apache.kafka.connect.errors.DataException"
-    assert "serialization error" in answer["error"]["message"]
+    assert answer["error"]["message"].endswith(
+        "serialization error: it is not JSON: there is `no` at line 1, column 1, where a value was expected"
+    )
 
 
 def test_base64_is_read_as_strictly_as_by_connect(spark: SparkSession) -> None:

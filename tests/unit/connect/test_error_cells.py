@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 
 import pytest
 
 from airflow_kconnect.connect.error_cells import (
+    MESSAGE,
     error_cell,
     error_from_column,
     pack_error,
+    record_error,
     stage_prefix,
     unpack_error,
 )
@@ -21,6 +24,7 @@ from airflow_kconnect.connect.errors import (
     InternalError,
     RetriableError,
 )
+from airflow_kconnect.connect.java.json_reading import NOT_JSON
 
 ERRORS = [
     ConnectError("plain"),
@@ -71,3 +75,18 @@ def test_a_bad_record_quotes_a_bounded_part_of_itself_in_one_line() -> None:
     text = str(error_from_column(cell, "topic-0@5"))
     assert "Value (4111\ufffdforged\ufffd[2Jxxx" in text
     assert len(text) < 400
+
+
+@pytest.mark.parametrize(
+    ("after", "text"),
+    [
+        (b64encode(b"{a").decode(), "failed: it is not JSON: there is `a` at line 1, column 2, where"),
+        ("abcde", f"failed: {NOT_JSON}"),
+    ],
+)
+def test_a_message_in_a_cell_becomes_what_is_wrong_with_it(after: str, text: str) -> None:
+    cell = f"{stage_prefix('VALUE_CONVERTER', 'JsonConverter')}failed: {NOT_JSON}{MESSAGE}{after}"
+    error = record_error(cell)
+    assert error is not None
+    assert error.message.startswith(text)
+    assert after not in error.message
