@@ -35,9 +35,17 @@ _SYMPTOMS = {
 }
 
 
+def runbook_of(message: str) -> str | None:
+    """The page of the runbook for an error, without its suffix; None if there is none."""
+    return next((page for page, symptoms in _SYMPTOMS.items() if re.search(symptoms, message)), None)
+
+
+def runbook_address(page: str) -> str:
+    """Address of a runbook."""
+    return f"{FOLDER}/{page}.md"
+
+
 def runbook_url(message: str) -> str | None:
     """Address of the runbook for an error; None if there is none."""
-    for page, symptoms in _SYMPTOMS.items():
-        if re.search(symptoms, message):
-            return f"{FOLDER}/{page}.md"
-    return None
+    page = runbook_of(message)
+    return None if page is None else runbook_address(page)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import zip_longest
 from typing import Any, Protocol, Self
 
@@ -13,26 +12,15 @@ from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.cli.console import Console
+from airflow_kconnect.connect.report_facts import report_facts
 from airflow_kconnect.connect.run import describe_event
-from airflow_kconnect.connect.run_end import is_idle, why_incomplete
+from airflow_kconnect.runbooks import runbook_address, runbook_of
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 
-_MAX_OFFSETS = 10
-_LABELS = {
-    "held_back": "Held back",
-    "held_back_bytes": "Bytes without an end of line",
-    "left_for_next_run": "Left for the next run",
-    "given_up_splits": "Splits given up",
-    "schema_changes": "Changes of tables",
-    "blocked": "In open transactions",
-    "record_failures": "Failures of records",
+_STEPS = {
+    "bad-record": "To go on without such records set `errors.tolerance` to all, and to keep them"
+    " `errors.deadletterqueue.topic.name`."
 }
-# Notes that are shown otherwise, or tell only what is usual.
-_UNSHOWN = frozenset(
-    {"already_replayed", "dry_run", "ended", "hosted", "more", "plugin_version", "rounds"}
-    | {"would_read", "would_read_offsets"}
-)
-_MOVED_BEFORE = " was moved before: nothing was done; `--again` moves it again"
 
 
 class Display(Protocol):
@@ -114,63 +102,12 @@ def show_report(console: Console, report: Mapping[str, Any]) -> None:
     table = Table(show_header=False, box=None, pad_edge=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for name, value in _facts(report):
+    for name, value in report_facts(report):
         table.add_row(name, Text(value))
     console.print(table)
     warnings = report.get("warnings", ())
     for kind, warning in zip_longest(report.get("warning_kinds", ()), warnings, fillvalue="unknown"):
         console.print(Text.assemble((f"Warning ({kind}): ", "yellow"), warning), soft_wrap=True)
-
-
-def _facts(report: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    records = report["records"]
-    counts = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in records.items() if count)
-    yield "Connector", f"{report['connector']} ({report['kind']})"
-    yield "Records", counts or ("nothing new" if is_idle(report) else "none moved")
-    if report.get("replay"):
-        yield "Replay", report["replay"] + (_MOVED_BEFORE if report["notes"].get("already_replayed") else "")
-    if report["notes"].get("dry_run"):
-        yield "Dry run", _would_read(report["notes"])
-    if report["topics"]:
-        yield "Topics", ", ".join(report["topics"])
-    yield "Guarantee", report["guarantee"].replace("_", " ")
-    if report["offsets"]:
-        yield "Offsets", _offsets(report["offsets"])
-    durations = report["durations_s"]
-    phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in durations.items() if name != "total")
-    yield "Seconds", f"{durations.get('total', 0.0):.1f}" + (f" ({phases})" if phases else "")
-    for name, note in report["notes"].items():
-        if name not in _UNSHOWN:
-            yield _LABELS.get(name, name), _note(note)
-    if not report["complete"]:
-        yield "Not complete", "\n".join(why_incomplete(report.get("incomplete", ()))) or "a later run continues"
-
-
-def _note(note: Any) -> str:
-    return note if isinstance(note, str) else json.dumps(note, ensure_ascii=False)
-
-
-def _would_read(notes: Mapping[str, Any]) -> str:
-    if "would_read_offsets" in notes:
-        return f"{notes['would_read_offsets']:,} offsets would be read"
-    splits = notes["would_read"]
-    lines = [f"{json.dumps(split['source_partition'])} {split['start']} to {split['end']}" for split in splits]
-    more = [f"and {len(lines) - _MAX_OFFSETS} more"] if len(lines) > _MAX_OFFSETS else []
-    return "\n".join([f"{len(splits):,} splits would be read", *lines[:_MAX_OFFSETS], *more])
-
-
-def _offsets(offsets: list[dict[str, Any]]) -> str:
-    lines = [_offset(offset) for offset in offsets[:_MAX_OFFSETS]]
-    if len(offsets) > _MAX_OFFSETS:
-        lines.append(f"and {len(offsets) - _MAX_OFFSETS} more")
-    return "\n".join(lines)
-
-
-def _offset(offset: Mapping[str, Any]) -> str:
-    if "topic" in offset:
-        return f"{offset['topic']}-{offset['partition']}@{offset['offset']}"
-    render: Callable[[Any], str] = json.dumps
-    return f"{render(offset['partition'])} -> {render(offset['offset'])}"
 
 
 def show_error(console: Console, error: Mapping[str, Any], tail: Iterable[str]) -> None:
@@ -180,6 +117,7 @@ def show_error(console: Console, error: Mapping[str, Any], tail: Iterable[str]) 
             console.print(Text(line, style="dim"), soft_wrap=True)
     if not error.get("errors"):
         console.print(Text.assemble(("Error: ", "bold red"), error["message"]), soft_wrap=True)
+        _show_next_step(console, error["message"])
         return
     table = Table(title="The configuration is invalid", title_justify="left", title_style="bold red")
     table.add_column("Key", overflow="fold")
@@ -188,3 +126,12 @@ def show_error(console: Console, error: Mapping[str, Any], tail: Iterable[str]) 
         for message in messages:
             table.add_row(Text(key), Text(message))
     console.print(table)
+    _show_next_step(console, "\n".join(message for messages in error["errors"].values() for message in messages))
+
+
+def _show_next_step(console: Console, message: str) -> None:
+    """What to do about an error that a runbook explains."""
+    if page := runbook_of(message):
+        if step := _STEPS.get(page):
+            console.print(Text(step), soft_wrap=True)
+        console.print(Text(f"Runbook: {runbook_address(page)}"), soft_wrap=True)

@@ -178,10 +178,11 @@ class RunReport:
     def summary(self) -> str:
         """A one-line summary for display."""
         written, total = self.records.get("written", 0), self.durations_s.get("total", 0.0)
+        records = "1 record" if written == 1 else f"{written:,} records"
         why = f": {', '.join(self.incomplete)}" if self.incomplete else ""
         state = "" if self.complete else f", not complete{why}"
         state += f", replay of {self.replay}" if self.replay else ""
-        return f"{self.connector}: {written:,} records written in {total:.1f} s ({self.guarantee}{state})"
+        return f"{self.connector}: {records} written in {total:.1f} s ({self.guarantee}{state})"
 
 
 def event_line(event: str, *, token: str | None = None, **facts: Any) -> str:

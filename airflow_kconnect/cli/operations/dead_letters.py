@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 _CONTEXT = "__connect.errors."
 _LAST = 10
+_NO_REASON = (
+    "Dead letters without a reason were written while `errors.deadletterqueue.context.headers.enable` was not true, "
+    "or by another program."
+)
 
 
 @on_connectors
@@ -92,15 +96,18 @@ def show(
     The reasons are in headers, which `errors.deadletterqueue.context.headers.enable=true` adds. It needs Kafka itself.
     """
     with _dead_letters(target, connector) as letters:
-        console, none = Console(), True
+        console, none, without_reason = Console(), True, False
         for record in letters.seen(max_records, from_beginning=from_beginning):
-            none = False
+            none, letter = False, _letter(record)
+            without_reason |= not letter["error"]
             if as_json:
-                print_json(_letter(record))
+                print_json(letter)
             else:
-                console.print(_text(_letter(record)), soft_wrap=True)
+                console.print(_text(letter), soft_wrap=True)
         if none and not as_json:
             typer.echo(f"Topic {letters.topic} has no dead letters.")
+        if without_reason and not as_json:
+            console.print(Text(_NO_REASON, style="dim"), soft_wrap=True)
 
 
 @dataclass(frozen=True)

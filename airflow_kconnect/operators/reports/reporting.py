@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from airflow_kconnect.connect.errors import ConnectError
-from airflow_kconnect.connect.run_end import why_incomplete
+from airflow_kconnect.connect.report_facts import report_lines
 from airflow_kconnect.connect.run_warnings import Kind
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
@@ -105,7 +104,7 @@ class ReportingOperator(ConnectorOperator):
         if report is None:  # the job's output stayed on the cluster
             return None
         self._report = report
-        self._log_warnings(report)
+        self._log_report(report)
         if self.asset_events and self.kind == "source":
             add_topic_events(context, self._alias, self._asset_server(), report)
         self._count_and_call(context, report)
@@ -122,15 +121,15 @@ class ReportingOperator(ConnectorOperator):
         if self.lag_threshold is not None and lag(report) > self.lag_threshold:
             call(self.on_lag_callback, context, "lag")
 
-    def _log_warnings(self, report: dict[str, Any]) -> None:
-        """As warnings of the task; those about the configuration were there when it began."""
+    def _log_report(self, report: dict[str, Any]) -> None:
+        """What `kconnect run` shows; warnings as those of the task, without those about the configuration, which were
+        there when it began.
+        """
+        for line in report_lines(report):
+            self.log.info("%s", line)
         for kind, warning in zip(report.get("warning_kinds", ()), report["warnings"], strict=False):
             if kind != Kind.CONFIGURATION:
                 self.log.warning("%s: %s", kind, warning)
-        if left := why_incomplete(report.get("incomplete", ())):
-            self.log.info("Not complete: %s", "; ".join(left))
-        if report["notes"]:
-            self.log.info("Notes: %s", json.dumps(report["notes"], ensure_ascii=False))
 
     def _config_after_run(self) -> dict[str, Any]:
         """The configuration, as far as it can be had: a run that succeeded must not fail because of it."""

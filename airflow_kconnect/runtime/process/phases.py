@@ -47,13 +47,22 @@ class PhaseTimer:
         self._entered = self._started
         self._name: str | None = None
         self._durations: dict[str, float] = {}
+        self._why_again: str | None = None
+        self._repeats = False
+
+    def again(self, why: str) -> None:
+        """The phases that follow were there before: they are shown without numbers, the first with the reason."""
+        self._why_again, self._repeats = why, True
 
     def enter(self, name: str) -> None:
         """End the current phase and begin the next."""
         self._close()
         self._name, self._entered = name, time.monotonic()
         text = _TEXTS[name].format(self._connector)
-        emit("phase", name=name, text=text, step=self._names.index(name) + 1, steps=len(self._names))
+        if self._why_again is not None:
+            text, self._why_again = f"{text} again: {self._why_again}", None
+        numbers = {} if self._repeats else {"step": self._names.index(name) + 1, "steps": len(self._names)}
+        emit("phase", name=name, text=text, **numbers)
 
     def _close(self) -> None:
         if self._name:

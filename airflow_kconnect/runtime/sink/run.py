@@ -66,6 +66,7 @@ class SinkRun:
         self._began: dict[TopicPartition, int] = {}  # of all partitions
         self._reached: dict[TopicPartition, int] = {}
         self._phases = PhaseTimer(SINK_PHASES, settings.name)
+        self._why_again = ""
         self._rounds = self._splits = 0
         self._counts = {"read": 0, "written": 0, "filtered": 0, "dead_lettered": 0}
         self._learned = False
@@ -150,7 +151,10 @@ class SinkRun:
 
         A single transaction from 2 to 4 would be equivalent, but it times out while a large file is appended to.
         """
-        self._look_at_samples(splits)
+        if self._rounds:
+            self._phases.again(self._why_again)
+        else:
+            self._look_at_samples(splits)
         self._session.start(self._phases)
         self._phases.enter("preparing the Spark job")
         reports = self._write(splits)  # 1
@@ -174,9 +178,8 @@ class SinkRun:
         return reached
 
     def _look_at_samples(self, splits: list[SinkSplit]) -> None:
-        if not self._rounds:
-            self._phases.enter("looking at samples")
-            self._jobs.look_at_samples(splits, self._group)
+        self._phases.enter("looking at samples")
+        self._jobs.look_at_samples(splits, self._group)
 
     def _write(self, splits: list[SinkSplit]) -> list[SinkReport]:
         spark = self._session.spark
@@ -219,6 +222,7 @@ class SinkRun:
         samples = list(dict.fromkeys(sample for sample in in_turn if sample is not None))
         needs_spark, large = any(report.needs_spark for report in reports), any(report.large for report in reports)
         self._learned = self._jobs.learn(samples, needs_spark=needs_spark, large=large)
+        self._why_again = _why_again(new_shape=bool(samples), needs_spark=needs_spark, large=large)
 
     def _dry_run(self) -> RunReport:
         """Plan, and report the plan; fences no run and creates nothing."""
@@ -292,3 +296,12 @@ def contiguous(
             accepted.append((split, report))
             reached[topic_partition] = report.end
     return accepted, reached
+
+
+def _why_again(*, new_shape: bool, needs_spark: bool, large: bool) -> str:
+    """Why a round is followed by another one, for display."""
+    if new_shape:
+        return "there are records of a shape that the samples did not have"
+    if large:
+        return "there are much larger records than the samples"
+    return "there are records that need Spark to be read" if needs_spark else "there are more records"

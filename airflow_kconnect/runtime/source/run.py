@@ -119,6 +119,7 @@ class SourceRun:
             outcomes = [outcome]
             while self._has_more(outcome):
                 view.read(self._log, range(partitions))
+                self._phases.again("the last plan did not hold everything")
                 claim, outcome = self._carry_out(producer, claim, view, partitions, again=True)
                 outcomes.append(outcome)
             return self._report(outcomes)

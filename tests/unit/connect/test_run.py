@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,9 @@ class TestRunReport:
 
     def test_the_summary_of_a_complete_run(self) -> None:
         assert self.REPORT.summary() == "fs: 1,234,567 records written in 12.3 s (exactly_once)"
+
+    def test_one_record_is_one(self) -> None:
+        assert replace(self.REPORT, records={"written": 1}).summary().startswith("fs: 1 record written")
 
     def test_the_summary_of_a_bounded_run_says_that_there_is_more(self) -> None:
         report = RunReport(**{**self.REPORT.as_dict(), "complete": False})

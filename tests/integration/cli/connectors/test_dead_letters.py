@@ -73,6 +73,15 @@ def test_show_says_where_from_and_why(kconnect: Kconnect, sink: str) -> None:
     assert "first" not in text
 
 
+def test_show_says_why_a_letter_has_no_reason(kconnect: Kconnect, sink: str, dead_topic: str, bootstrap: str) -> None:
+    hint = "errors.deadletterqueue.context.headers.enable"
+    assert hint not in kconnect("dlq", "show", sink).stdout
+    producer = Producer({"bootstrap.servers": bootstrap})
+    producer.produce(dead_topic, "third")
+    producer.flush()
+    assert hint in kconnect("dlq", "show", sink).stdout
+
+
 def test_show_in_json_separates_the_error(kconnect: Kconnect, sink: str) -> None:
     first, _ = _json(kconnect("dlq", "show", sink, "--json"))
     assert (first["value"], first["headers"], first["error"]) == ("first", [{"key": "own", "value": "1"}], ERROR)

@@ -86,7 +86,7 @@ class TestWarnings:
         _run(spark, report(warnings=warnings, incomplete=["held_back"]))
         told = capsys.readouterr().out
         assert "[warning  ] lost: offsets 1 to 9 were deleted" in told
-        assert "[info     ] Not complete: rows wait" in told
+        assert "[info     ] Not complete  rows wait" in told
         assert "a key" not in told
 
     def test_a_run_that_fails_because_of_them_is_counted_and_not_retried(self, spark: FakeSpark) -> None:
