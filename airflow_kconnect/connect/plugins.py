@@ -26,7 +26,7 @@ TRANSFORMS = "airflow_kconnect.transforms"
 PREDICATES = "airflow_kconnect.predicates"
 
 CONNECT_VERSION = "4.3.0"
-"""The version of Kafka Connect as whose API and classes this package behaves."""
+"""The version of Kafka Connect that the API names, and that its classes have: see docs/compatibility.md."""
 
 _OWN = "airflow_kconnect."
 _CONNECT = "org.apache.kafka.connect."

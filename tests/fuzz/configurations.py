@@ -287,8 +287,8 @@ def _regex_router(rng: Random) -> Config:
 
 
 def _value_to_key(rng: Random) -> Config:
-    keys = {"type": "ValueToKey", "fields": ",".join(_some(rng, FIELDS[:6], 2))}
-    return keys | _maybe(rng, replace_null_with_default=("true", "false"))
+    keys = {"type": "ValueToKey", "fields": ",".join(_some(rng, _PATHS, 2))}
+    return keys | _maybe(rng, field_syntax_version=("V1", "V2"), replace_null_with_default=("true", "false"))
 
 
 def _filter(rng: Random) -> Config:

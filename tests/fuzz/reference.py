@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,8 +12,13 @@ from typing import Any
 
 from airflow_kconnect.machine import ivy
 from airflow_kconnect.machine.java import find_java, java_environment
-from tests.support.connect.worker import CONNECT
 
+# As which our classes answer; those of workers are older: see docs/compatibility.md.
+_VERSION = os.environ.get("KCONNECT_TEST_CONNECT", "4.4.0")
+_JARS = (
+    *(f"org.apache.kafka:connect-{part}:{_VERSION}" for part in ("runtime", "json", "transforms")),
+    "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
+)
 _DRIVER = Path(__file__).with_name("KafkaConnect.java")
 # The driver is compiled as it starts, by a JDK; dates are printed in the zone of the process.
 _OPTIONS = ("-Duser.timezone=UTC", "-Xmx512m", "-XX:+UseSerialGC")
@@ -25,7 +31,7 @@ class KafkaConnect:
 
     def __init__(self) -> None:
         java = find_java()
-        jars = ivy.resolve(CONNECT, java=java)
+        jars = ivy.resolve(_JARS, java=java)
         class_path = ":".join(str(jar) for jar in sorted(jars.glob("*.jar")))
         self._process = subprocess.Popen(
             [str(java.path), *_OPTIONS, "-cp", class_path, str(_DRIVER)],

@@ -47,6 +47,15 @@ _HOIST = {"transforms": "h", "transforms.h.type": "org.apache.kafka.connect.tran
 _RENAME = {"transforms.r.exclude": "a", "transforms.r.renames": "a:d"}
 _A_AND_D = """{"schema":{"type":"struct","fields":[{"type":"int8","optional":true,"field":"a"},
 {"type":"string","optional":true,"field":"d"}]},"payload":{"a":%s,"d":"x"}}"""
+_TO_KEY = _JSON | {
+    "transforms": "k",
+    "transforms.k.type": "org.apache.kafka.connect.transforms.ValueToKey",
+    "transforms.k.field.syntax.version": "V2",
+}
+_PATHS = {"transforms.k.fields": "a.`c.d`,a.b"}
+_OPTIONAL = {"transforms.k.fields": "a.`c.d`"}
+_NESTED = """{"schema":{"type":"struct","fields":[{"type":"struct","optional":true,"field":"a","fields":[
+{"type":"string","default":"D","field":"b"},{"type":"int8","optional":true,"field":"c.d"}]}]},"payload":{"a":%s}}"""
 _FLOATS = """{"schema":{"type":"struct","fields":[{"type":"array","items":{"type":"double"},"field":"a"},
 {"type":"float","field":"b"},{"type":"double","default":-0.0,"field":"c"}]},"payload":{"a":[-0.0,1.0],"b":-0.0}}"""
 
@@ -80,6 +89,10 @@ _FLOATS = """{"schema":{"type":"struct","fields":[{"type":"array","items":{"type
         pytest.param(_SIMPLE | _REPLACE | _RENAME, _A_AND_D % "1", None, id="a number under a string's name"),
         pytest.param(_SIMPLE | _HOIST | {"transforms.h.field": ""}, _A_AND_D % "1", None, id="a field without name"),
         pytest.param(_JSON | _SCHEMALESS | {"value.converter.schema.content": "x"}, None, None, id="a wrong schema"),
+        pytest.param(_TO_KEY | _PATHS, _NESTED % '{"b":"x","c.d":1}', None, id="paths to fields of a struct"),
+        pytest.param(_TO_KEY | _PATHS, _NESTED % "null", None, id="paths to fields of a struct that is null"),
+        pytest.param(_TO_KEY | _OPTIONAL, _NESTED % "null", None, id="a path to an optional field of null"),
+        pytest.param(_TO_KEY | {"transforms.k.fields": "`a"}, _NESTED % "null", None, id="a path with one backtick"),
         pytest.param(_JSON | _NUMBERS, None, None, id="null of another type than boolean"),
     ],
 )

@@ -86,6 +86,11 @@ def unbuildable(names: Iterable[str]) -> Column | None:
     return None
 
 
+def null_of_required(name: str, schema: ConnectSchema) -> str:
+    """Why a field without a value cannot be put into a struct."""
+    return f'Invalid value: null used for required field: "{name}", schema type: {schema.type.name}'
+
+
 def refused(shape: Shape, column: Column, error: Column | str) -> Change:
     """No change, but an error wherever there is a value."""
     from pyspark.sql import functions as F

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidString
-from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, SchemaType, Shape
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.config import ConfigDef, Importance, Type
+from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
+from airflow_kconnect.connect.errors import ConfigError, DataError
 from airflow_kconnect.transforms.base import Change, PartTransformation, Rows, with_exception_column
-from airflow_kconnect.transforms.expressions.fields import (
-    define_null_rule,
-    member,
-    no_object,
-    no_struct,
-    or_null,
-    value_of,
-)
+from airflow_kconnect.transforms.expressions.field_paths import FieldPath, define_syntax, value_along
+from airflow_kconnect.transforms.expressions.fields import define_null_rule, no_object, no_struct, or_null
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 _PURPOSE = "field extraction"
-# Inside backticks, a backtick is part of the name if no dot follows, or if it is preceded by a backslash.
-_STEP = re.compile(r"`(?P<quoted>(?:[^`]|`(?!\.|\Z)|(?<=\\)`(?=\.))*)(?<!\\)`(?=\.|\Z)|(?!`)[^.]*")
-_NO_STRUCT = "Cannot look up fields on non-struct type"
 
 
 class ExtractField(PartTransformation):
@@ -33,9 +23,8 @@ class ExtractField(PartTransformation):
 
     def __init__(self, config: Mapping[str, str]) -> None:
         super().__init__(config)
-        text = self.config_values["field"]
-        in_steps = self.config_values["field.syntax.version"].upper() == "V2"
-        self._path = field_path(text) if in_steps else (text,)
+        values = self.config_values
+        self._path = FieldPath.read("field", values["field"], values["field.syntax.version"])
 
     @classmethod
     def config(cls) -> ConfigDef:
@@ -43,15 +32,7 @@ class ExtractField(PartTransformation):
         config = define_null_rule(
             ConfigDef().define("field", Type.STRING, importance=Importance.MEDIUM, documentation=text)
         )
-        return config.define(
-            "field.syntax.version",
-            Type.STRING,
-            "V1",
-            Importance.HIGH,
-            "V1: field is a name. V2: field is a path; dots separate the names of nested fields, and a name with dots "
-            "is in backticks.",
-            validator=ValidString.in_case_insensitive("V1", "V2"),
-        )
+        return define_syntax(config, "V1: field is a name. V2: field is a path")
 
     @classmethod
     def validate(cls, config: Mapping[str, str]) -> dict[str, list[str]]:
@@ -69,27 +50,23 @@ class ExtractField(PartTransformation):
     def _of_object(self, column: Column) -> Change:
         from pyspark.sql import functions as F
 
-        errors, purpose = [], _PURPOSE
-        for name in self._path:
-            errors.append(F.when(or_null(column).isNotNull(), no_object(column, purpose)))
-            column, purpose = member(column, name), "nested field access"
-        return Change(SCHEMALESS, or_null(column), F.coalesce(*errors))
+        value, error = self._path.member(column)
+        unfit = F.when(or_null(column).isNotNull(), no_object(column, _PURPOSE))
+        return Change(SCHEMALESS, or_null(value), F.coalesce(unfit, error))
 
     def _of_struct(self, shape: Shape, schema: ConnectSchema, column: Column) -> Change:
         from pyspark.sql import functions as F
 
-        inner, value = schema, column
-        for name in self._path:
-            if inner.type is not SchemaType.STRUCT:
-                unfit = F.when(column.isNotNull(), no_struct(schema, column, _PURPOSE))
-                return Change(shape, column, F.coalesce(unfit, F.lit(_NO_STRUCT)))
-            field = inner.field(name)
-            if field is None:
-                text = f"Unknown field: {self.config_values['field']}"
-                return Change(shape, column, with_exception_column("java.lang.IllegalArgumentException", text))
-            value = value_of(field, value, replace_null=self.config_values["replace.null.with.default"])
-            inner = field.schema
-        return Change(Shape(inner), value)
+        try:
+            fields = self._path.fields(schema)
+        except DataError as error:
+            unfit = F.when(column.isNotNull(), no_struct(schema, column, _PURPOSE))
+            return Change(shape, column, F.coalesce(unfit, F.lit(str(error))))
+        if not fields:
+            text = f"Unknown field: {self._path.text}"
+            return Change(shape, column, with_exception_column("java.lang.IllegalArgumentException", text))
+        replace_null = self.config_values["replace.null.with.default"]
+        return Change(Shape(fields[-1].schema), value_along(fields, column, replace_null=replace_null))
 
 
 class ExtractFieldKey(ExtractField):
@@ -102,20 +79,3 @@ class ExtractFieldValue(ExtractField):
     """For values."""
 
     part = "value"
-
-
-def field_path(text: str) -> tuple[str, ...]:
-    """Names in a path of version V2 (``org.apache.kafka.connect.transforms.field.SingleFieldPath``).
-
-    :raises ConfigError: a name begins with a backtick and does not end with one.
-    """
-    names, start = [], 0
-    while start <= len(text):
-        step = _STEP.match(text, start)
-        if step is None:
-            advice = f"consider adding a backslash before backtick at position {start} to escape it"
-            raise ConfigError({"field": [f"Incomplete backtick pair in path: [{text}], {advice}"]})
-        quoted = step["quoted"]
-        names.append(step[0] if quoted is None else quoted.replace("\\`.", "`."))
-        start = step.end() + 1
-    return tuple(names)

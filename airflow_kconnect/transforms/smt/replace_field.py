@@ -15,6 +15,7 @@ from airflow_kconnect.transforms.expressions.fields import (
     define_null_rule,
     no_object,
     no_struct,
+    null_of_required,
     object_of,
     refused,
     struct_of,
@@ -137,8 +138,7 @@ def _wrong_object(origin: Field, new: Field, value: Column) -> Column:
     wrong = F.when(value.isNotNull(), f"Invalid Java object for schema with type {new.schema.type.name}: {actual}")
     if new.schema.optional:
         return wrong
-    missing = f'Invalid value: null used for required field: "{new.name}", schema type: {new.schema.type.name}'
-    return F.coalesce(wrong, F.lit(missing))
+    return F.coalesce(wrong, F.lit(null_of_required(new.name, new.schema)))
 
 
 def _names(mapping: str) -> Sequence[str]:

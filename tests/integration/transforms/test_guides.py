@@ -17,11 +17,13 @@ from airflow_kconnect.runtime.preview import preview
 
 GUIDES = Path(__file__).parents[3] / "docs" / "guides"
 _EXAMPLE = re.compile(
-    r"```jsonc\n(?P<config>.*?)```(?:\n+`(?P<before>[^`]+)` becomes\s`(?P<after>[^`]+)`\.)?", re.DOTALL
+    r"```jsonc\n(?P<config>.*?)```(?:\n+`(?P<before>[^`]+)` (?P<how>becomes|gets the key)\s`(?P<after>[^`]+)`\.)?",
+    re.DOTALL,
 )
+_PARTS = {None: None, "becomes": "value", "gets the key": "key"}
 _PLAIN = {
-    "value.converter": "org.apache.kafka.connect.json.JsonConverter",
-    "value.converter.schemas.enable": "false",
+    **{f"{part}.converter": "org.apache.kafka.connect.json.JsonConverter" for part in ("key", "value")},
+    **{f"{part}.converter.schemas.enable": "false" for part in ("key", "value")},
 }
 
 
@@ -29,23 +31,23 @@ def _examples() -> Iterator[Any]:
     for match in _EXAMPLE.finditer((GUIDES / "transformations.md").read_text(encoding="utf-8")):
         config = json.loads(match["config"])
         name = next(text for key, text in config.items() if key.endswith(".type")).rpartition(".")[2]
-        yield pytest.param(config, match["before"], match["after"], id=name)
+        yield pytest.param(config, match["before"], _PARTS[match["how"]], match["after"], id=name)
 
 
 EXAMPLES = list(_examples())
 
 
-@pytest.mark.parametrize(("config", "before", "after"), EXAMPLES)
-def test_every_example_is_valid(config: dict[str, str], before: str | None, after: str | None) -> None:
+@pytest.mark.parametrize("config", [pytest.param(example.values[0], id=example.id) for example in EXAMPLES])
+def test_every_example_is_valid(config: dict[str, str]) -> None:
     connector = {"name": "n", "connector.class": "DirectorySink", "topics": "orders", "directory": "/data", **_PLAIN}
     assert validate_connector(connector | config).warnings == []
 
 
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize(("config", "before", "after"), [example for example in EXAMPLES if example.values[1]])
-def test_every_result_is_right(config: dict[str, str], before: str, after: str) -> None:
+@pytest.mark.parametrize(("config", "before", "part", "after"), [example for example in EXAMPLES if example.values[1]])
+def test_every_result_is_right(config: dict[str, str], before: str, part: str, after: str) -> None:
     (answer,) = preview(_PLAIN | config, [{"topic": "orders", "value": before}])
-    assert json.loads(answer["value"]) == json.loads(after)
+    assert json.loads(answer[part]) == json.loads(after)
 
 
 @pytest.mark.usefixtures("spark")
