@@ -18,7 +18,7 @@ from airflow_kconnect.runbooks import runbook_address, runbook_of
 from airflow_kconnect.submit.heartbeat import SILENCE_S, STARTING, Heartbeat
 
 _STEPS = {
-    "bad-record": "To go on without such records set `errors.tolerance` to all, and to keep them"
+    "bad-record": "To skip such records set `errors.tolerance` to all, and to keep them"
     " `errors.deadletterqueue.topic.name`."
 }
 

@@ -25,7 +25,7 @@ _EXPECTED = {
     "Extra data": "the end",
 }
 _WRONG = {
-    "Unterminated string starting at": "there is the begin of a text that does not end",
+    "Unterminated string starting at": "there is a text without an end",
     "Unexpected UTF-8 BOM (decode using utf-8-sig)": "there is a byte order mark",
     "Invalid control character at": "there is a control character within a text",
     "Invalid \\escape": "there is a backslash before a character that needs none",
@@ -85,7 +85,7 @@ def _found(rest: str) -> str:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number in JSON")
+    raise ValueError(f"{constant} is not a number in JSON")
 
 
 def _once(members: list[tuple[str, Any]]) -> None:
