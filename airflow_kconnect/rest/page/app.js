@@ -47,7 +47,7 @@ async function route() {
 
 function made({ kind, name, tab, values }) {
   if (kind === "connector") return connectorView(name, tab);
-  return kind === "new" ? createView(values) : listView(values);
+  return kind === "new" ? createView(name, values.get("from")) : listView(values);
 }
 
 async function mayLeave() {

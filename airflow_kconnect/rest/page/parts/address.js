@@ -5,13 +5,13 @@ import { outer } from "./frame.js";
 /** The address of what is shown; null before the first view. */
 export let shown = null;
 
-/** `#/?<filters>`, `#/new?<values>`, `#/connector/<name>` or `#/connector/<name>/<tab>`, in parts. */
+/** `#/?<filters>`, `#/new`, `#/new/<class>`, `#/new?from=<name>`, `#/connector/<name>` or `#/connector/<name>/<tab>`, in parts. */
 export function viewOf(hash) {
   const [path, query = ""] = hash.split("?", 2);
   const [, kind, name, tab] = path.split("/");
   const values = new URLSearchParams(query);
   if (kind === "connector" && name) return { kind, name: decoded(name), tab: tab || "overview", values };
-  return { kind: kind === "new" ? "new" : "list", values };
+  return kind === "new" ? { kind, name: name ? decoded(name) : null, values } : { kind: "list", values };
 }
 
 function decoded(name) {
