@@ -9,6 +9,9 @@ FOLDER = "https://github.com/airflow-kconnect/airflow_kconnect/blob/main/docs/ru
 # The first match wins. A test compares them with the symptoms that the runbooks list.
 _SYMPTOMS = {
     "access-denied": r"authentication failed; check user|lacks the permission \(ACL\)",
+    "database-login": "cannot log in to ",
+    "table-missing": r"there is no table |(?:relation|table) \S+ does not exist",
+    "column-missing": r"has no column \S+; its columns:|has no columns? for ",
     # The host is that of the connection which Airflow itself offers to create.
     "kafka-connection": r"Kafka connection `[^`]+` (?:does not exist|has type|names no brokers)|at broker:29092",
     "broker-unavailable": r"no Kafka broker answers at|reading to the end is blocked|nothing arrived for \d+ s before",

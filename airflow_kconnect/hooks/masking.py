@@ -20,6 +20,7 @@ _ASSIGNMENT = re.compile(
 )
 # A reference such as ${file:/run/secrets:password} names a secret but is not one.
 _REFERENCE = re.compile(r"\s*\$\{[^}]*:[^}]*\}\s*")
+_ADDRESS = re.compile(r"jdbc:[\w:+-]+://[\w.,:\[\]-]+(?:/[\w.-]*)?")
 _JAAS_OPTION = re.compile(r"\w*(?:password|secret|token)\w*\s*=\s*\"((?:[^\"\\]|\\.)*)\"", re.IGNORECASE)
 
 
@@ -35,7 +36,12 @@ def register_secrets(config: Mapping[str, Any]) -> None:
 
 
 def register_secret(value: str) -> None:
-    """Have Airflow mask a value wherever it appears in this task; Airflow leaves values of a few characters alone."""
+    """Have Airflow mask a value wherever it appears in this task; Airflow leaves values of a few characters alone.
+
+    A database's address without a login and parameters is not masked: errors name it, here as on the page.
+    """
+    if _ADDRESS.fullmatch(value):
+        return
     for form in _forms(value):
         mask_secret(form)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
+from airflow_kconnect.connect.logins import login_refused
 
 CLASSES = ("io.debezium.connector.mysql.MySqlConnector", "io.debezium.connector.mariadb.MariaDbConnector")
 """The connectors that read a binary log."""
@@ -174,5 +175,5 @@ def _translated(error: Exception, address: BinlogAddress) -> ConfigError | Retri
     number = error.args[0] if error.args else None
     text = first_line(error.args[1] if len(error.args) > 1 else error)
     if number in _DENIED:
-        return ConfigError({"database.password": [f"user {address.user} was refused by {address.server}: {text}"]})
+        return login_refused(address.server, address.user, text, keys="database")
     return RetriableError(f"the database at {address.server} is unavailable: {text}")

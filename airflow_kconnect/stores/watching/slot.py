@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
+from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.stores.watching.conditions import Condition, Finding
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def translated(error: Exception, address: SlotAddress) -> ConfigError | Retriabl
     """psycopg's error in our terms."""
     state, text = getattr(error, "sqlstate", None) or "", first_line(error)
     if state.startswith("28") or "authentication failed" in text or "no password" in text:
-        return ConfigError({"database.password": [f"user {address.user} was refused by {address.server}: {text}"]})
+        return login_refused(address.server, address.user, text, keys="database")
     if state == "3D000" or 'database "' in text:
         return ConfigError({"database.dbname": [f"{address.server}: {text}"]})
     if state == "42703":

@@ -81,6 +81,23 @@ class TestRegisterSecrets:
         for text in ('quo\\"te/slash', "quo%22te%2Fslash", "line-two-def"):
             assert redact(text) == "***"
 
+    @pytest.mark.parametrize(
+        ("url", "is_masked"),
+        [
+            ("jdbc:postgresql://db-7.example:5432/shop", False),
+            ("jdbc:mysql://[::1]:3306/shop", False),
+            ("jdbc:postgresql://db-8.example/shop?password=hunter2", True),
+            ("jdbc:oracle:thin:etl/hunter2@db-9.example:1521/shop", True),
+            ("https://hooks.example/services/T0/B0/secret-path", True),
+        ],
+    )
+    def test_an_address_of_a_database_is_only_masked_with_what_could_be_a_login(
+        self, url: str, is_masked: bool
+    ) -> None:
+        register_secrets({"connection.url": url})
+
+        assert ("***" in redact(f"cannot log in to {url} as app")) == is_masked
+
     def test_a_reference_is_not_a_secret(self) -> None:
         register_secrets({"connection.password": "${file:/run/secrets/db:password}"})
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, DataError, RetriableError, first_line
+from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.connectors.jdbc.databases.registry import database_of
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_state
@@ -15,16 +17,33 @@ Row = tuple[str | None, ...]
 _TIMESTAMP_TYPE = 93
 
 
+@dataclass(frozen=True)
+class Account:
+    """A database as messages name it, without secrets.
+
+    :param connector: name of the connector.
+    :param subprotocol: of the URL: errors have numbers of the database's own.
+    """
+
+    connector: str
+    shown: str
+    subprotocol: str
+    user: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Names the connector and the database."""
+        return f"connector {self.connector}: {self.shown}"
+
+
 class Database:
     """One connection, used by one thread. Every method raises errors of airflow_kconnect only.
 
     :param connect: makes a `java.sql.Connection`; raises what py4j raises.
-    :param label: names the connector and the database in messages, without secrets.
-    :param subprotocol: of the URL: errors have numbers of the database's own.
     """
 
-    def __init__(self, connect: Callable[[], Any], label: str, subprotocol: str) -> None:
-        self.label, self._subprotocol = label, subprotocol
+    def __init__(self, connect: Callable[[], Any], account: Account) -> None:
+        self._account, self.label = account, account.label
         self._connection = self._guarded("connecting", connect)
 
     def rows(self, sql: str, *parameters: str | int) -> list[Row]:
@@ -95,7 +114,7 @@ class Database:
         try:
             return action()
         except Py4JJavaError as error:
-            raise database_error(self.label, what, error.java_exception, self._subprotocol) from None
+            raise database_error(self._account, what, error.java_exception) from None
         except (Py4JError, OSError) as error:
             raise RetriableError(f"{self.label}: {what} failed, Spark's JVM does not answer: {error}") from None
 
@@ -108,16 +127,17 @@ def _text(result: Any, index: int, is_timestamp: bool) -> str | None:
     return None if text is None else str(text)
 
 
-def database_error(label: str, what: str, exception: Any, subprotocol: str) -> ConnectError:
+def database_error(account: Account, what: str, exception: Any) -> ConnectError:
     """The error for a Java exception: a wrong password is the user's, an unavailable database no one's fault."""
+    label = account.label
     message = first_line(exception.getMessage() or exception.getClass().getName())
     sql_exception = _sql_exception(exception)
     if sql_exception is None:
         return DataError(f"{label}: {what} failed: {message}")
     state = str(sql_exception.getSQLState() or "")
-    match database_of(subprotocol).condition(int(sql_exception.getErrorCode()), message) or by_state(state):
+    match database_of(account.subprotocol).condition(int(sql_exception.getErrorCode()), message) or by_state(state):
         case Condition.LOGIN:
-            return ConfigError({"connection.password": [f"{label} refuses `connection.user` with it: {message}"]})
+            return login_refused(account.shown, account.user, message, account.connector)
         case Condition.DATABASE:
             return ConfigError({"connection.url": [f"{label}: {message}"]})
         case Condition.RIGHTS:

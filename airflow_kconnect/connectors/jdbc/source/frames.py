@@ -133,9 +133,7 @@ class _TableFrame:
             return spark.read.jdbc(reader.settings.url.text, query, predicates=predicates, properties=options)
         except Py4JJavaError as error:
             what = f"describing {self.source.text} for Spark"
-            raise database_error(
-                reader.settings.label, what, error.java_exception, reader.settings.url.subprotocol
-            ) from None
+            raise database_error(reader.settings.account, what, error.java_exception) from None
 
     def _selected(self) -> list[tuple[str, str, str]]:
         """(alias, term, Spark's type) of the columns that Spark reads."""

@@ -58,9 +58,7 @@ class ReadingSession:
         properties = {**self._dialect.properties, **settings.properties}
         for attempts_left in reversed(range(values["connection.attempts"])):
             try:
-                db = Database(
-                    lambda: connect(settings.url, properties, settings.props), settings.label, settings.url.subprotocol
-                )
+                db = Database(lambda: connect(settings.url, properties, settings.props), settings.account)
                 break
             except RetriableError as error:
                 if not attempts_left:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from airflow_kconnect.connectors.jdbc.driver.connection import Account
 from airflow_kconnect.connectors.jdbc.driver.drivers import driver_properties
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl
 from airflow_kconnect.connectors.jdbc.driver.zones import zone_name
@@ -62,9 +63,14 @@ class SourceSettings:
         )
 
     @property
+    def account(self) -> Account:
+        """The database and the user, for messages."""
+        return Account(self.name, self.url.shown, self.url.subprotocol, self.properties.get("user"))
+
+    @property
     def label(self) -> str:
         """Names the connector and its database in messages."""
-        return f"connector {self.name}: {self.url.shown}"
+        return self.account.label
 
     @property
     def scope(self) -> TableFilter:

@@ -17,6 +17,7 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
     first_line,
 )
+from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.connectors.jdbc.databases.mysql.conditions import DUPLICATE, MISFIT, NULL, by_number
 from airflow_kconnect.connectors.jdbc.databases.mysql.facts import MYSQL
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
@@ -222,8 +223,7 @@ class MySqlTarget(RowsTarget):
             return ConfigError({"db.timezone": [unknown]}, settings.connector)
         match by_number(code) if code else Condition.PASSING:
             case Condition.LOGIN:
-                refused = f"user {settings.user} was refused by {settings.url.shown}"
-                return ConfigError({"connection.password": [refused]}, settings.connector)
+                return login_refused(settings.url.shown, settings.user, text, settings.connector)
             case Condition.DATABASE:
                 where = f"{settings.url.shown}: {first_line(text)}"
                 return ConfigError({"connection.url": [where]}, settings.connector)

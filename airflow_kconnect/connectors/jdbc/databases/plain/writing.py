@@ -15,6 +15,7 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
     first_line,
 )
+from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.connectors.jdbc.databases.plain.binding import Bind, binder
 from airflow_kconnect.connectors.jdbc.databases.plain.connection import JdbcConnection
 from airflow_kconnect.connectors.jdbc.databases.registry import database_of
@@ -210,8 +211,7 @@ class PlainTarget(StatementsTarget):
         text = f"{_message(error)} (SQL state {state or 'unknown'}, error {number})"
         match condition:
             case Condition.LOGIN:
-                refused = f"user {settings.user} was refused by {settings.url.shown}"
-                return ConfigError({"connection.password": [refused]}, settings.connector)
+                return login_refused(settings.url.shown, settings.user, _message(error), settings.connector)
             case Condition.DATABASE:
                 return ConfigError({"connection.url": [f"{settings.url.shown}: {text}"]}, settings.connector)
             case Condition.PASSING:

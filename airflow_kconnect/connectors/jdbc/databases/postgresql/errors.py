@@ -13,6 +13,7 @@ from airflow_kconnect.connect.errors import (
     RetriableError,
     first_line,
 )
+from airflow_kconnect.connect.logins import login_refused
 from airflow_kconnect.connectors.jdbc.driver.urls import encryption_problem
 from airflow_kconnect.connectors.jdbc.sink.config import SinkSettings
 from airflow_kconnect.connectors.jdbc.source.conditions import Condition, by_state
@@ -32,8 +33,7 @@ def translated(error: Exception, settings: SinkSettings) -> ConnectError | None:
     code, text = error.sqlstate or "", first_line(error)
     match by_state(code) if code else _without_state(error, text):
         case Condition.LOGIN:
-            refused = f"user {settings.user} was refused by {settings.url.shown}: {text}"
-            return ConfigError({"connection.password": [refused]}, settings.connector)
+            return login_refused(settings.url.shown, settings.user, text, settings.connector)
         case Condition.DATABASE:
             problem = encryption_problem(text) or text
             return ConfigError({"connection.url": [f"{settings.url.shown}: {problem}"]}, settings.connector)

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
 from airflow_kconnect.connectors.jdbc.databases.registry import dialect_of
+from airflow_kconnect.connectors.jdbc.driver.connection import Account
 from airflow_kconnect.connectors.jdbc.driver.connection import Database as Connection
 from airflow_kconnect.connectors.jdbc.driver.drivers import CLASS, PATH, driver_of, use_driver
 from airflow_kconnect.connectors.jdbc.driver.gateway import connect
@@ -114,7 +115,8 @@ class TestFailures:
     def test_wrong_password(self, postgres: PostgresServer) -> None:
         with pytest.raises(ConfigError) as raised:
             opened(JdbcUrl.parse(postgres.url), postgres.user, "canary-secret")
-        assert "refuses `connection.user`" in raised.value.errors["connection.password"][0]
+        [text] = raised.value.errors["connection.password"]
+        assert text.startswith(f"cannot log in to {JdbcUrl.parse(postgres.url).shown} as {postgres.user}: password")
         assert "canary" not in str(raised.value)
 
     def test_no_such_database(self, postgres: PostgresServer) -> None:
@@ -132,7 +134,7 @@ class TestFailures:
     def test_no_such_file_of_sqlite(self) -> None:
         properties = dialect_of(url := JdbcUrl.parse("jdbc:sqlite:/none/x.db")).properties
         with pytest.raises(ConfigError) as raised:
-            Connection(lambda: connect(url, properties, {}), "here", "sqlite")
+            Connection(lambda: connect(url, properties, {}), Account("c", "here", "sqlite"))
         assert "connection.url" in raised.value.errors
 
     def test_without_a_server(self) -> None:
@@ -147,7 +149,7 @@ def opened(
     url: JdbcUrl, user: str | None = None, password: str | None = None, props: dict[str, str] | None = None
 ) -> Connection:
     login = {name: text for name, text in (("user", user), ("password", password)) if text is not None}
-    return Connection(lambda: connect(url, login, props or {}), url.shown, url.subprotocol)
+    return Connection(lambda: connect(url, login, props or {}), Account("c", url.shown, url.subprotocol, user))
 
 
 def fill(database: Database) -> None:

@@ -355,7 +355,7 @@ _WRONG: list[tuple[str, dict[str, str], str, str]] = [
     ("no timestamp", {"mode": "timestamp", "timestamp.column.name": "s"}, "timestamp.column.name", "not a timestamp"),
     ("no such table", {"table.whitelist": "tt"}, "table.whitelist", "there is no table tt"),
     ("negative numbers", {"incrementing.column.name": "id"}, "incrementing.initial", "has rows from -3 on"),
-    ("wrong password", {"connection.password": "s3cret"}, "connection.password", "refuses"),
+    ("wrong password", {"connection.password": "s3cret"}, "connection.password", "cannot log in to jdbc:postgresql://"),
     ("no such database", {"connection.url": "{url}x"}, "connection.url", "does not exist"),
 ]
 
