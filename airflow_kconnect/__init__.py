@@ -17,6 +17,11 @@ if TYPE_CHECKING:
         ConnectorRunError,
     )
     from airflow_kconnect.hooks.kconnect import KafkaConnectHook
+    from airflow_kconnect.operators.approvals import (
+        ApproveDeadLetterReplayOperator,
+        ApproveOffsetChangeOperator,
+        ConnectorApprovalOperator,
+    )
     from airflow_kconnect.operators.folder import connectors_from_folder
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
@@ -44,6 +49,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlterOffsetsOperator",
+    "ApproveDeadLetterReplayOperator",
+    "ApproveOffsetChangeOperator",
+    "ConnectorApprovalOperator",
     "ConnectorConfigError",
     "ConnectorFencedError",
     "ConnectorInternalError",
@@ -78,6 +86,9 @@ __all__ = [
 # Where each name is. As text: importing this package, as the command line does, must not import all of it.
 _MODULES = {
     "AlterOffsetsOperator": "operators.operations",
+    "ApproveDeadLetterReplayOperator": "operators.approvals",
+    "ApproveOffsetChangeOperator": "operators.approvals",
+    "ConnectorApprovalOperator": "operators.approvals",
     "ConnectorConfigError": "errors",
     "ConnectorFencedError": "errors",
     "ConnectorInternalError": "errors",

@@ -142,6 +142,16 @@ class KafkaConnectHook(BaseHook):
         with _operators_errors():
             return operations.sink_lag(*self._name_or_config(connector))
 
+    def dead_letters(self, connector: Connector) -> dict[str, Any]:
+        """The dead letters of a sink that were not replayed yet: how many, and why they failed; not their contents.
+
+        :returns: `{"connector", "topic", "records", "seen", "reasons": [{"connector", "stage", "error", "records",
+            "example"}]}`. The reasons are those of the `seen` newest ones, from their headers; a topic that several
+            connectors share has letters of the others too.
+        """
+        with _operators_errors():
+            return operations.waiting_dead_letters(*self._configurations(connector).resolved())
+
     def alter_offsets(
         self, connector: Connector, offsets: Sequence[Mapping[str, Any]] | Mapping[str, Any]
     ) -> dict[str, Any]:

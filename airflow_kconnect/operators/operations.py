@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from airflow.sdk import Context
 
 
-class ConnectorOperationOperator(RendersConnector):
-    """What these operators share. They need neither Spark nor a Connect cluster, and return a small dict.
+class HookedOperator(RendersConnector):
+    """An operator that asks or changes a connector through the hook; it needs neither Spark nor a Connect cluster.
 
     :param connector: the connector, as for `KafkaSourceOperator`: Connect's JSON, the path of a file, absolute or
         relative to the DAG file, or the name of a registered connector. (templated)
@@ -48,6 +48,10 @@ class ConnectorOperationOperator(RendersConnector):
         """The hook that does the work, from the rendered parameters."""
         return KafkaConnectHook(self.kafka_conn_id, self.worker_config, folder=self._dag_folder())
 
+
+class ConnectorOperationOperator(HookedOperator):
+    """What these operators share: they do one thing, and return a small dict. Parameters: see `HookedOperator`."""
+
     def execute(self, context: Context) -> dict[str, Any]:
         """Perform the operation; returns what was done.
 
@@ -64,7 +68,7 @@ class ConnectorOperationOperator(RendersConnector):
 
 
 class TargetStateOperator(ConnectorOperationOperator):
-    """What operators share that set a target state. Parameters: see also `ConnectorOperationOperator`.
+    """What operators share that set a target state. Parameters: see also `HookedOperator`.
 
     :param connector: may be just the name.
     :param force: set the state even if nothing is known of a connector of this name, as before its first run. Without
@@ -120,7 +124,7 @@ class AlterOffsetsOperator(ConnectorOperationOperator):
             offsets=[{"partition": {"filename": "/data/orders.csv"}, "offset": {"position": 14}}],
         )
 
-    Parameters: see `ConnectorOperationOperator`. Returns `{"connector": ..., "message": ...}`.
+    Parameters: see `HookedOperator`. Returns `{"connector": ..., "message": ...}`.
 
     :param offsets: Connect's request, `{"offsets": [...]}` or the list in it. For a sink:
         `{"partition": {"kafka_topic": ..., "kafka_partition": ...}, "offset": {"kafka_offset": ...}}`. An offset of
@@ -141,7 +145,7 @@ class AlterOffsetsOperator(ConnectorOperationOperator):
 class ResetOffsetsOperator(ConnectorOperationOperator):
     """Deletes the committed offsets of a connector and any unfinished plan: its next run starts from the beginning.
 
-    The connector must be stopped. Parameters: see `ConnectorOperationOperator`.
+    The connector must be stopped. Parameters: see `HookedOperator`.
     Returns `{"connector": ..., "message": ...}`.
     """
 
@@ -152,7 +156,7 @@ class ResetOffsetsOperator(ConnectorOperationOperator):
 class ValidateConnectorOperator(ConnectorOperationOperator):
     """Checks the configuration of a connector; all its errors are shown at once. Makes no connections.
 
-    Parameters: see `ConnectorOperationOperator`.
+    Parameters: see `HookedOperator`.
     Returns `{"connector": ..., "connector_class": ..., "kind": ..., "warnings": [...]}`.
     """
 

@@ -136,6 +136,13 @@ def sink_lag(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> d
     return current_lag(ConnectorPositions(config, worker))
 
 
+def waiting_dead_letters(config: Mapping[str, Any], worker: Mapping[str, Any]) -> dict[str, Any]:
+    """The dead letters of a sink that were not replayed yet; see `stores.watching.dead_letters`."""
+    from airflow_kconnect.stores.watching import dead_letters
+
+    return dead_letters.waiting_dead_letters(config, worker)
+
+
 def _sink_of_group(name: str, worker: Mapping[str, Any]) -> dict[str, str]:
     partitions = [entry["partition"] for entry in show_offsets(name, worker)]
     topics = sorted({partition["kafka_topic"] for partition in partitions if "kafka_topic" in partition})

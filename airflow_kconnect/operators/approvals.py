@@ -1,0 +1,204 @@
+"""Operators that wait until a person approves what the next tasks will do: replay dead letters, change offsets."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from airflow.providers.common.compat.sdk import AirflowSkipException
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+
+from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.java.json import partition_identity
+from airflow_kconnect.errors import connector_error
+from airflow_kconnect.operators.operations import HookedOperator
+from airflow_kconnect.submit.operations import connector_name
+
+if TYPE_CHECKING:
+    from airflow.sdk import Context
+
+Request = Sequence[Mapping[str, Any]] | Mapping[str, Any]
+"""As for `AlterOffsetsOperator`."""
+
+# A person reads them, and Airflow stores them.
+_MOST_ROWS = 20
+_MOST_OF_CELL = 200
+
+FACTS = "facts"
+"""Key of the XCom with the facts that were shown."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a person is to decide about.
+
+    :param subject: one line: the question.
+    :param text: what follows it, in Markdown.
+    :param header: of the table. :param rows: its rows; at most 20 are shown, with the number of the others.
+    :param data: the same as JSON, for later tasks.
+    """
+
+    subject: str
+    text: str = ""
+    header: tuple[str, ...] = ()
+    rows: Sequence[tuple[Any, ...]] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+    def body(self) -> str:
+        """Text and table, in Markdown."""
+        return "\n\n".join(part for part in (self.text, self._table(), self._rest()) if part)
+
+    def _table(self) -> str:
+        if not self.rows:
+            return ""
+        lines = [self.header, ["---"] * len(self.header), *([_cell(c) for c in row] for row in self.rows[:_MOST_ROWS])]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+    def _rest(self) -> str:
+        more = len(self.rows) - _MOST_ROWS
+        return f"... and {more:,} more" if more > 0 else ""
+
+
+class ConnectorApprovalOperator(HookedOperator, ApprovalOperator):
+    """Waits until a person has approved what the next tasks will do with a connector, and shows the facts.
+
+    An `ApprovalOperator` of Airflow: approved, the next tasks run; rejected, they are skipped, or this one fails with
+    `fail_on_reject=True`. Where there is nothing to approve, this task and those after it are skipped without asking.
+    All parameters of `ApprovalOperator` apply: `assigned_users`, `notifiers`, `response_timeout`, `defaults`, ...; and
+    those of `HookedOperator`.
+
+    The facts are those of the moment in which the task begins to wait; they are also in the XCom `facts`. What they
+    contain can be read by all who may see the DAG's runs.
+
+    For a decision of your own make a subclass with `facts`.
+
+    :param subject: the question. Default: one that names the connector. (templated)
+    :param body: text above the facts, in Markdown. (templated)
+    """
+
+    template_fields: Sequence[str] = (*HookedOperator.template_fields, *ApprovalOperator.template_fields)
+    template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json"}
+
+    def __init__(self, *, subject: str = "", **kwargs: Any) -> None:
+        super().__init__(subject=subject, **kwargs)
+
+    def execute(self, context: Context) -> Any:
+        """Ask, and wait for the answer, which Airflow passes to `execute_complete`.
+
+        :raises AirflowSkipException: there is nothing to approve.
+        :raises ConnectorConfigError: configuration or request are wrong; a retry would not help.
+        :raises ConnectorRetriableError: an external system is unavailable.
+        """
+        try:
+            facts = self.facts(context)
+        except ConnectError as error:
+            raise connector_error(error.exit_code, str(error)) from None
+        if facts is None:
+            raise AirflowSkipException("There is nothing to approve")
+        self.subject = self.subject or facts.subject
+        self.body = "\n\n".join(part for part in (self.body, facts.body()) if part)
+        context["ti"].xcom_push(key=FACTS, value=dict(facts.data))
+        self.log.info("%s\n%s", self.subject, self.body)
+        return super().execute(context)
+
+    @abstractmethod
+    def facts(self, context: Context) -> Facts | None:
+        """What there is to approve; None if nothing is. Errors as in `execute`, or a `ConnectError`."""
+
+
+class ApproveDeadLetterReplayOperator(ConnectorApprovalOperator):
+    """Asks a person before a `ReplayDeadLettersOperator`: how many dead letters wait, and why they failed.
+
+    .. code-block:: python
+
+        ApproveDeadLetterReplayOperator(task_id="approve", connector="orders-sink.json") >> ReplayDeadLettersOperator(
+            task_id="replay", connector="orders-sink.json"
+        )
+
+    Skipped if all were replayed. Shown are stages, error classes and places, no contents, and no messages, which may
+    quote a record: `kconnect dlq show` and the Connectors page have both. The replay delivers also what has arrived
+    since the question. Parameters: see `ConnectorApprovalOperator`.
+    """
+
+    def facts(self, context: Context) -> Facts | None:
+        """From the dead-letter topic."""
+        found = self.hook.dead_letters(self.connector)
+        if not found["records"]:
+            return None
+        name, topic, records = found["connector"], found["topic"], found["records"]
+        text = f"{records:,} dead letters in {_cell(topic)} were not replayed yet."
+        if found["seen"] < records:
+            text += f" These are the reasons of the newest {found['seen']:,}:"
+        rows = [
+            (each["records"], each["error"], each["stage"], each["example"], each["connector"])
+            for each in found["reasons"]
+        ]
+        header = ("Records", "Error", "Stage", "For example", "Connector")
+        return Facts(f"Replay {records:,} dead letters of connector {name}?", text, header, rows, found)
+
+
+class ApproveOffsetChangeOperator(ConnectorApprovalOperator):
+    """Asks a person before a `ResetOffsetsOperator` or an `AlterOffsetsOperator`: which offsets would change, and how.
+
+    .. code-block:: python
+
+        ApproveOffsetChangeOperator(task_id="approve", connector="orders-sink.json") >> ResetOffsetsOperator(
+            task_id="reset", connector="orders-sink.json"
+        )
+
+    Skipped if there are no offsets to remove, or if they are what they are to become. Offsets are part of what is
+    shown: file names, table names, positions. Parameters: see also `ConnectorApprovalOperator`.
+
+    :param offsets: as for `AlterOffsetsOperator`. None: a reset, which removes all of them. (templated)
+    """
+
+    template_fields: Sequence[str] = (*ConnectorApprovalOperator.template_fields, "offsets")
+    template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json", "offsets": "json"}
+
+    def __init__(self, *, offsets: Request | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.offsets = offsets
+
+    def facts(self, context: Context) -> Facts | None:
+        """From the committed offsets."""
+        changes = offset_changes(self.hook.offsets(self.connector), self.offsets)
+        if not changes:
+            return None
+        name = connector_name(self.connector, self._dag_folder())
+        done = "Reset" if self.offsets is None else "Alter"
+        text = "Partitions without a new offset begin where a first run would. What was written before stays."
+        rows = [(change["partition"], change["from"], change["to"]) for change in changes]
+        data = {"connector": name, "partitions": len(changes), "changes": changes[:_MOST_ROWS]}
+        return Facts(f"{done} the offsets of connector {name}?", text, ("Partition", "Committed", "New"), rows, data)
+
+
+def offset_changes(committed: Sequence[Mapping[str, Any]], request: Request | None) -> list[dict[str, Any]]:
+    """What a request would change: `[{"partition", "from", "to"}]`; offsets are None where there is none.
+
+    :param committed: as Connect's REST API shows them. :param request: as for `AlterOffsetsOperator`; None: a reset.
+    :raises ConfigError: it is not a request.
+    """
+    if request is None:
+        return [{"partition": dict(each["partition"]), "from": each["offset"], "to": None} for each in committed]
+    before = {partition_identity(each["partition"]): each["offset"] for each in committed}
+    entries = request.get("offsets") if isinstance(request, Mapping) else request
+    if not isinstance(entries, Sequence) or not all(isinstance(e, Mapping) and "partition" in e for e in entries):
+        raise ConfigError({"offsets": ['must be a list of {"partition": {...}, "offset": {...}}']})
+    changes = []
+    for entry in entries:
+        old, new = before.get(partition_identity(entry["partition"])), entry.get("offset")
+        if old != new:
+            changes.append({"partition": dict(entry["partition"]), "from": old, "to": new})
+    return changes
+
+
+def _cell(value: Any) -> str:
+    """A value in a cell of a table, or in a text, as code: what comes from a topic must not become Markdown."""
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        value = ", ".join(f"{key}={inner}" for key, inner in value.items())
+    text = "".join(c if c.isprintable() and c not in "`|" else " " for c in str(value))[:_MOST_OF_CELL].strip()
+    return f"`{text}`" if text else ""
