@@ -99,7 +99,7 @@ def migrate(
     cluster, and starts it here: the next run resumes exactly where Connect stopped. A call after a failure continues,
     and at no time do both run a connector.
 
-    Exit codes: 0 done; 1 a connector that was asked for cannot move; 3 Connect or Kafka is unavailable.
+    Exit codes: 0 done; 1 a connector that was asked for cannot move, or none can; 3 Connect or Kafka is unavailable.
     """
     console = Console(stderr=as_json)
     named = list(dict.fromkeys(connector or []))
@@ -120,12 +120,12 @@ def migrate(
                 recreate(cluster, here, files, named, _teller(console))
             surveyed = survey(cluster, here, files, named, other_cluster=other_cluster)
             if not apply or surveyed.problems:
-                show_survey(console, surveyed, back=back)
+                show_survey(console, surveyed, back=back, apply=apply)
             elif here is not None:
                 outcomes = _move(cluster, here, surveyed, files, named, console, back=back)
     if as_json:
         typer.echo(json.dumps({**as_dict(surveyed), "moves": [outcome_dict(outcome) for outcome in outcomes]}))
-    if apply and surveyed.problems:
+    if surveyed.problems:
         raise typer.Exit(EXIT_CONFIG_OR_DATA)
     _exit(outcomes)
 

@@ -22,8 +22,11 @@ _PROBLEM, _NOTE = ("Problem: ", "bold red"), ("Note: ", "cyan")
 _WARNING = ("Warning: ", "yellow")
 
 
-def show_survey(console: Console, survey: Survey, *, back: bool) -> None:
-    """What was found. :param back: it was asked for what would be given back."""
+def show_survey(console: Console, survey: Survey, *, back: bool, apply: bool) -> None:
+    """What was found.
+
+    :param back: it was asked for what would be given back. :param apply: it was asked for the move itself.
+    """
     facts = survey.cluster
     console.print(Text(f"Kafka Connect {facts.version} at {facts.url}, Kafka cluster {facts.kafka_cluster}"))
     console.print(_table(survey.candidates))
@@ -35,11 +38,21 @@ def show_survey(console: Console, survey: Survey, *, back: bool) -> None:
             console.print(Text(f"\n{candidate.name}", style="bold"))
             for style, text in lines:
                 console.print(Text.assemble("  ", style, text), soft_wrap=True)
+    console.print(Text(f"\n{_conclusion(survey, back=back, apply=apply)}"))
+
+
+def _conclusion(survey: Survey, *, back: bool, apply: bool) -> str:
+    """What comes next."""
+    if problems := len(survey.problems):
+        begin = "Nothing was changed" if not apply else "Not given back" if back else "Not moved"
+        return f"{begin}: solve the {'problem' if problems == 1 else f'{problems} problems'} above."
+    count = len(survey.candidates)
+    if back:
+        moved = sum(candidate.has_moved for candidate in survey.candidates)
+        return f"Nothing was changed. {moved} of {count} connectors would be given back by --back --apply."
     able = sum(candidate.can_move for candidate in survey.candidates)
-    moved = sum(candidate.has_moved for candidate in survey.candidates)
-    texts = [f"{moved} of {len(survey.candidates)} connectors would be given back by --back --apply."] if back else []
-    texts = texts or [f"{able} of {len(survey.candidates)} connectors can move; --to FOLDER --apply moves them."]
-    console.print(Text(f"\nNothing was changed. {texts[0]}"))
+    cure = "--to FOLDER --apply moves them." if able else "solve the problems above."
+    return f"Nothing was changed. {able} of {count} connectors can move; {cure}"
 
 
 def show_errors(console: Console, outcomes: Sequence[Outcome]) -> None:

@@ -21,6 +21,10 @@ AUTO, RESUME, REPLAY, DEAD_LETTERS = "auto", "resume", "replay", "dead_letters"
 _MODES = [AUTO, RESUME, REPLAY, DEAD_LETTERS]
 MODE, FROM, TO, DRY_RUN, MAX_RECORDS = "mode", "from", "to", "dry_run", "max_records"
 
+_EMPTY = (
+    "Leave it empty in a backfill: each of its runs then replays its own interval, and with a value all of them the"
+    " same one. Elsewhere empty means that of the run."
+)
 _CURE = (
     "A plain cron string gives intervals of length zero; schedule the DAG with"
     " CronDataIntervalTimetable('0 * * * *', timezone='UTC'), or give the run `from` and `to`"
@@ -40,12 +44,13 @@ def run_params() -> dict[str, Param]:
             type="string",
             enum=_MODES,
             title="Mode",
-            description_md="`resume`: continue from the live offsets; `replay`: move an interval again, alongside them;"
-            " `dead_letters`: send a sink's dead letters through it again."
-            " `auto`: backfills replay, all other runs resume.",
+            # Not code: in Airflow's form its frames overlap the line above.
+            description_md="**auto**: backfills replay, all other runs resume. **resume**: continue from the live"
+            " offsets. **replay**: move an interval again, alongside them. **dead_letters**: send a sink's dead letters"
+            " through it again.",
         ),
-        FROM: Param(None, title="From", description_md="Begin of the interval; empty: that of the run.", **moment),
-        TO: Param(None, title="To", description_md="End of the interval, exclusive; empty: that of the run.", **moment),
+        FROM: Param(None, title="Replay from", description_md=f"Begin of the interval to replay. {_EMPTY}", **moment),
+        TO: Param(None, title="Replay to", description_md=f"Its end, exclusive. {_EMPTY}", **moment),
         DRY_RUN: Param(False, type="boolean", title="Dry run", description_md="Only say what would be moved."),
         MAX_RECORDS: Param(
             None,

@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import app
+from airflow_kconnect.migration.cluster import ClusterFacts
+from airflow_kconnect.migration.survey import Survey
 from tests.support.connect.api import ConnectApi, connect_api
 
 STRING = "org.apache.kafka.connect.storage.StringConverter"
@@ -59,6 +61,24 @@ def test_the_table_says_how_each_connector_would_run_here(api: ConnectApi) -> No
 def test_the_last_line_says_what_comes_next(api: ConnectApi) -> None:
     last = typed(api).stdout.splitlines()[-1]
     assert last == "Nothing was changed. 1 of 2 connectors can move; --to FOLDER --apply moves them."
+
+
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [
+        ((), "Nothing was changed: solve the problem above."),
+        (("--apply", "--to", "."), "Not moved: solve the problem above."),
+        (("--apply", "--back"), "Not given back: solve the problem above."),
+    ],
+)
+def test_a_problem_that_forbids_every_move_is_an_error_and_comes_first(
+    api: ConnectApi, words: tuple[str, ...], last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = ClusterFacts(api.url, "4.3.0", "abc")
+    monkeypatch.setattr("airflow_kconnect.migration.survey.survey", lambda *_, **__: Survey(facts, [], ["no way"]))
+    monkeypatch.setattr("airflow_kconnect.migration.recreation.recreate", lambda *_: None)
+    done = typed(api, "--bootstrap-servers", "127.0.0.1:1", *words)
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (1, last)
 
 
 def test_json_has_the_same(api: ConnectApi) -> None:

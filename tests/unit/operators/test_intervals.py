@@ -115,3 +115,14 @@ def test_params_that_make_no_sense_are_named(given: dict[str, Any]) -> None:
 def test_the_form_has_defaults_that_change_nothing() -> None:
     defaults = {name: param.value for name, param in run_params().items()}
     assert run_mode(context("scheduled", **defaults)) == RunMode()
+
+
+def test_the_form_tells_its_interval_from_that_of_a_backfill() -> None:
+    params = run_params()
+    for name, title in (("from", "Replay from"), ("to", "Replay to")):
+        assert params[name].schema["title"] == title
+        assert "Leave it empty in a backfill" in str(params[name].schema["description_md"])
+
+
+def test_the_form_has_no_code_marks_which_overlap_in_airflow() -> None:
+    assert not [name for name, param in run_params().items() if "`" in str(param.schema.get("description_md"))]
