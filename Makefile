@@ -77,7 +77,7 @@ lint: setup  ## format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: .venv/.docs-ready  ## the documentation as a site with a search, in build/site
+docs: .venv/.docs-ready  ## the documentation as a site with a search, read from its files: build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "Open build/site/index.html"
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
@@ -25,6 +26,10 @@ _MADE_BY = '<!-- Made by "python -m airflow_kconnect.cli.reference docs/referenc
 _HEAD = "| Key | Type | Default | Importance | What it does |\n|---|---|---|---|---|\n"
 # What a group of topic creation is called where any name could stand.
 _ANY_GROUP = "GROUP"
+
+# How the titles of connectors write what class names write otherwise.
+_WORDS = {"Jdbc": "JDBC", "io.aiven": "Aiven", "io.confluent": "Confluent"}
+_SIDE = re.compile(r"(.+)(Source|Sink)Connector")
 
 _KINDS = {
     plugins.CONNECTORS: "connector",
@@ -81,14 +86,15 @@ def pages() -> dict[str, str]:
     texts = {f"{name}.md": page() for name, page in _FIXED.items()}
     texts |= {_path(group, name): _plugin_page(group, name) for group, name in own}
     texts["index.md"] = _index(own)
-    return {path: _MADE_BY + text for path, text in texts.items()}
+    # After the title: a site takes that of a page only from its first line.
+    return {path: text.replace("\n\n", f"\n\n{_MADE_BY}", 1) for path, text in texts.items()}
 
 
 def write(folder: Path) -> None:
     """Write the pages below a folder, and remove pages that this command made for what is no more."""
     texts = pages()
     for path in folder.rglob("*.md"):
-        stale = str(path.relative_to(folder)) not in texts and path.read_text(encoding="utf-8").startswith(_MADE_BY)
+        stale = str(path.relative_to(folder)) not in texts and _MADE_BY in path.read_text(encoding="utf-8")
         if stale:
             path.unlink()
     for name, text in texts.items():
@@ -171,7 +177,18 @@ def _plugin_page(group: str, full_name: str) -> str:
         note = _NOTES[group]
     shorter = ", ".join(f"`{name}`" for name in [*others, *_short_names(group, names)])
     also = f" Other names: {shorter}." if shorter else ""
-    return f"# {full_name}\n\nA {what}.{also} {note}\n\n" + _table(plugin.config().keys.values())
+    introduction = f"`{full_name}`: a {what}.{also} {note}"
+    return f"# {_title(group, full_name)}\n\n{introduction}\n\n" + _table(plugin.config().keys.values())
+
+
+def _title(group: str, full_name: str) -> str:
+    """A name that fits into a menu, and tells source from sink there, and classes of one name by their makers."""
+    package, _, simple = full_name.rpartition(".")
+    match = _SIDE.fullmatch(simple) if group == plugins.CONNECTORS else None
+    if match is None:
+        return f"{simple} (predicate)" if group == plugins.PREDICATES else simple
+    maker = next((f" ({word})" for start, word in _WORDS.items() if package.startswith(start)), "")
+    return f"{_WORDS.get(match[1], match[1])} {match[2].lower()}{maker}"
 
 
 def _index(own: Iterable[tuple[str, str]]) -> str:

@@ -77,9 +77,31 @@ def test_every_class_has_exactly_one_page(group: str) -> None:
     targets = {entry_point.value for entry_point in entry_points(group=group) if entry_point.module.startswith(OWN)}
     folder = DOCS / f"{GROUPS[group]}s"
     names = {entry_point.name for entry_point in entry_points(group=group)}
-    titles = [path.read_text(encoding="utf-8").split("\n# ")[1].splitlines()[0] for path in folder.glob("*.md")]
-    assert len(titles) == len(targets)
-    assert set(titles) <= names
+    classes = [
+        re.findall("^`(.+?)`: a ", path.read_text(encoding="utf-8"), re.MULTILINE) for path in folder.glob("*.md")
+    ]
+    assert len(classes) == len(targets)
+    assert {name for found in classes for name in found} <= names
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("io.aiven.connect.jdbc.JdbcSinkConnector", "JDBC sink (Aiven)"),
+        ("JdbcSource", "JDBC source (Confluent)"),
+        ("DirectorySink", "Directory sink"),
+        ("JsonConverter", "JsonConverter"),
+        ("Cast$Key", "Cast$Key"),
+        ("HasHeaderKey", "HasHeaderKey (predicate)"),
+    ],
+)
+def test_a_title_is_short_and_tells_source_from_sink_and_makers_apart(name: str, title: str) -> None:
+    assert markdown(name).startswith(f"# {title}\n")
+
+
+def test_no_two_pages_have_one_title_or_one_that_a_menu_cuts() -> None:
+    titles = [text.partition("\n")[0].removeprefix("# ") for text in pages().values()]
+    assert len(set(titles)) == len(titles) and max(map(len, titles)) <= 31
 
 
 def test_every_name_of_an_entry_point_leads_to_its_page() -> None:
