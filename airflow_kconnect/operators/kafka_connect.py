@@ -42,7 +42,10 @@ class KafkaSourceOperator(ReportingOperator):
     :param deferrable: free the worker slot while a job runs on YARN or Kubernetes, and have a trigger wait for it.
         Elsewhere the driver is a child of the worker, and the task runs as usual. Default: Airflow's option
         `[operators] default_deferrable`.
-    :param asset_events: whether a run records events for the topics that received records (see `topic_asset`).
+    :param asset_events: whether a run records events for the topics that received records (see `topic_asset`), and says
+        in those of your own outlets what it has moved.
+    :param asset_partitions: whether events of your own outlets have a partition key: the start of the interval that a
+        replay moves, or of the DAG run's. Needs Airflow 3.3.
     :param on_dead_letters_callback: a callback or a list of them, called after a run with bad records.
     """
 
@@ -87,7 +90,10 @@ class KafkaSinkOperator(ReportingOperator):
     :param deferrable: free the worker slot while a job runs on YARN or Kubernetes, and have a trigger wait for it.
         Elsewhere the driver is a child of the worker, and the task runs as usual. Default: Airflow's option
         `[operators] default_deferrable`.
-    :param asset_events: whether the topics that the connector reads are inlets of the task (see `topic_asset`).
+    :param asset_events: whether the topics that the connector reads are inlets of the task (see `topic_asset`), and the
+        events of your own outlets say what it has moved.
+    :param asset_partitions: whether events of your own outlets have a partition key: the start of the interval that a
+        replay moves, or of the DAG run's. Needs Airflow 3.3.
     :param on_dead_letters_callback: a callback or a list of them, called after a run with bad records.
     :param on_lag_callback: the same, called after a run that left more than `lag_threshold` records.
     :param lag_threshold: number of records, in all topics together.

@@ -1,9 +1,9 @@
-"""Topics as Airflow assets: those that sinks read, and events for those that sources have written."""
+"""Topics as Airflow assets: what they are called, and which of them a sink reads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from airflow.sdk import Asset, AssetAlias
@@ -14,9 +14,6 @@ from airflow_kconnect.connect.validation.topic_rules import check_topic_name
 from airflow_kconnect.operators.reports.lineage import kafka_namespace
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector
-
-if TYPE_CHECKING:
-    from airflow.sdk import Context
 
 _UNKNOWN_YET = ("{{", "{%", "${")
 """Prefixes of templates and variables: their values are not known when a DAG is parsed."""
@@ -70,19 +67,3 @@ def asset_server(kafka_conn_id: str | None, worker_config: Mapping[str, Any] | N
 def topic_inlets(config: Mapping[str, str], server: str) -> list[Asset]:
     """The assets for the topics in a sink's configuration; wrong names are left to the validation."""
     return [topic_asset(topic, server) for topic in named_topics(config) if check_topic_name(topic) is None]
-
-
-def add_topic_events(context: Context, alias: AssetAlias, server: str, report: Mapping[str, Any]) -> None:
-    """Have Airflow record an event for each topic that received records, when the task succeeds."""
-    events = context.get("outlet_events")
-    if events is None:  # `execute` was not called by Airflow, as in tests of DAGs
-        return
-    extra = {
-        "connector": report["connector"],
-        "run": report["run_id"],
-        "records": report["records"],
-        "offsets": report["offsets"],
-        "guarantee": report["guarantee"],
-    }
-    for topic in report["topics"]:
-        events[alias].add(topic_asset(topic, server), extra=extra)

@@ -16,13 +16,8 @@ from airflow_kconnect.hooks.spark_job import ConnectorSparkSubmitHook
 from airflow_kconnect.hooks.variables import with_database_url
 from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
-from airflow_kconnect.operators.reports.assets import (
-    add_topic_events,
-    asset_server,
-    connector_alias,
-    static_config,
-    topic_inlets,
-)
+from airflow_kconnect.operators.reports.assets import asset_server, connector_alias, static_config, topic_inlets
+from airflow_kconnect.operators.reports.events import add_outlet_facts, add_topic_events
 from airflow_kconnect.operators.reports.lineage import DEAD_LETTER_TOPIC, lineage_of
 from airflow_kconnect.operators.reports.metrics import report_metrics
 from airflow_kconnect.operators.reports.notifications import Callbacks, as_list, call, dead_letters, lag
@@ -52,6 +47,7 @@ class ReportingOperator(ConnectorOperator):
         self,
         *,
         asset_events: bool = True,
+        asset_partitions: bool = False,
         on_dead_letters_callback: Callbacks = None,
         on_lag_callback: Callbacks = None,
         lag_threshold: int | None = None,
@@ -62,6 +58,7 @@ class ReportingOperator(ConnectorOperator):
             why = "sources have no lag" if self.kind == "source" else "set `lag_threshold`, in records"
             raise ValueError(f"`on_lag_callback` of task {self.task_id}: {why}")
         self.asset_events = asset_events
+        self.asset_partitions = asset_partitions
         self.on_dead_letters_callback = as_list(on_dead_letters_callback)
         self.on_lag_callback = as_list(on_lag_callback)
         self.lag_threshold = lag_threshold
@@ -105,8 +102,10 @@ class ReportingOperator(ConnectorOperator):
             return None
         self._report = report
         self._log_report(report)
-        if self.asset_events and self.kind == "source":
-            add_topic_events(context, self._alias, self._asset_server(), report)
+        if self.asset_events:
+            add_outlet_facts(context, self.outlets, report, partitions=self.asset_partitions)
+            if self.kind == "source":
+                add_topic_events(context, self._alias, self._asset_server(), report)
         self._count_and_call(context, report)
         return report
 

@@ -1,21 +1,14 @@
-"""Topics as assets: their names, what operators declare, and which events a run records."""
+"""Topics as assets: their names, and what operators declare."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from airflow.sdk import DAG, Asset, AssetAlias
 
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator, connector_alias, topic_asset
-from tests.support.connectors.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
-from tests.support.spark.fake_spark import FakeSpark
-
-
-@pytest.fixture
-def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
-    return fake_spark(tmp_path, monkeypatch)
+from tests.support.connectors.connector_tasks import SINK, SOURCE
 
 
 class TestTopicAsset:
@@ -83,31 +76,3 @@ class TestDeclared:
         made = operator(task_id="t", connector={**SINK, **SOURCE}, asset_events=False)
 
         assert (made.inlets, made.outlets) == ([], [])
-
-
-class TestEvents:
-    def _events(self, spark: FakeSpark, content: dict[str, Any], **parameters: Any) -> list[Any]:
-        spark.behave(ending_with(content))
-        given = context()
-        KafkaSourceOperator(task_id="t", connector=SOURCE, **parameters).execute(given)
-        return list(given["outlet_events"][connector_alias("lines")].asset_alias_events)
-
-    def test_each_topic_gets_one_with_the_facts_of_the_run(self, spark: FakeSpark) -> None:
-        content = report(topics=["a", "b"])
-
-        events = self._events(spark, content)
-
-        assert [event.dest_asset_key.uri for event in events] == [topic_asset("a").uri, topic_asset("b").uri]
-        assert events[0].extra == {
-            "connector": "lines",
-            "run": "d/r/t#1",
-            "records": content["records"],
-            "offsets": content["offsets"],
-            "guarantee": "exactly_once",
-        }
-
-    def test_there_is_none_when_nothing_was_written(self, spark: FakeSpark) -> None:
-        assert self._events(spark, report(records={"read": 0, "written": 0}, topics=[])) == []
-
-    def test_there_is_none_when_switched_off(self, spark: FakeSpark) -> None:
-        assert self._events(spark, report(), asset_events=False) == []
