@@ -15,6 +15,7 @@ from rich.text import Text
 from airflow_kconnect.cli.connectors.arguments import AsJson
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import errors_shown
+from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.submit.folder import ConnectorFile, connector_files, read_files
@@ -57,6 +58,7 @@ def apply(
     with errors_shown():
         connectors = _read(files, prune)
         props = worker_config(worker, bootstrap_servers)
+        check_listening(props)
         from airflow_kconnect.control import applying
         from airflow_kconnect.control.plane import ControlPlane
         from airflow_kconnect.control.stores import ControlStores

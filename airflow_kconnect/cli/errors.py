@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 
 from airflow_kconnect.cli.console import Console, clean
 from airflow_kconnect.cli.run_display import show_error
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
+
+# Keys of errors that are no configuration keys, but what was typed.
+_ARGUMENTS = ("connector", "FILE", "TOPIC")
+_PREDICATES = ("is ", "has ", "are ", "names ")
 
 
 @contextmanager
@@ -18,8 +23,7 @@ def errors_shown() -> Iterator[None]:
     try:
         yield
     except ConnectError as error:
-        errors = error.errors if isinstance(error, ConfigError) else None
-        show_error(Console(stderr=True), {"error": type(error).__name__, "message": str(error), "errors": errors}, ())
+        show(Console(stderr=True), error_event(error))
         raise typer.Exit(error.exit_code) from error
 
 
@@ -31,3 +35,25 @@ def errors_in_one_line() -> Iterator[None]:
     except ConnectError as error:
         typer.echo(clean(f"Error: {error}"), err=True)
         raise typer.Exit(error.exit_code) from error
+
+
+def error_event(error: ConnectError) -> dict[str, Any]:
+    """An error with the members of the error event of a job."""
+    errors = error.errors if isinstance(error, ConfigError) else None
+    return {"error": type(error).__name__, "message": str(error), "exit_code": error.exit_code, "errors": errors}
+
+
+def show(console: Console, error: Mapping[str, Any], tail: Iterable[str] = ()) -> None:
+    """An error, as `show_error` does; but what is wrong with an argument is a sentence, and no table of keys.
+
+    :param error: as `error_event` makes it. :param tail: Spark's last lines.
+    """
+    errors: Mapping[str, list[str]] = error.get("errors") or {}
+    if errors and all(key in _ARGUMENTS or key.startswith("--") for key in errors):
+        lines = [_sentence(key, message) for key, messages in errors.items() for message in messages]
+        error = {**error, "errors": None, "message": "\n".join(lines)}
+    show_error(console, error, tail)
+
+
+def _sentence(key: str, message: str) -> str:
+    return f"{key} {message}" if key.startswith("--") or message.startswith(_PREDICATES) else message

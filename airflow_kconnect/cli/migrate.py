@@ -13,6 +13,7 @@ from rich.text import Text
 from airflow_kconnect.cli.connectors.arguments import AsJson
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import errors_shown
+from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.migrate_display import as_dict, outcome_dict, show_errors, show_survey
 from airflow_kconnect.cli.worker import Servers, WorkerFile, known_worker, worker_config
 from airflow_kconnect.connect.errors import ConfigError
@@ -134,7 +135,10 @@ def _here(worker: Path | None, bootstrap_servers: str | None, *, needed: bool) -
     from airflow_kconnect.migration.here import Here
 
     keys = worker_config(worker, bootstrap_servers) if needed else known_worker(worker, bootstrap_servers)
-    return None if keys is None else Here(keys)
+    if keys is None:
+        return None
+    check_listening(keys)
+    return Here(keys)
 
 
 def _move(

@@ -13,10 +13,15 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from airflow_kconnect.cli.airflow_variables import airflow_variables, with_airflow_login
+from airflow_kconnect.cli.connectors.arguments import NameOrFile
+from airflow_kconnect.cli.connectors.given import given
 from airflow_kconnect.cli.console import Console
-from airflow_kconnect.cli.run_display import display_of, show_error, show_report
+from airflow_kconnect.cli.errors import error_event, show
+from airflow_kconnect.cli.listening import check_listening
+from airflow_kconnect.cli.run_display import display_of, show_report
 from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
-from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
 from airflow_kconnect.connect.run import EXIT_INTERNAL, EXIT_OK, RunSpec, run_spec_file
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
@@ -30,7 +35,7 @@ from airflow_kconnect.submit.direct import (
 )
 from airflow_kconnect.submit.operations import STARTED, connector_name, not_started_text, target_state
 from airflow_kconnect.submit.package_archive import package_for
-from airflow_kconnect.submit.preflight import check_configuration, connector_config
+from airflow_kconnect.submit.preflight import check_configuration
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
 from airflow_kconnect.submit.statuses import failures_shown, show_failure, show_target_state
 from airflow_kconnect.submit.submit import submit, submit_command, submit_environment
@@ -42,14 +47,7 @@ _ARCHIVE = "Spark starts in half the time after `kconnect spark archive`, needed
 
 
 def run(
-    connector: Annotated[
-        Path,
-        typer.Argument(
-            metavar="CONNECTOR_FILE",
-            help="The connector: Connect's JSON (with or without the outer `name` and `config`), or .properties.",
-            show_default=False,
-        ),
-    ],
+    connector: NameOrFile,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
@@ -75,11 +73,12 @@ def run(
 ) -> None:
     """Run a connector once: move what is new since its last run, then end.
 
-    Example: kconnect run orders.json --master 'local[4]' --conf spark.driver.memory=4g
+    Examples: `kconnect run orders.json`, `kconnect run orders --master 'local[4]' --conf spark.driver.memory=4g`
 
-    The configuration is checked first, and all its errors are shown. Source connectors continue from the offset
-    topic, sink connectors from their consumer group; interrupting a run loses nothing, the next one resumes. A
-    connector that is paused or stopped is not run (`kconnect resume`); replays and dry runs are.
+    NAME is a registered connector, whose configuration is in the worker's `config.storage.topic`; a file that exists
+    wins over a name. The configuration is checked first, and all its errors are shown. Source connectors continue from
+    the offset topic, sink connectors from their consumer group; interrupting a run loses nothing, the next one
+    resumes. A connector that is paused or stopped is not run (`kconnect resume`); replays and dry runs are.
 
     Exit codes: 0 done, or paused; 1 configuration or data are wrong; 2 wrong usage; 3 something outside is unavailable,
     try again; 4 a newer run has taken over; 5 a bug; 130 interrupted.
@@ -133,34 +132,44 @@ class RunOutcome:
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=40))
 
 
-def run_once(connector: Path, options: RunOptions) -> None:
+def run_once(connector: str, options: RunOptions) -> None:
     """Run the connector, show how it went, and exit."""
     console = Console(stderr=options.as_json)
     settings = _spark_settings(options.conf)
     try:
         outcome = _run(connector, options, settings, console)
     except ConnectError as error:
-        errors = error.errors if isinstance(error, ConfigError) else None
-        outcome = RunOutcome(error.exit_code, error=_error(error, str(error), error.exit_code, errors))
+        outcome = RunOutcome(error.exit_code, error=error_event(error))
     except KeyboardInterrupt as error:
         text = "Interrupted. The next run continues where this one stopped."
-        outcome = RunOutcome(INTERRUPTED, error=_error(error, text, INTERRUPTED))
+        event = {"error": type(error).__name__, "message": text, "exit_code": INTERRUPTED, "errors": None}
+        outcome = RunOutcome(INTERRUPTED, error=event)
     _present(outcome, console, options.as_json)
     raise typer.Exit(outcome.exit_code)
 
 
-def _run(file: Path, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
-    worker = worker_config(options.worker, options.bootstrap_servers)
-    config = connector_config(file)
-    with failures_shown(config, lambda: _keys(worker)) if options.live else nullcontext():
-        warnings = check_configuration(config, worker, None)
+def _run(connector: str, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
+    found = given(connector, worker_config(options.worker, options.bootstrap_servers))
+    worker = found.worker
+    with failures_shown(found.config, lambda: _keys(worker)) if options.live else nullcontext():
+        config = with_airflow_login(found.config, worker)
+        variables = airflow_variables(config, worker)
+        warnings = check_configuration(config, worker, None, variables)
     for warning in warnings:
         console.print(Text.assemble(("Warning: ", "yellow"), warning))
+    check_listening(worker)
     replay = _replay(config, options)
     name = connector_name(config)
     if options.live and (state := _state(name, worker)) != STARTED:
         return RunOutcome(EXIT_OK, state={"connector": name, "state": state, "message": not_started_text(name, state)})
-    spec = RunSpec(config, worker, replay_dead_letters=options.dead_letters, replay=replay, dry_run=options.dry_run)
+    spec = RunSpec(
+        config,
+        worker,
+        replay_dead_letters=options.dead_letters,
+        replay=replay,
+        dry_run=options.dry_run,
+        variables=variables,
+    )
     outcome = _submitted(spec, options, {**spark_settings(config), **conf}, console)
     if options.live and outcome.error is not None and outcome.error["error"] == _NO_REPORT:
         show_failure(name, outcome.error["message"], lambda: _keys(worker))
@@ -168,6 +177,7 @@ def _run(file: Path, options: RunOptions, conf: Mapping[str, str], console: Cons
 
 
 def _keys(worker: Mapping[str, str]) -> Mapping[str, Any]:
+    check_listening(worker)
     with resolved({}, worker) as (_, keys):
         return keys
 
@@ -240,7 +250,7 @@ def _present(outcome: RunOutcome, console: Console, as_json: bool) -> None:
     if outcome.error is not None:
         if outcome.report is not None:  # it has moved records, with warnings for which the user wants an error
             show_report(console, outcome.report)
-        show_error(console, outcome.error, outcome.tail)
+        show(console, outcome.error, outcome.tail)
     elif outcome.state is not None:
         console.print(Text(outcome.state["message"]), soft_wrap=True)
     elif outcome.report is not None:
@@ -250,13 +260,6 @@ def _present(outcome: RunOutcome, console: Console, as_json: bool) -> None:
     if as_json:
         moved = {} if outcome.report is None else {"report": outcome.report}
         typer.echo(json.dumps({"error": outcome.error, **moved} if outcome.error else outcome.state or outcome.report))
-
-
-def _error(
-    error: BaseException, message: str, exit_code: int, errors: Mapping[str, Sequence[str]] | None = None
-) -> dict[str, Any]:
-    """The same members as the error event of a job."""
-    return {"error": type(error).__name__, "message": message, "exit_code": exit_code, "errors": errors}
 
 
 def _spark_settings(pairs: Sequence[str]) -> dict[str, str]:

@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
-from typing import Annotated
 from urllib.parse import quote
 
 import typer
 from rich.text import Text
 
+from airflow_kconnect.cli.airflow_variables import airflow_variables, with_airflow_login
 from airflow_kconnect.cli.connectors.api import Answer
-from airflow_kconnect.cli.connectors.arguments import AsJson, print_json
+from airflow_kconnect.cli.connectors.arguments import AsJson, NameOrFile, print_json
 from airflow_kconnect.cli.connectors.command import on_target
+from airflow_kconnect.cli.connectors.given import file_config, given
+from airflow_kconnect.cli.connectors.over_rest import OverRest
 from airflow_kconnect.cli.connectors.target import Target
 from airflow_kconnect.cli.console import Console
-from airflow_kconnect.cli.run_display import show_error
+from airflow_kconnect.cli.errors import error_event, show
 from airflow_kconnect.cli.worker import worker_config
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
-from airflow_kconnect.submit.operations import validated
-from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.control.secrets import HIDDEN
+from airflow_kconnect.submit.operations import registered_name, validated
 
 # Nothing is connected to; only that there is such a key matters.
 _NO_WORKER = {"bootstrap.servers": "localhost:9092"}
 
 
-@on_target("bootstrap_servers")
-def validate(
-    target: Target,
-    connector: Annotated[
-        Path, typer.Argument(metavar="CONNECTOR_FILE", help="The connector's file.", show_default=False)
-    ],
-    as_json: AsJson = False,
-) -> None:
-    """Check a connector's configuration and show all errors at once. Without --server nothing is connected to.
+@on_target()
+def validate(target: Target, connector: NameOrFile, as_json: AsJson = False) -> None:
+    """Check a connector's configuration and show all errors at once. A file is checked without any connection.
 
-    Examples: `kconnect validate orders.json`, `kconnect validate orders.json --server http://connect:8083`
+    Examples: `kconnect validate orders.json`, `kconnect validate orders`, `kconnect validate orders.json --server URL`
 
-    Values with variables such as `${file:...}`, and what depends on them, are checked when the connector runs. The
-    worker file matters for override policies and the converters of connectors that name none. A server checks with its
-    own plugins; connectors of a Connect cluster may connect to their databases for that.
+    NAME is a registered connector; a file that exists wins over a name. Values with variables such as `${file:...}`,
+    and what depends on them, are checked when the connector runs. The worker file matters for override policies and
+    the converters of connectors that name none. With --server a server checks with its own plugins; connectors of a
+    Connect cluster may connect to their databases for that.
 
     Exit codes: 0 valid, maybe with warnings; 1 invalid.
     """
@@ -49,7 +45,7 @@ def validate(
     try:
         result = _by_server(target, connector) if target.server is not None else _here(target, connector)
     except ConfigError as error:
-        show_error(console, {"error": "ConfigError", "message": str(error), "errors": error.errors}, ())
+        show(console, error_event(error))
         if as_json:
             print_json({"errors": error.errors})
         raise typer.Exit(EXIT_CONFIG_OR_DATA) from error
@@ -60,24 +56,38 @@ def validate(
         print_json(result)
 
 
-def _here(target: Target, file: Path) -> Answer:
+def _here(target: Target, connector: str) -> Answer:
     named = target.worker is not None or target.bootstrap_servers is not None
-    worker = worker_config(target.worker, target.bootstrap_servers) if named else _NO_WORKER
-    return validated(connector_config(file), worker)
+    if registered_name(connector) is not None:
+        found = given(connector, worker_config(target.worker, target.bootstrap_servers))
+        config, worker = found.config, found.worker
+    else:
+        config = file_config(connector)
+        worker = worker_config(target.worker, target.bootstrap_servers) if named else _NO_WORKER
+    config = with_airflow_login(config, worker)
+    return validated(config, worker, airflow_variables(config, worker))
 
 
-def _by_server(target: Target, file: Path) -> Answer:
+def _by_server(target: Target, connector: str) -> Answer:
     """:raises ConfigError: the server has found errors."""
-    config = connector_config(file)
-    name, class_ = config.get("name"), str(config.get(CONNECTOR_CLASS) or "").strip()
-    if not class_:
-        raise ConfigError({CONNECTOR_CLASS: ["is missing"]})
     with closing(target.client()) as client:
-        infos = client.call("PUT", f"/connector-plugins/{quote(class_)}/config/validate", config)
-        plugins = client.call("GET", "/connector-plugins")
+        if registered_name(connector) is None:
+            config, kind = file_config(connector), None
+        else:
+            info = OverRest(client).info(connector.strip())
+            config, kind = info["config"], info["type"]
+        class_ = str(config.get(CONNECTOR_CLASS) or "").strip()
+        if not class_:
+            raise ConfigError({CONNECTOR_CLASS: ["is missing"]})
+        path = f"/connector-plugins/{quote(class_)}"
+        if HIDDEN in config.values():  # one of our own servers, which knows what it has hidden
+            path = f"/v1/connectors/{quote(connector.strip(), safe='')}"
+        infos = client.call("PUT", f"{path}/config/validate", config)
+        kinds = {plugin["class"]: plugin["type"] for plugin in client.call("GET", "/connector-plugins")}
+    name = config.get("name")
     values = [info["value"] for info in infos["configs"]]
     errors = {value["name"]: value["errors"] for value in values if value["errors"]}
     if errors:
         raise ConfigError(errors, None if name is None else str(name))
-    kinds = {plugin["class"]: plugin["type"] for plugin in plugins}
-    return {"connector": name, "connector_class": infos["name"], "kind": kinds.get(infos["name"]), "warnings": []}
+    kind = kind or kinds.get(infos["name"])
+    return {"connector": name, "connector_class": infos["name"], "kind": kind, "warnings": []}

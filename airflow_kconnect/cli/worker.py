@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from airflow_kconnect.cli.airflow_variables import airflow_variables
 from airflow_kconnect.cli.local.broker import default_data
 from airflow_kconnect.connect.config import properties
 from airflow_kconnect.connect.errors import ConfigError
@@ -60,9 +61,10 @@ def known_worker(file: Path | None, bootstrap_servers: str | None) -> dict[str, 
 def resolved(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Configurations of connector and worker with the values of their variables, which errors do not quote.
 
+    :param config: only what is needed of it: without Airflow, one variable that Airflow looks up is an error.
     :raises ConfigError: a variable has no value.
     """
-    resolver = ConfigResolver.from_worker(worker)
+    resolver = ConfigResolver.from_worker(worker, airflow_variables(config, worker))
     with resolver.hidden_in_errors():
         yield resolver.resolve(config), resolver.resolve(worker)
 

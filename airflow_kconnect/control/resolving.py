@@ -10,8 +10,8 @@ from typing import Any
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
 
-Variables = Callable[[dict[str, str], dict[str, Any]], dict[str, str]]
-"""Looks up the values of Airflow's variables in configurations of a connector and the worker."""
+Variables = Callable[[dict[str, str], dict[str, Any]], dict[str, str] | None]
+"""Looks up the values of Airflow's variables in configurations of a connector and the worker; None without Airflow."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
 from airflow_kconnect.connect.validation.connector import validate_connector
@@ -61,10 +62,8 @@ def check_known(name: str, worker: Mapping[str, Any]) -> None:
     :raises ConfigError: none of this name is registered, and none has a state, a status, offsets or a consumer group.
     :raises RetriableError: the broker is unavailable.
     """
-    from airflow_kconnect.stores.watching.overview import names
-
     registered = read_registered(worker).connectors
-    if name in registered or name in (others := names(WorkerConfig.from_props(worker))):
+    if name in registered or name in (others := known_names(worker)):
         return
     similar = get_close_matches(name, {*registered, *others}, n=1)
     hint = (
@@ -74,6 +73,16 @@ def check_known(name: str, worker: Mapping[str, Any]) -> None:
     )
     text = f"no connector `{name}` is registered or has run{hint}"
     raise ConfigError({"connector": [text]})
+
+
+def known_names(worker: Mapping[str, Any]) -> set[str]:
+    """The connectors that have a state, a status, offsets or a consumer group, registered or not.
+
+    :raises RetriableError: the broker is unavailable.
+    """
+    from airflow_kconnect.stores.watching.overview import names
+
+    return names(WorkerConfig.from_props(worker))
 
 
 def target_state(name: str, worker: Mapping[str, Any]) -> str:
@@ -119,6 +128,14 @@ def show_offsets(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) 
             check_known(connector, worker)
         return offsets
     return connector_offsets.read(validate_connector(connector, worker=known), known)
+
+
+def offsets_of_parts(config: Mapping[str, Any], kind: str, worker: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """As `show_offsets`, of a configuration of which only `kafka_keys` are given. :param kind: `source` or `sink`."""
+    from airflow_kconnect.stores.offset_changes import api as connector_offsets
+
+    texts, _ = texts_of(config)
+    return connector_offsets.read_unchecked(texts, kind, WorkerConfig.from_props(worker))
 
 
 def sink_lag(connector: Mapping[str, Any] | str, worker: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.kafka_keys import kafka_keys
 from airflow_kconnect.submit.literal_secrets import is_literal_secret
 
 if TYPE_CHECKING:
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 # All triggers of a triggerer together use at most this many threads, however slow Kafka is.
 THREADS = 8
 
-_CONNECTOR_KEYS = ("name", "topics", "topics.regex", "offsets.storage.topic")
-_CONNECTOR_PREFIXES = ("consumer.override.", "admin.override.")
 _WORKER_KEYS = ("bootstrap.servers", "group.id", "client.dns.lookup", "request.timeout.ms", "metadata.max.age.ms")
 _WORKER_PREFIXES = (
     *("security.", "sasl.", "ssl.", "consumer.", "admin.", "config.providers"),
@@ -63,17 +62,12 @@ class WatchedConnector:
 
         :param also: prefixes of keys that a condition needs besides (`Condition.needs`).
         """
-        connector = {
-            key: value
-            for key, value in sorted(config.items())
-            if key in _CONNECTOR_KEYS or key.startswith((*_CONNECTOR_PREFIXES, *also))
-        }
         worker = {
             key: value
             for key, value in sorted((worker_config or {}).items())
             if key in _WORKER_KEYS or key in _STORES or key.startswith(_WORKER_PREFIXES)
         }
-        return cls(connector, worker, kafka_conn_id)
+        return cls(kafka_keys(config, also), worker, kafka_conn_id)
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ Answer = dict[str, Any]
 
 
 class Connectors(Protocol):
-    """Registered connectors; answers are those of Connect's REST API, as parsed JSON.
+    """Connectors, registered ones unless a call says otherwise; answers are Connect's REST API's, as parsed JSON.
 
     Every call may raise `ConfigError` (the request is wrong), `NotFoundError`, `RetriableError` (no server or broker
     answers) and, over REST, `ServerError`.
@@ -85,6 +85,9 @@ class Connectors(Protocol):
 
     def lag(self, connector: str) -> Answer:
         """What a sink still has to read: connector, records, seconds, topics. :param connector: name or file."""
+
+    def lags(self) -> list[Answer]:
+        """Of all sinks: connector, and records, which is None if it cannot be known."""
 
     def previewed(self, connector: str, wanted: Mapping[str, Any]) -> Answer:
         """What its transformations make of records: `transformations`, `records`, as `POST .../preview` answers.

@@ -19,6 +19,7 @@ from airflow_kconnect.submit.preflight import connector_config
 _VERBS = {STARTED: "resume", PAUSED: "pause", STOPPED: "stop"}
 _INITIAL = {STARTED: "RUNNING", PAUSED: "PAUSED", STOPPED: "STOPPED"}
 _TARGETS = {PAUSED, STOPPED}
+_NO_LAG = "knows no lag, which only Kafka does: name the brokers with --bootstrap-servers or --worker"
 
 
 class OverRest:
@@ -109,8 +110,10 @@ class OverRest:
         return [self._overview(name, known[name]) for name in names]
 
     def lag(self, connector: str) -> Answer:
-        text = "only Kafka knows it, and not the REST API: name the brokers with --bootstrap-servers or --worker"
-        raise ConfigError({"--server": [text]})
+        raise ConfigError({"--server": [_NO_LAG]})
+
+    def lags(self) -> list[Answer]:
+        raise ConfigError({"--server": [_NO_LAG]})
 
     def previewed(self, connector: str, wanted: Mapping[str, Any]) -> Answer:
         """Of servers of this package; a Connect cluster has no previews."""

@@ -8,17 +8,21 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
+from airflow_kconnect.cli.airflow_variables import airflow_variables
 from airflow_kconnect.cli.connectors.api import Answer
+from airflow_kconnect.cli.connectors.given import file_config, not_registered
 from airflow_kconnect.cli.worker import resolved
+from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.kafka_keys import kafka_keys
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES, WorkerConfig
+from airflow_kconnect.control import kinds
 from airflow_kconnect.control.errors import ForbiddenError, NotFoundError
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.stores.target_states import TargetState
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.operations import connector_name, is_name
-from airflow_kconnect.submit.preflight import connector_config
 
 
 class OverTopics:
@@ -37,33 +41,39 @@ class OverTopics:
 
     @cached_property
     def _plane(self) -> ControlPlane:
-        from airflow_kconnect.control.stores import ControlStores
-
-        return ControlPlane(self._props, ControlStores(self._props, follow=False))
+        return self._opened(self._props)
 
     def expanded(self) -> dict[str, Answer]:
         return self._plane.expanded({"info", "status"})
 
     def info(self, name: str) -> Answer:
-        return self._plane.info(name)
+        with self._explained(name):
+            return self._plane.info(name)
 
     def config(self, connector: str) -> dict[str, Any]:
-        known = self._config(connector)
-        if known is None:
-            text = f"{connector} is not registered at {self.target}: give its file, for its configuration is needed"
-            raise ConfigError({"connector": [text]}, connector)
-        return known
+        if not is_name(connector):
+            return file_config(connector)
+        with self._explained(connector):
+            return dict(self._plane.registered_config(connector))
 
     def status(self, name: str) -> Answer:
         return self._plane.status(name)
 
     def tasks(self, name: str) -> list[Answer]:
-        return self._plane.tasks(name)
+        with self._explained(name):
+            return self._plane.tasks(name)
 
     def topics(self, name: str) -> list[str]:
-        return sorted(self._plane.topics(name)[name]["topics"])
+        """Also of a connector that is not registered; of a sink whose runs write no statuses by its offsets."""
+        used = set(self._plane.topics(name)[name]["topics"])
+        if not used and name not in self._plane.names():
+            partitions = [entry["partition"] for entry in self.offsets(name)]
+            used = {partition["kafka_topic"] for partition in partitions if "kafka_topic" in partition}
+        return sorted(used)
 
     def reset_topics(self, name: str) -> None:
+        with self._explained(name):
+            self._plane.info(name)
         self._plane.reset_topics(name)
 
     def create(self, name: str, config: Mapping[str, Any], initial: str | None) -> Answer:
@@ -73,10 +83,12 @@ class OverTopics:
         return self._plane.put_config(name, config)
 
     def patch_config(self, name: str, patch: Mapping[str, str | None]) -> Answer:
-        return self._plane.patch_config(name, patch)
+        with self._explained(name):
+            return self._plane.patch_config(name, patch)
 
     def delete(self, name: str) -> None:
-        self._plane.delete(name)
+        with self._explained(name):
+            self._plane.delete(name)
 
     def set_target_state(self, connector: str, state: str, *, force: bool = False) -> None:
         """Also of a connector that is not registered, but runs from a file or a DAG."""
@@ -85,17 +97,20 @@ class OverTopics:
             operations.set_target_state(name, state, worker, force=force or not is_name(connector))
 
     def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> Answer | None:
-        self._plane.info(name)
+        self.info(name)
         raise ForbiddenError(
-            f"Connector {name} cannot be restarted here: nothing at {self.target} starts runs. Start one with "
-            "`kconnect run` and the connector's file or by its DAG, or name a REST API that does, such as Airflow's, "
-            "with --server"
+            f"Connector {name} cannot be restarted here: nothing at {self.target} starts runs. `kconnect run {name}` "
+            "runs it now, and so does its DAG; with --server a REST API that starts runs, such as Airflow's, is asked"
         )
 
     def offsets(self, connector: str) -> list[Answer]:
         config = self._config(connector)
-        with resolved(config or {}, self._props) as (known, worker):
-            return operations.show_offsets(known or connector, worker)
+        if config is None:
+            with self._worker() as worker:
+                return operations.show_offsets(connector, worker)
+        kind = self._kind(config)
+        with resolved(kafka_keys(config), self._props) as (known, worker):
+            return operations.offsets_of_parts(known, kind, worker)
 
     def alter_offsets(self, connector: str, request: Any) -> str:
         with resolved(self.config(connector), self._props) as (config, worker):
@@ -123,17 +138,35 @@ class OverTopics:
 
     def lag(self, connector: str) -> Answer:
         config = self._config(connector)
-        with resolved(config or {}, self._props) as (known, worker):
-            return operations.sink_lag(known or connector, worker)
+        if config is None:
+            with self._worker() as worker:
+                return operations.sink_lag(connector, worker)
+        if self._kind(config) == "source":
+            name = connector_name(connector)
+            text = (
+                f"{name} is a source, and only sinks have a lag in Kafka. `kconnect status {name}` shows how far it is"
+            )
+            raise ConfigError({"connector": [text]}, name)
+        with resolved(kafka_keys(config), self._props) as (known, worker):
+            return operations.sink_lag(known, worker)
+
+    def lags(self) -> list[Answer]:
+        """Registered sinks by their topics, others by the offsets of their groups."""
+        from airflow_kconnect.control.watching.lags import Lags
+
+        known = {each["name"]: each["lag"] for each in self.overview(None) if each["kind"] == "sink"}
+        configs = {name: state.texts for name, state in self._plane.registered().items()}
+        sinks = {name: {**texts, "name": name} for name, texts in configs.items() if self._kind(texts) == "sink"}
+        found = Lags(self._plane.worker).of(sinks).lags
+        lags = {**dict.fromkeys(sinks), **known, **found}
+        return [{"connector": name, "records": lags[name]} for name in sorted(lags)]
 
     def previewed(self, connector: str, wanted: Mapping[str, Any]) -> Answer:
         """Here it is the user's own machine that reads a source."""
         from airflow_kconnect.control import previews
-        from airflow_kconnect.control.stores import ControlStores
 
-        props = {**self._props, PREVIEW_SOURCES: "true"}
-        config = None if is_name(connector) else connector_config(connector)
-        plane = ControlPlane(props, ControlStores(props, follow=False))
+        config = None if is_name(connector) else file_config(connector)
+        plane = self._opened({**self._props, PREVIEW_SOURCES: "true"})
         try:
             name = connector_name(config or connector)
             if "records" in wanted:
@@ -146,6 +179,31 @@ class OverTopics:
         if "_plane" in self.__dict__:
             self._plane.close()
 
+    @staticmethod
+    def _opened(props: Mapping[str, str]) -> ControlPlane:
+        from airflow_kconnect.control.stores import ControlStores
+
+        stores = ControlStores(props, airflow_variables({}, props), follow=False)
+        return ControlPlane(props, stores, variables=airflow_variables)
+
+    @contextmanager
+    def _explained(self, name: str) -> Iterator[None]:
+        """A connector that is not registered may have run; a name may have been mistyped."""
+        try:
+            yield
+        except NotFoundError:
+            with self._worker() as worker:
+                operations.check_known(name, worker)
+            raise NotFoundError(not_registered(name)) from None
+
+    def _kind(self, config: Mapping[str, Any]) -> str:
+        """`source` or `sink`; of a class that is not known here by its topics."""
+        texts, _ = texts_of(config)
+        kind = kinds.kind(texts, self._plane.worker)
+        if kind != kinds.UNKNOWN:
+            return kind
+        return "sink" if "topics" in texts or "topics.regex" in texts else "source"
+
     @contextmanager
     def _worker(self) -> Iterator[dict[str, Any]]:
         with resolved({}, self._props) as (_, worker):
@@ -154,7 +212,7 @@ class OverTopics:
     def _config(self, connector: str) -> dict[str, Any] | None:
         """The configuration in a file, or the registered one; None if there is none."""
         if not is_name(connector):
-            return connector_config(connector)
+            return file_config(connector)
         try:
             return dict(self._plane.registered_config(connector))
         except NotFoundError:

@@ -12,6 +12,7 @@ import typer
 
 from airflow_kconnect.cli.connectors.api import Connectors
 from airflow_kconnect.cli.connectors.profiles import Profile, profile_of
+from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.worker import Servers, WorkerFile, worker_config
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.remote.access import Access, Credentials
@@ -58,11 +59,14 @@ class Target:
     ca_file: Path | None = None
 
     def connectors(self) -> Connectors:
-        """The connectors there. :raises ConfigError: the target cannot be understood."""
+        """The connectors there.
+
+        :raises ConfigError: the target cannot be understood. :raises RetriableError: see `check_listening`.
+        """
         if self.server is None:
             from airflow_kconnect.cli.connectors.over_topics import OverTopics
 
-            return OverTopics(worker_config(self.worker, self.bootstrap_servers))
+            return OverTopics(self.worker_props())
         from airflow_kconnect.cli.connectors.over_rest import OverRest
 
         return OverRest(self.client())
@@ -78,11 +82,16 @@ class Target:
         return RestClient(access)
 
     def worker_props(self) -> dict[str, str]:
-        """The worker's keys, as they were written. :raises ConfigError: a server was chosen, or no Kafka is named."""
+        """The worker's keys, as they were written.
+
+        :raises ConfigError: a server was chosen, or no Kafka is named. :raises RetriableError: see `check_listening`.
+        """
         if self.server is not None:
             text = "this needs Kafka, and not a REST API: name the brokers with --bootstrap-servers or --worker"
             raise ConfigError({"--server": [text]})
-        return worker_config(self.worker, self.bootstrap_servers)
+        props = worker_config(self.worker, self.bootstrap_servers)
+        check_listening(props)
+        return props
 
 
 def chosen(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from airflow_kconnect.cli.connectors.arguments import NameOrFile
 from airflow_kconnect.cli.operations.dead_letters import count, list_, show
 from airflow_kconnect.cli.run import RunOptions, run_once
 from airflow_kconnect.cli.worker import Servers, WorkerFile
@@ -26,10 +26,7 @@ app.command()(count)
 
 @app.command()
 def replay(
-    connector: Annotated[
-        Path,
-        typer.Argument(metavar="CONNECTOR_FILE", help="The sink connector's file, after the fix.", show_default=False),
-    ],
+    connector: NameOrFile,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
     master: Annotated[str, typer.Option(help="Spark master.")] = "local[*]",
@@ -42,7 +39,7 @@ def replay(
 ) -> None:
     """Send a sink's dead letters through it again, once the cause in it or its target is fixed.
 
-    Example: kconnect dlq replay orders.json
+    Examples: `kconnect dlq replay orders`, `kconnect dlq replay orders.json`
 
     The records of `errors.deadletterqueue.topic.name` are read as they were before they failed: with their own
     topic, without the headers that say why. A consumer group of its own, `connect-<name>-dead-letters-<8 digits>`,

@@ -11,6 +11,8 @@ from airflow_kconnect.cli.connectors.arguments import AsJson, NameOrFile, print_
 from airflow_kconnect.cli.connectors.command import on_connectors
 from airflow_kconnect.submit.operations import PAUSED, STARTED, STOPPED, connector_name
 
+_SAID = {PAUSED: "paused", STOPPED: "stopped", STARTED: "resumed"}
+
 Force = Annotated[
     bool,
     typer.Option("--force", help="Also if nothing is known of a connector of this name: before its first run."),
@@ -53,4 +55,4 @@ def _set(connectors: Connectors, connector: str, state: str, force: bool, as_jso
     if as_json:
         print_json({"name": name, "state": state})
     else:
-        typer.echo(f"Connector {name} is {state.lower()}.")
+        typer.echo(f"Connector {name} is {_SAID[state]}.")

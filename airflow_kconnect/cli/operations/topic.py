@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ from rich.text import Text
 
 from airflow_kconnect.cli.console import Console, json_line
 from airflow_kconnect.cli.errors import errors_shown
+from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.worker import Servers, WorkerFile, resolved, worker_config
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ def tail(
     Committed records are shown, up to where the topic ends now: the last ones by time, the first ones partition by
     partition. Keys, values and headers are shown as text. No consumer group is used, and no offset is moved.
     """
-    with errors_shown(), resolved({}, worker_config(worker, bootstrap_servers)) as (_, keys):
+    with errors_shown(), resolved({}, _listening(worker, bootstrap_servers)) as (_, keys):
         from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
         from airflow_kconnect.kafka.admin import KafkaAdmin
         from airflow_kconnect.kafka.clients import ClientConfigs
@@ -67,6 +69,12 @@ def tail(
         clients = ClientConfigs(known.props, name="topic-tail")
         topic_tail = TopicTail(KafkaAdmin(clients.admin()), clients.consumer("kconnect-topic-tail"), topic)
         _show(topic_tail.first(max_records) if from_beginning else topic_tail.last(max_records or _LAST), as_json)
+
+
+def _listening(worker: Path | None, bootstrap_servers: str | None) -> dict[str, str]:
+    props = worker_config(worker, bootstrap_servers)
+    check_listening(props)
+    return props
 
 
 def _show(records: Iterable[SeenRecord], as_json: bool) -> None:

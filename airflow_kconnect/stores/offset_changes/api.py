@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError
@@ -29,6 +30,16 @@ def read_named(name: str, worker: WorkerConfig) -> list[dict[str, Any]]:
     """
     known = ValidatedConfig(name, "", "", props={"name": name}, common={})
     return SourceOffsets(known, worker).read() or SinkOffsets(known, worker).read()
+
+
+def read_unchecked(props: Mapping[str, str], kind: str, worker: WorkerConfig) -> list[dict[str, Any]]:
+    """As `read`, for a configuration that need not be valid or complete.
+
+    :param props: at least the name, and what it says about topics of its own and Kafka's clients.
+    :param kind: `source` or `sink`.
+    """
+    config = ValidatedConfig(props["name"], "", kind, props=dict(props), common=dict(props))
+    return _offsets(config, worker).read()
 
 
 def alter(config: ValidatedConfig, worker: WorkerConfig, request: Any, ask: AskClass | None = None) -> str:

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from airflow_kconnect import __version__
-from airflow_kconnect.cli import app
+from airflow_kconnect.cli import airflow_variables, app
 from airflow_kconnect.cli.run import _hint
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.submit.class_archive import make_class_archive
@@ -171,16 +171,34 @@ class TestErrors:
         assert "topic" in result.stdout
         assert not (spark.folder / "command.json").exists()
 
-    def test_variables_of_airflow_need_airflow(self, spark: FakeSpark, tmp_path: Path) -> None:
+    @pytest.fixture
+    def of_airflow(self, tmp_path: Path) -> Path:
         config = {"connector.class": "FileStreamSource", "topic": "t", "file": "${airflow-var:file}"}
         file = tmp_path / "orders.json"
         file.write_text(json.dumps({"name": "orders", "config": config}))
+        return file
 
-        result = _run(file, "--json")
+    def test_variables_of_airflow_need_airflow(
+        self, spark: FakeSpark, of_airflow: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(airflow_variables, "find_spec", lambda name: None)
+
+        result = _run(of_airflow, "--json")
 
         assert result.exit_code == 1
-        assert list(json.loads(result.stdout)["error"]["errors"]) == ["file"]
+        assert "needs Airflow" in json.loads(result.stdout)["error"]["errors"]["file"][0]
         assert not (spark.folder / "command.json").exists()
+
+    def test_variables_of_airflow_are_looked_up_where_it_is_installed(
+        self, spark: FakeSpark, of_airflow: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("AIRFLOW_VAR_FILE", "/data/in.txt")
+
+        result = _run(of_airflow, "--json")
+
+        assert json.loads(result.stdout)["connector"] == "lines", result.output
+        assert _spec(spark)["variables"] == {"airflow-var::file": "/data/in.txt"}
+        assert _spec(spark)["config"]["file"] == "${airflow-var:file}"
 
     @pytest.mark.parametrize("content", ["{", "[]", "", '{"name": 1, "config": {"x": {}}}', "\ufeff{}"])
     def test_a_broken_file_is_one_error_and_no_traceback(self, spark: FakeSpark, tmp_path: Path, content: str) -> None:

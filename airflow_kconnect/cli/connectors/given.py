@@ -1,0 +1,96 @@
+"""The configuration of the connector that a command names: that of a file, or the registered one of a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from airflow_kconnect.cli.listening import check_listening
+from airflow_kconnect.cli.worker import resolved
+from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.submit import operations
+from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.submit.registered import REGISTERED_WORKER_DEFAULTS, read_registered
+from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
+
+_SUFFIXES = (".json", ".properties", *YAML_SUFFIXES)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A connector as a command was given it. Its repr shows no configuration: it may have secrets.
+
+    :param config: flat, with its `name`; variables not resolved.
+    :param worker: the worker's keys for its runs, variables not resolved.
+    :param file: where the configuration was read; None if it is a registered one.
+    """
+
+    config: dict[str, Any]
+    worker: dict[str, str]
+    file: Path | None
+
+    def __repr__(self) -> str:
+        return f"Given({self.config.get('name')!r}, file={self.file})"
+
+
+def given(connector: str, worker: Mapping[str, str]) -> Given:
+    """What NAME|FILE means. A file that exists wins over a name.
+
+    :param worker: the worker's keys, as they were written.
+    :raises ConfigError: it is neither a file nor the name of a registered connector.
+    :raises RetriableError: the broker is unavailable.
+    """
+    name = operations.registered_name(connector)
+    if name is None:
+        return Given(file_config(connector), dict(worker), Path(connector))
+    # As in Airflow: the REST API and the page show the status of a registered connector, so its runs write one.
+    return Given(registered_config(name, worker), {**REGISTERED_WORKER_DEFAULTS, **worker}, None)
+
+
+def file_config(file: str) -> dict[str, Any]:
+    """The configuration in a file. :raises ConfigError: it cannot be read; there may be one of a similar name."""
+    path = Path(file)
+    if not path.exists():
+        similar = get_close_matches(path.name, _files(path.parent), n=1)
+        hint = f": did you mean `{path.with_name(similar[0])}`?" if similar else ""
+        raise ConfigError({"connector": [f"there is no file {file}{hint}"]})
+    return connector_config(path)
+
+
+def registered_config(name: str, worker: Mapping[str, str]) -> dict[str, Any]:
+    """The configuration that is registered under a name. :raises ConfigError: there is none; see `given`."""
+    check_listening(worker)
+    with resolved({}, worker) as (_, keys):
+        known = read_registered(keys).connectors
+        if name in known:
+            return {**known[name].texts, "name": name}
+        raise ConfigError({"connector": [_neither(name, known, keys)]})
+
+
+def _neither(name: str, registered: Mapping[str, object], keys: Mapping[str, Any]) -> str:
+    if name in operations.known_names(keys):
+        return not_registered(name)
+    files = {Path(file).stem: file for file in _files(Path())}
+    similar = get_close_matches(name, {*registered, *files}, n=1)
+    hint = "give the connector's file, or register it with `kconnect create FILE`"
+    if similar:
+        hint = f"did you mean `{similar[0] if similar[0] in registered else files[similar[0]]}`?"
+    return f"`{name}` is neither a file nor a connector registered at {keys.get('bootstrap.servers')}: {hint}"
+
+
+def not_registered(name: str) -> str:
+    """Why the configuration of a connector is not known that the user has seen elsewhere."""
+    return (
+        f"`{name}` has run but is not registered: its runs have its configuration from a file or a DAG. See "
+        f"`kconnect status {name}`, give its file, or register it with `kconnect create FILE`"
+    )
+
+
+def _files(folder: Path) -> list[str]:
+    """Names of the files in a folder that may be connectors."""
+    if not folder.is_dir():
+        return []
+    return [each.name for each in folder.iterdir() if each.suffix in _SUFFIXES]
