@@ -63,7 +63,7 @@ def of_samples(
     :raises ConfigError: the configuration or the records are wrong; with all errors.
     :raises RetriableError: other previews are in progress.
     """
-    chosen = _configuration(plane, name, config)
+    chosen = configuration(plane, name, config)
     return _preview(plane, chosen, [dict(record) for record in records], schemas=schemas)
 
 
@@ -85,7 +85,7 @@ def of_live(
         raises.
     :raises ForbiddenError: the worker does not let this server read sources.
     """
-    chosen = _configuration(plane, name, config)
+    chosen = configuration(plane, name, config)
     match kind(chosen, plane.worker):
         case "sink":
             return _of_latest(plane, name, chosen, most, topic, schemas=schemas)
@@ -124,7 +124,7 @@ def _of_next(plane: ControlPlane, name: str, config: Mapping[str, str], most: in
     wanted = RecordsShown(most, _written_as_json(schemas=schemas))
     props = {**config, "name": name}
     spec = RunSpec(props, plane.worker_props, "source", preview=wanted, variables=plane.variables(props))
-    with _place():
+    with place():
         try:
             answer = previewed_source(spec, spark_settings(props), _TIMEOUT_S)
         except ConfigError as error:
@@ -133,7 +133,11 @@ def _of_next(plane: ControlPlane, name: str, config: Mapping[str, str], most: in
     return {"transformations": answer["transformations"], "records": records}
 
 
-def _configuration(plane: ControlPlane, name: str, config: Mapping[str, Any] | None) -> dict[str, str]:
+def configuration(plane: ControlPlane, name: str, config: Mapping[str, Any] | None) -> dict[str, str]:
+    """The configuration to try: a given one, whose `[hidden]` values are those that are registered, or the registered.
+
+    :raises ConfigError: a value stays hidden, or is not a text. :raises NotFoundError: none is given or registered.
+    """
     if config is None:
         return plane.registered_config(name)
     known = plane.registered().get(name) if secrets.HIDDEN in config.values() else None
@@ -151,7 +155,7 @@ def _preview(plane: ControlPlane, config: Mapping[str, str], records: list[Any],
     converters = {key: value for key, value in config.items() if key.startswith(_CONVERTERS)}
     converters |= {} if is_sink else _read_as_json(records)
     worker = {key: str(value) for key, value in plane.worker_props.items() if key.startswith(_CONVERTERS)}
-    with plane.resolved({**converters, **_written_as_json(schemas=schemas)}) as found, _place():
+    with plane.resolved({**converters, **_written_as_json(schemas=schemas)}) as found, place():
         of_worker = {key: found.worker.props[key] for key in worker}
         try:
             answer = previewed_steps(found.config | chain, records, of_worker, is_sink=is_sink, timeout_s=_TIMEOUT_S)
@@ -194,8 +198,8 @@ def _parsed(value: Any) -> Any:
 
 
 @contextmanager
-def _place() -> Iterator[None]:
-    """A process with Spark takes a gigabyte and a core."""
+def place() -> Iterator[None]:
+    """A turn, for a process with Spark: it takes a gigabyte and a core. :raises RetriableError: others wait already."""
     if not _places.acquire(blocking=False):
         raise RetriableError(f"{_MOST_WAITING} previews are in progress or waiting; try again in a moment")
     try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Type
 from airflow_kconnect.connect.secret_keys import has_secret, is_secret_key
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
+from airflow_kconnect.connect.variables.secret_forms import secret_forms
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.control.password_keys import password_keys
 
@@ -40,6 +42,19 @@ def still_hidden(config: Mapping[str, str]) -> dict[str, list[str]]:
     """Errors, by key, of values that are `[hidden]` although nothing is registered that they could stand for."""
     text = f"is {HIDDEN}, and no value is registered that it could stand for: give the value, or a variable"
     return {key: [f"{key} {text}"] for key, value in config.items() if value == HIDDEN}
+
+
+def hider(complete: Mapping[str, Any], submitted: Mapping[str, Any]) -> Callable[[str], str]:
+    """What replaces, in a text, the secrets by which `[hidden]` was replaced in a submitted configuration."""
+    kept = {str(complete[key]) for key, value in submitted.items() if value == HIDDEN} - {HIDDEN, ""}
+    forms = sorted({form for value in kept for form in (value, *secret_forms(value))}, key=len, reverse=True)
+
+    def hide(text: str) -> str:
+        for form in forms:
+            text = text.replace(form, HIDDEN)
+        return text
+
+    return hide
 
 
 def _is_literal(value: str) -> bool:

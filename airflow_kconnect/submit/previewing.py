@@ -26,6 +26,7 @@ Record = dict[str, Any]
 
 _CALL = "airflow_kconnect.runtime.preview"
 _STEPS = "airflow_kconnect.runtime.preview_steps"
+_CHECK = "airflow_kconnect.runtime.checking"
 _MASTER = "local[1]"
 _QUIET = {"spark.log.level": "ERROR"}
 _LOG = 2000
@@ -73,6 +74,15 @@ def previewed_source(spec: RunSpec, conf: Mapping[str, str], timeout_s: float) -
     raise InternalError(f"the preview failed with exit code {code}: {printable(log[-_LOG:])}")
 
 
+def checked_connection(request: Mapping[str, Any], timeout_s: float) -> Record:
+    """See `runtime.checking.checked`.
+
+    :param request: its parameters.
+    :raises RetriableError: there is no answer in time. :raises InternalError: the process has failed.
+    """
+    return _asked(_CHECK, request, timeout_s)[-1]
+
+
 def _error_of(event: Mapping[str, Any]) -> ConnectError:
     if event["error"] == ConfigError.__name__ and event.get("errors"):
         return ConfigError(event["errors"])
@@ -117,7 +127,7 @@ def _finished(
         output, log = process.communicate(request, timeout_s)
     except subprocess.TimeoutExpired:
         raise RetriableError(
-            f"the preview had no answer after {timeout_s:.0f} s; try again with fewer records"
+            f"there was no answer after {timeout_s:.0f} s; try again, a preview with fewer records"
         ) from None
     finally:
         if process.poll() is None:

@@ -20,6 +20,7 @@ from airflow_kconnect.connect.config.types import (
 )
 from airflow_kconnect.connect.config.validators import (
     Validator,
+    choices_of,
     java_text,
 )
 from airflow_kconnect.connect.errors import ConfigError
@@ -52,11 +53,13 @@ class ConfigDef:
         dependents: Iterable[str] = (),
         recommender: Recommender | None = None,
         without_effect: str = "",
+        example: str = "",
     ) -> ConfigDef:
         """Add a key; without a default it is required.
 
         :param without_effect: why the key is accepted but not used. Its documentation says so, and `ignored` warns
             about it.
+        :param example: a value as users write it, for the empty field of a form.
         :raises ConfigError: the key already exists, or the default is not valid.
         """
         if name in self.keys:
@@ -79,6 +82,7 @@ class ConfigDef:
             dependents=tuple(dependents),
             recommender=recommender,
             without_effect=without_effect,
+            example=example,
         )
         return self
 
@@ -96,7 +100,7 @@ class ConfigDef:
                 group=group if key.group is None else f"{group}: {key.group}",
                 order_in_group=order,
                 dependents=tuple(prefix + name for name in key.dependents),
-                validator=key.validator and _embedded_validator(prefix, key.validator),
+                validator=key.validator and _EmbeddedValidator(prefix, key.validator),
                 recommender=key.recommender and _EmbeddedRecommender(prefix, key.recommender),
             )
         return self
@@ -184,8 +188,17 @@ def _messages(validator: Validator, name: str, value: Any) -> list[str]:
     return []
 
 
-def _embedded_validator(prefix: str, validator: Validator) -> Validator:
-    return lambda name, value: validator(name.removeprefix(prefix), value)
+@dataclass(frozen=True)
+class _EmbeddedValidator:
+    prefix: str
+    inner: Validator
+
+    def __call__(self, name: str, value: Any) -> None:
+        self.inner(name.removeprefix(self.prefix), value)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return choices_of(self.inner)
 
 
 @dataclass(frozen=True)

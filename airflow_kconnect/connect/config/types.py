@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, Protocol
 
-from airflow_kconnect.connect.config.validators import Validator, invalid, java_text
+from airflow_kconnect.connect.config.validators import Validator, choices_of, invalid, java_text
 
 NULL_VALUE: Final = "Null value can not be supplied as the configuration value."
 
@@ -75,6 +75,7 @@ class ConfigKey:
     """One configuration key; `default` is already parsed.
 
     :param without_effect: why the key is accepted but not used; empty for a key that is used.
+    :param example: a value as users write it, for the empty field of a form.
     """
 
     name: str
@@ -90,6 +91,12 @@ class ConfigKey:
     dependents: tuple[str, ...] = ()
     recommender: Recommender | None = None
     without_effect: str = ""
+    example: str = ""
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values that the key can have, of a list: its entries; empty: there are too many to name."""
+        return ("true", "false") if self.type is Type.BOOLEAN else choices_of(self.validator)
 
     @property
     def required(self) -> bool:

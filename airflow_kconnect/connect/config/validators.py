@@ -71,14 +71,16 @@ class ValidString:
 
     allowed: tuple[str, ...]
     case_insensitive: bool = False
+    choices: tuple[str, ...] = ()
+    """The allowed strings as they are usually written."""
 
     @classmethod
     def in_(cls, *allowed: str) -> ValidString:
-        return cls(allowed)
+        return cls(allowed, choices=allowed)
 
     @classmethod
     def in_case_insensitive(cls, *allowed: str) -> ValidString:
-        return cls(tuple(word.upper() for word in allowed), case_insensitive=True)
+        return cls(tuple(word.upper() for word in allowed), case_insensitive=True, choices=allowed)
 
     def __call__(self, name: str, value: Any) -> None:
         if value is not None and (value.upper() if self.case_insensitive else value) in self.allowed:
@@ -132,6 +134,11 @@ class ValidList:
     def in_(cls, *allowed: str) -> ValidList:
         return cls(allowed=allowed)
 
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """What an entry can be; empty: anything."""
+        return self.allowed
+
     def __call__(self, name: str, value: Any) -> None:
         if value is None:
             if not self.null_allowed:
@@ -181,14 +188,27 @@ class LambdaValidator:
             raise invalid(name, value, message)
 
 
+@dataclass(frozen=True)
+class _Nullable:
+    inner: Validator
+
+    def __call__(self, name: str, value: Any) -> None:
+        if value is not None:
+            self.inner(name, value)
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return choices_of(self.inner)
+
+
 def nullable(validator: Validator) -> Validator:
     """The same validator for an optional key: null passes."""
+    return _Nullable(validator)
 
-    def check(name: str, value: Any) -> None:
-        if value is not None:
-            validator(name, value)
 
-    return check
+def choices_of(validator: Validator | None) -> tuple[str, ...]:
+    """The values that a validator accepts, of a list: the entries; empty: there are too many to name."""
+    return tuple(getattr(validator, "choices", ()))
 
 
 def all_of(*validators: Validator) -> Validator:

@@ -23,6 +23,12 @@ class Connector(ABC):
     kind: ClassVar[str]
     key_prefixes: ClassVar[tuple[str, ...]] = ()
     """Prefixes of keys that it reads although `config` does not define them, such as driver properties."""
+    summary: ClassVar[str] = ""
+    """One sentence for those who choose a class: what it moves, and when to take it."""
+    recommended: ClassVar[bool] = False
+    """Whether it is offered before others."""
+    first_keys: ClassVar[tuple[str, ...]] = ()
+    """The keys that most configurations set, in the order of a form; empty: it shows those of importance HIGH."""
 
     def __init__(self, props: Mapping[str, str]) -> None:
         self.props = dict(props)
@@ -70,6 +76,23 @@ class Connector(ABC):
         :param report: of a finished run: its offsets and notes may contain more; None before a run.
         """
         return []
+
+    @classmethod
+    def connection_only(cls, props: Mapping[str, str]) -> dict[str, str] | None:
+        """A valid configuration for nothing but a connection, made of the keys that say how to connect; None if the
+        class cannot be tested so. Called for forms, with configurations that are not complete.
+        """
+        return None
+
+    def offered(self, until: float) -> dict[str, list[str]]:
+        """Connect, and name what the external system has for keys to choose from, such as its tables: key -> values.
+        Called for forms, on a connector of `connection_only`; the end of the process closes what it opens.
+
+        :param until: by `time.monotonic`: what is not found by then is left out.
+        :raises ConnectError: the connection fails.
+        """
+        self.check()
+        return {}
 
     def check(self) -> None:
         """Check the external system (a file, a database) from where the job runs, before anything is planned.

@@ -65,6 +65,8 @@ def _absolute(name: str, value: Any) -> str | None:
 class DirectorySinkConnector(NativeSinkConnector):
     """Splits of a partition are written in parallel: their files do not overlap, and are named by where they begin."""
 
+    summary = "Writes topics into folders of JSON lines or Parquet files, exactly once."
+
     exactly_once = True
     needs = frozenset[str]()
     ordered = False

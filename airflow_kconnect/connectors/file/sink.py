@@ -46,6 +46,8 @@ _NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP}
 class FileStreamSinkConnector(NativeSinkConnector):
     """Appends to one file, or prints to the standard output of the job."""
 
+    summary = "Appends the values of records to one file, a line each: for trying something out."
+
     exactly_once = False
     needs = frozenset[str]()
     ordered = True

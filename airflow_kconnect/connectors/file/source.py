@@ -62,6 +62,8 @@ _SET_OFFSET = (
 class FileStreamSourceConnector(NativeSourceConnector):
     """Reads text files line by line into one topic; key null, value STRING, timestamp now."""
 
+    summary = "Reads the lines of text files, of one or of a whole folder, and resumes at the exact byte."
+
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)
         self._renamed: dict[str, str] = {}  # since an unfinished plan was made

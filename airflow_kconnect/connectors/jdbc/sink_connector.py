@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.connector.datasets import Dataset
@@ -45,9 +45,17 @@ if TYPE_CHECKING:
     from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 
+_OF_CONNECTION = ("name", "connector.class", "connection.", "kconnect.jdbc.driver.")
+
+
 class JdbcSinkConnector(NativeSinkConnector):
     """One writer per topic-partition and round; its rows and its offset are one transaction of the database."""
 
+    first_keys: ClassVar[tuple[str, ...]] = (
+        *("connection.url", "connection.user", "connection.password"),
+        *("insert.mode", "pk.mode", "pk.fields", "delete.enabled"),
+        *("table.name.format", "auto.create", "auto.evolve"),
+    )
     ordered = True
     unwraps_change_events = True
 
@@ -93,6 +101,11 @@ class JdbcSinkConnector(NativeSinkConnector):
         except (ConfigError, ValueError):  # of variables that are resolved in the job
             return []
         return datasets_of(settings.url.text, report["notes"].get("tables", []) if report else tables)
+
+    @classmethod
+    def connection_only(cls, props: Mapping[str, str]) -> dict[str, str] | None:
+        kept = {key: text for key, text in props.items() if key.startswith(_OF_CONNECTION)}
+        return {"name": "connection", **kept, "connection.attempts": "1", "topics": "none"}
 
     def replay(self, replay: Replay) -> None:
         """A replay has offsets of its own: those of live runs are further on."""
@@ -184,6 +197,12 @@ class JdbcSinkConnector(NativeSinkConnector):
 class ConfluentJdbcSink(JdbcSinkConnector):
     """``io.confluent.connect.jdbc.JdbcSinkConnector``."""
 
+    summary = (
+        "Writes topics into tables of a database, exactly once. The usual choice: configurations of Confluent's JDBC "
+        "sink run as they are."
+    )
+    recommended = True
+
     @classmethod
     def config(cls) -> ConfigDef:
         return confluent_keys()
@@ -191,6 +210,8 @@ class ConfluentJdbcSink(JdbcSinkConnector):
 
 class AivenJdbcSink(JdbcSinkConnector):
     """``io.aiven.connect.jdbc.JdbcSinkConnector``."""
+
+    summary = "The same sink with the keys of Aiven's: take it for a configuration that you have from there."
 
     @classmethod
     def config(cls) -> ConfigDef:

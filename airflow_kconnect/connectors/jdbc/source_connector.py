@@ -23,6 +23,7 @@ from airflow_kconnect.connectors.jdbc.driver.datasets import datasets_of
 from airflow_kconnect.connectors.jdbc.driver.drivers import ALLOWED, PROPERTY_PREFIX, forbidden_drivers
 from airflow_kconnect.connectors.jdbc.source.config import source_config
 from airflow_kconnect.connectors.jdbc.source.failures import explained
+from airflow_kconnect.connectors.jdbc.source.offering import connection_only
 from airflow_kconnect.connectors.jdbc.source.offsets import offset_problems
 from airflow_kconnect.connectors.jdbc.source.rules import config_errors, config_warnings
 from airflow_kconnect.connectors.jdbc.source.session import ReadingSession
@@ -41,6 +42,11 @@ class JdbcSourceConnector(NativeSourceConnector):
     initial_key: ClassVar[str] = "timestamp.initial"
     initial: ClassVar[int | None] = None
     quoting_key: ClassVar[str] = "quote.sql.identifiers"
+    first_keys: ClassVar[tuple[str, ...]] = (
+        *("connection.url", "connection.user", "connection.password"),
+        *("mode", "timestamp.column.name", "incrementing.column.name"),
+        *("table.whitelist", "query", "topic.prefix", "key.from.primary.key"),
+    )
 
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)
@@ -95,6 +101,13 @@ class JdbcSourceConnector(NativeSourceConnector):
         cls.refuse_wrong_offsets(props, offsets, offset_problems)
         return True
 
+    @classmethod
+    def connection_only(cls, props: Mapping[str, str]) -> dict[str, str] | None:
+        return connection_only(props)
+
+    def offered(self, until: float) -> dict[str, list[str]]:
+        return self._open().offered(until)
+
     def check(self) -> None:
         """Connect, and find and describe the tables."""
         _ = self._open().sources
@@ -134,9 +147,17 @@ class JdbcSourceConnector(NativeSourceConnector):
 class ConfluentJdbcSource(JdbcSourceConnector):
     """``io.confluent.connect.jdbc.JdbcSourceConnector``."""
 
+    summary = (
+        "Reads tables or a query of a database, new and changed rows in each run. The usual choice: configurations of "
+        "Confluent's JDBC source run as they are."
+    )
+    recommended = True
+
 
 class AivenJdbcSource(JdbcSourceConnector):
     """``io.aiven.connect.jdbc.JdbcSourceConnector``."""
+
+    summary = "The same source with the keys of Aiven's: take it for a configuration that you have from there."
 
     initial_key = "timestamp.initial.ms"
     initial = 0

@@ -32,6 +32,8 @@ def _config() -> ConfigDef:
 class VerifiableSinkConnector(PollSinkConnector):
     """Always has `tasks.max` task configurations."""
 
+    summary = "Counts what it reads and writes nothing: for testing an installation."
+
     @classmethod
     def config(cls) -> ConfigDef:
         return _config()

@@ -53,6 +53,8 @@ def _config() -> ConfigDef:
 class VerifiableSourceConnector(PollSourceConnector):
     """Always has `tasks.max` tasks."""
 
+    summary = "Writes numbers, as many as are asked for: for testing an installation."
+
     @classmethod
     def config(cls) -> ConfigDef:
         return _config()

@@ -9,7 +9,7 @@ from airflow_kconnect.connect import plugins
 from airflow_kconnect.connect.config import ConfigDef, describe, describe_key
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.before_variables import inspect_without_references
-from airflow_kconnect.connect.validation.connector_keys import sink_config, source_config
+from airflow_kconnect.connect.validation.connector_keys import KCONNECT, sink_config, source_config
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.plugin_classes import (
     is_requirement,
@@ -116,8 +116,16 @@ def validation(
 ) -> dict[str, Any]:
     """Connect's `ConfigInfos` of a configuration: every key with its definition, value and errors.
 
-    :param plugin: the class that the request names. :param config: variables not resolved.
     :param asks_java: whether a Java class validates, too; else only Connect's keys and ours are checked.
+    Other parameters, and exceptions: as `inspected`.
+    """
+    return described(inspected(plugin, config, worker), config, asks_java=asks_java)
+
+
+def inspected(plugin: str, config: Mapping[str, Any], worker: Mapping[str, Any]) -> Inspection:
+    """The findings about a configuration of a connector.
+
+    :param plugin: the class that the request names. :param config: variables not resolved.
     :raises ConfigError: the configuration names no connector class, or another one.
     """
     named = config.get(CONNECTOR_CLASS)
@@ -129,7 +137,7 @@ def validation(
     inspection = inspect_without_references(config, worker)
     if inspection.kind is None:
         raise ConfigError({CONNECTOR_CLASS: inspection.errors[CONNECTOR_CLASS]})
-    return described(inspection, config, asks_java=asks_java)
+    return inspection
 
 
 def described(inspection: Inspection, config: Mapping[str, Any], *, asks_java: bool = True) -> dict[str, Any]:
@@ -141,7 +149,18 @@ def described(inspection: Inspection, config: Mapping[str, Any], *, asks_java: b
     if inspection.hosted is not None and asks_java:
         return java_infos(inspection, config)
     name = str(config.get(CONNECTOR_CLASS) or "")
+    _recommend_choices(inspection)
     return describe(inspection.definition, inspection.values.values(), name=name)
+
+
+def _recommend_choices(inspection: Inspection) -> None:
+    """Connect recommends no values of its own keys and of those of its transformations, such as `errors.tolerance`: a
+    tool that compares answers would find a difference.
+    """
+    own = {*inspection.own.keys, *(name for name, key in inspection.framework.keys.items() if key.group == KCONNECT)}
+    for name in own & inspection.values.keys():
+        value = inspection.values[name]
+        value.recommended_values = value.recommended_values or list(inspection.definition.keys[name].choices)
 
 
 def _pruned(name: str) -> str:

@@ -1,4 +1,6 @@
-"""`/v1/connectors/{connector}/preview` and `/replay`: see what a chain does to records, and move records again."""
+"""`/v1/connectors/{connector}/preview`, `/check` and `/replay`: see what a chain does to records, test a connection,
+move records again.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
-from airflow_kconnect.control import previews, replays
+from airflow_kconnect.control import checks, previews, replays
 from airflow_kconnect.rest.access import Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request, validated
 from airflow_kconnect.rest.paths import ConnectorName
@@ -39,6 +41,14 @@ class PreviewRequest(BaseModel):
         return self
 
 
+class CheckRequest(BaseModel):
+    """A configuration instead of the registered one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    config: dict[str, Any] | None = None
+
+
 class ReplayRequest(BaseModel):
     """An interval (`from`, `to`), or dead letters."""
 
@@ -65,6 +75,14 @@ def preview(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> An
     if request.latest is not None:
         return previews.of_live(plane, name, config, request.latest, request.topic, schemas=request.schemas)
     return previews.of_samples(plane, name, config, request.records or [], schemas=request.schemas)
+
+
+@router.post("/check")
+def check(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> Any:
+    """Connect with a configuration: errors by key, and what there is to choose from, such as tables; takes seconds."""
+    request = validated(CheckRequest, body)
+    config = None if request.config is None else config_request(request.config)
+    return checks.of_connection(plane, name, config)
 
 
 @router.post("/replay", status_code=202)

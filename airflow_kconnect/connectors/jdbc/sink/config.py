@@ -23,6 +23,7 @@ from airflow_kconnect.connectors.jdbc.driver.drivers import Driver, define_drive
 from airflow_kconnect.connectors.jdbc.driver.urls import JdbcUrl, url_validator
 from airflow_kconnect.connectors.jdbc.driver.zones import zone_name, zone_rule
 from airflow_kconnect.connectors.jdbc.sink.naming import Naming
+from airflow_kconnect.connectors.jdbc.visibility import ShownWith
 
 INSERT, UPSERT, UPDATE = "insert", "upsert", "update"
 NONE, KAFKA, RECORD_KEY, RECORD_VALUE = "none", "kafka", "record_key", "record_value"
@@ -100,7 +101,8 @@ def common_keys() -> ConfigDef:
     config = ConfigDef()
     config.define("connection.url", Type.STRING, importance=high, validator=LambdaValidator(url_validator),
                   documentation=f"JDBC URL of the database: {', '.join(_EXAMPLES)}, or of any other one that "
-                  "has a JDBC driver. Without user and password.")  # fmt: skip
+                  "has a JDBC driver. Without user and password.",
+                  example="jdbc:postgresql://host:5432/database")  # fmt: skip
     config.define("connection.user", Type.STRING, None, high, "User of the database.")
     config.define("connection.password", Type.PASSWORD, None, high, "Password of the user.")
     config.define("connection.attempts", Type.INT, 3, low, "How often to try to connect.", validator=Range.at_least(1))
@@ -135,14 +137,16 @@ def _define_writing(config: ConfigDef) -> None:
                   validator=ValidString.in_case_insensitive(INSERT, UPSERT, UPDATE))  # fmt: skip
     config.define("delete.enabled", Type.BOOLEAN, False, medium,
                   "Whether a record without value deletes the row with its key; needs pk.mode=record_key. Otherwise "
-                  "such records are skipped and counted as filtered.")  # fmt: skip
+                  "such records are skipped and counted as filtered.",
+                  recommender=ShownWith("pk.mode", lambda mode: mode == RECORD_KEY))  # fmt: skip
     config.define("pk.mode", Type.STRING, NONE, high,
                   "Where the primary key is from: none, kafka (topic, partition, offset), record_key, record_value.",
                   validator=ValidString.in_case_insensitive(NONE, KAFKA, RECORD_KEY, RECORD_VALUE))  # fmt: skip
     config.define("pk.fields", Type.LIST, "", medium,
                   "Columns of the primary key. kafka: three names, unless given "
                   f"{', '.join(KAFKA_COLUMNS)}. record_key: fields of the key, or the one name of a key that is not a "
-                  "struct. record_value: fields of the value. Empty: all fields.")  # fmt: skip
+                  "struct. record_value: fields of the value. Empty: all fields.",
+                  recommender=ShownWith("pk.mode", lambda mode: mode != NONE), example="id")  # fmt: skip
     config.define("fields.whitelist", Type.LIST, "", medium, "Fields of values to write; empty: all.")
     config.define("db.timezone", Type.STRING, "UTC", medium, "Zone of the texts in columns of timestamps.",
                   validator=LambdaValidator(zone_rule))  # fmt: skip

@@ -22,9 +22,13 @@ from airflow_kconnect.connectors.jdbc.driver.drivers import define_driver_keys
 from airflow_kconnect.connectors.jdbc.driver.urls import url_validator
 from airflow_kconnect.connectors.jdbc.driver.zones import zone_rule
 from airflow_kconnect.connectors.jdbc.source.columns import GRANULARITIES
+from airflow_kconnect.connectors.jdbc.visibility import ShownWith
 
 MODES = ("bulk", "incrementing", "timestamp", "timestamp+incrementing")
 _HIGH, _MEDIUM, _LOW = Importance.HIGH, Importance.MEDIUM, Importance.LOW
+_IN_TIME = ShownWith("mode", lambda mode: "timestamp" in mode)
+_BY_NUMBER = ShownWith("mode", lambda mode: "incrementing" in mode)
+_NOT_IN_BULK = ShownWith("mode", lambda mode: mode != "bulk")
 _CONNECTION, _MODE, _TABLES, _RECORDS, _IGNORED = "Database", "Mode", "Tables", "Records", "Ignored"
 
 _NUMERIC_MAPPINGS = ("none", "precision_only", "best_fit", "best_fit_eager_double")
@@ -98,7 +102,8 @@ def source_config(initial_key: str, initial: int | None, quoting: str) -> Config
 def _define_connection(definition: ConfigDef) -> None:
     define = definition.define
     define("connection.url", Type.STRING, importance=_HIGH, validator=LambdaValidator(url_validator),
-           documentation="JDBC URL of the database, without user and password.", group=_CONNECTION)  # fmt: skip
+           documentation="JDBC URL of the database, without user and password.", group=_CONNECTION,
+           example="jdbc:postgresql://host:5432/database")  # fmt: skip
     define("connection.user", Type.STRING, None, _HIGH, "User of the database.", group=_CONNECTION)
     define("connection.password", Type.PASSWORD, None, _HIGH, "Password of the user.", group=_CONNECTION)
     define("connection.attempts", Type.INT, 3, _LOW, "How often to try to connect.",
@@ -117,47 +122,50 @@ def _define_mode(definition: ConfigDef, initial_key: str, initial: int | None) -
            " `timestamp`: rows with a later timestamp, so also changed rows. `timestamp+incrementing`: both, which"
            " tells rows with equal timestamps apart.")  # fmt: skip
     define("incrementing.column.name", Type.STRING, "", _MEDIUM,
-           "The column that only grows; empty: the one that the database numbers itself.", group=_MODE)  # fmt: skip
+           "The column that only grows; empty: the one that the database numbers itself.", group=_MODE,
+           recommender=_BY_NUMBER, example="id")  # fmt: skip
     define("timestamp.column.name", Type.LIST, "", _MEDIUM,
-           "The timestamp columns; of several, the first that is not null counts.", group=_MODE)  # fmt: skip
+           "The timestamp columns; of several, the first that is not null counts.", group=_MODE,
+           recommender=_IN_TIME, example="updated_at")  # fmt: skip
     define("incrementing.column.mapping", Type.LIST, "", _MEDIUM,
            "`<regular expression>:<column>` by table, instead of `incrementing.column.name`.",
-           validator=LambdaValidator(mapping_rule), group=_MODE)  # fmt: skip
+           validator=LambdaValidator(mapping_rule), group=_MODE, recommender=_BY_NUMBER)  # fmt: skip
     define("timestamp.columns.mapping", Type.LIST, "", _MEDIUM,
            "`<regular expression>:[<column>|<column>]` by table, instead of `timestamp.column.name`.",
-           validator=LambdaValidator(mapping_rule), group=_MODE)  # fmt: skip
+           validator=LambdaValidator(mapping_rule), group=_MODE, recommender=_IN_TIME)  # fmt: skip
     define(initial_key, Type.LONG, initial, _LOW,
            "Where timestamps begin without an offset: ms since the epoch, -1 is now; unset is the epoch.",
-           group=_MODE)  # fmt: skip
+           group=_MODE, recommender=_IN_TIME)  # fmt: skip
     define("incrementing.initial", Type.LONG, -1, _LOW,
            "Where numbers begin without an offset: rows above it are read. A table with lower ones is refused unless"
-           " the key is set.", group=_MODE)  # fmt: skip
+           " the key is set.", group=_MODE, recommender=_BY_NUMBER)  # fmt: skip
     define("timestamp.delay.interval.ms", Type.LONG, 0, _HIGH,
            "How old a timestamp must be before its rows are read, so that transactions can end.",
-           validator=Range.at_least(0), group=_MODE)  # fmt: skip
+           validator=Range.at_least(0), group=_MODE, recommender=_IN_TIME)  # fmt: skip
     define("validate.non.null", Type.BOOLEAN, True, _LOW,
            "Whether the incrementing and timestamp columns must be NOT NULL. If not, rows with null in them are never"
            " read.",
-           group=_MODE)  # fmt: skip
+           group=_MODE, recommender=_NOT_IN_BULK)  # fmt: skip
     define("late.commits", Type.STRING, "wait", _MEDIUM,
            "PostgreSQL, MySQL, MariaDB: `wait` reads only what no open transaction can still add to; `ignore` reads"
            " what is there, as Connect, and loses rows that are committed later. Elsewhere `ignore` turns off the"
            " warning of that.",
            validator=ValidString.in_("wait", "ignore"),
-           group=KCONNECT)  # fmt: skip
+           group=KCONNECT, recommender=_NOT_IN_BULK)  # fmt: skip
     define("late.commits.wait.ms", Type.LONG, 10000, _LOW,
            "How long a run waits for open transactions; after that the table is left for the next run.",
-           validator=Range.at_least(0), group=KCONNECT)  # fmt: skip
+           validator=Range.at_least(0), group=KCONNECT, recommender=_NOT_IN_BULK)  # fmt: skip
     define("on.renumbered", Type.STRING, "fail", _MEDIUM,
            "What to do when a table gives numbers again that are below its offset, as after a TRUNCATE that restarts"
            " its numbering: `fail`, `restart` from `incrementing.initial`, or `ignore`, as Connect, which never reads"
            " rows up to the offset.", validator=ValidString.in_("fail", "restart", "ignore"),
-           group=KCONNECT)  # fmt: skip
+           group=KCONNECT, recommender=_BY_NUMBER)  # fmt: skip
 
 
 def _define_tables(definition: ConfigDef) -> None:
     define = definition.define
-    define("table.whitelist", Type.LIST, "", _MEDIUM, "Tables to read: `table` or `schema.table`.", group=_TABLES)
+    define("table.whitelist", Type.LIST, "", _MEDIUM, "Tables to read: `table` or `schema.table`.", group=_TABLES,
+           example="public.orders,public.customers")  # fmt: skip
     define("table.blacklist", Type.LIST, "", _MEDIUM, "Tables to leave out.", group=_TABLES)
     define("table.include.list", Type.LIST, "", _MEDIUM,
            "Regular expressions for the full names of the tables to read.", validator=Regex(),
@@ -183,7 +191,7 @@ def _define_records(definition: ConfigDef) -> None:
     define = definition.define
     define("topic.prefix", Type.STRING, "", _HIGH,
            "Prefix of the topics, followed by the table's name; with `query` it is the topic.",
-           group=_RECORDS)  # fmt: skip
+           group=_RECORDS, example="shop-")  # fmt: skip
     define("numeric.mapping", Type.STRING, None, _LOW,
            "How NUMERIC becomes a field: `none` Decimal, `precision_only` integers without fraction as INT8 to INT64,"
            " `best_fit` also fractions of up to 18 digits as FLOAT64, `best_fit_eager_double` all fractions.",

@@ -22,6 +22,7 @@ from airflow_kconnect.connectors.jdbc.source.chosen_tables import Source, find_s
 from airflow_kconnect.connectors.jdbc.source.cursors import Position
 from airflow_kconnect.connectors.jdbc.source.dialect import Dialect
 from airflow_kconnect.connectors.jdbc.source.frames import Reader, resumable
+from airflow_kconnect.connectors.jdbc.source.offering import offered
 from airflow_kconnect.connectors.jdbc.source.offsets import QUERY_PARTITION, offset_of, partitions_of
 from airflow_kconnect.connectors.jdbc.source.planning import BLOCKS, Pieces, Planner, Window, block_ranges, whole_table
 from airflow_kconnect.connectors.jdbc.source.settings import SourceSettings
@@ -73,6 +74,10 @@ class ReadingSession:
     def sources(self) -> list[Source]:
         """The tables. :raises ConfigError: they are not as the configuration needs them."""
         return find_sources(self._db, self._dialect, self._settings)
+
+    def offered(self, until: float) -> dict[str, list[str]]:
+        """See `Connector.offered`."""
+        return offered(self._db, self._dialect, self._settings, until)
 
     def _find(self, split: Split) -> Source | None:
         identity = partition_identity(split.source_partition)

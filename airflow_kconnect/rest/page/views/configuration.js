@@ -2,6 +2,7 @@
 
 import { ofConnector, request } from "../parts/api.js";
 import { button, h, setText, show, toast } from "../parts/dom.js";
+import { connectionHelp } from "./connection.js";
 import { configForm } from "./form.js";
 
 export function configurationTab({ name }) {
@@ -27,7 +28,8 @@ export function configurationTab({ name }) {
       return;
     }
     values = new Map(Object.entries(config));
-    form = configForm({ values, validateAt: () => `v1/${ofConnector(name, "/config/validate")}`, fixed: ["name", "connector.class"], onChange: tell });
+    const test = connectionHelp({ values, name: () => name });
+    form = configForm({ values, validateAt: () => `v1/${ofConnector(name, "/config/validate")}`, fixed: ["name", "connector.class"], onChange: tell, onAnswer: test.place });
     place.replaceChildren(form.element);
     show(newer, false);
     setText(problem, "");

@@ -1,7 +1,9 @@
-// A new connector: first its class, then its settings.
+// A new connector: first its class, then its settings. `#/new`, `#/new/<class>`, `#/new?from=<connector>`.
 
-import { get, request } from "../parts/api.js";
+import { get, ofConnector, request } from "../parts/api.js";
 import { button, h, icon, setText, shortClass, toast } from "../parts/dom.js";
+import { draftOf } from "../parts/drafts.js";
+import { connectionHelp } from "./connection.js";
 import { configForm } from "./form.js";
 
 const STATES = [
@@ -9,11 +11,12 @@ const STATES = [
   ["PAUSED", "Paused: runs do nothing"],
   ["STOPPED", "Stopped: offsets can be set before the first run"],
 ];
+const HIDDEN = "[hidden]";
 
-export function createView() {
-  let form = null;
-  let values = new Map();
+/** className: the class of the address; null: it is to be chosen. from: a connector that is not registered. */
+export function createView(className = null, from = null) {
   let touched = false;
+  let forget = () => {};
   const place = h("div", { class: "stack" }, h("p", { class: "loading" }, "Loading …"));
   const element = h(
     "div",
@@ -22,12 +25,18 @@ export function createView() {
     h("header", { class: "top" }, h("h1", {}, "New connector")),
     place,
   );
-  choose().catch((error) => place.replaceChildren(h("p", { class: "error", role: "alert" }, error.message)));
+  start().catch((error) => place.replaceChildren(h("p", { class: "error", role: "alert" }, error.message)));
+
+  async function start() {
+    if (from !== null) {
+      const { config } = await get(`v1/${ofConnector(from)}`);
+      fill(new Map(Object.entries({ ...config, name: from })), draftOf(`from ${from}`));
+    } else if (className) fill(new Map([["connector.class", className]]), draftOf(className));
+    else await choose();
+  }
 
   async function choose() {
-    const plugins = await get("connector-plugins");
-    form = null;
-    touched = false;
+    const { plugins } = await get("v1/plugins");
     const kinds = [["source", "Sources", "copy into Kafka"], ["sink", "Sinks", "copy out of Kafka"]];
     place.replaceChildren(
       h("p", { class: "lead" }, "Which connector?"),
@@ -37,26 +46,36 @@ export function createView() {
     );
   }
 
-  function pluginCard(plugin) {
-    return h("button", { type: "button", class: "card plugin", onclick: () => fill(plugin) }, h("strong", {}, shortClass(plugin.class)), h("span", { class: "detail" }, plugin.class.slice(0, plugin.class.lastIndexOf("."))), h("span", { class: "version" }, plugin.version));
-  }
-
-  function fill(plugin) {
-    values = new Map([["connector.class", plugin.class]]);
+  function fill(values, draft) {
+    const again = [...values].filter(([, value]) => value === HIDDEN).map(([key]) => key);
+    for (const key of again) values.delete(key);
+    touched = draft.restore(values);
+    forget = draft.forget;
     const problem = h("p", { class: "error", role: "alert" });
     const state = h("select", { id: "initial-state" }, STATES.map(([value, label]) => h("option", { value }, label)));
     const create = button("Create", { kind: "primary", onclick: submit });
-    form = configForm({
+    const test = connectionHelp({ values, name: () => (values.get("name") ?? "").trim() });
+    const form = configForm({
       values,
       // The class can be changed in the JSON.
-      validateAt: () => `connector-plugins/${encodeURIComponent(values.get("connector.class") || plugin.class)}/config/validate`,
+      validateAt: () => `v1/plugins/${encodeURIComponent(values.get("connector.class") || className)}/config/validate`,
       fixed: ["connector.class"],
-      onChange: () => (touched = true),
       strict: false,
+      onChange() {
+        touched = true;
+        draft.keep(values, form.answer());
+      },
+      onAnswer(answered) {
+        test.place(answered);
+        for (const key of again) if (!values.has(key)) answered.fields.get(key)?.notice("It is hidden in the configuration that ran: type it again.");
+      },
     });
+    const other = button("Another class", { onclick: () => (location.hash = "#/new") });
+    const origin = h("p", { class: "note" }, h("span", {}, "This is what ", h("strong", {}, from ?? ""), " ran with last. Once it is registered, it can be paused, stopped and edited here."));
     place.replaceChildren(
+      ...(from === null ? [] : [origin]),
       form.element,
-      h("div", { class: "savebar" }, problem, h("div", { class: "row" }, h("label", { for: "initial-state" }, "Begin as"), state, h("span", { class: "grow" }), button("Another class", { onclick: choose }), create)),
+      h("div", { class: "savebar" }, problem, h("div", { class: "row" }, h("label", { for: "initial-state" }, "Begin as"), state, h("span", { class: "grow" }), from === null ? other : null, create)),
     );
 
     async function submit() {
@@ -68,6 +87,7 @@ export function createView() {
         if (!name) throw new Error("The connector needs a name.");
         await request("POST", "connectors", { name, config: Object.fromEntries(values), initial_state: state.value });
         touched = false;
+        forget();
         toast(`${name} is created`);
         location.hash = `#/connector/${encodeURIComponent(name)}`;
       } catch (error) {
@@ -78,5 +98,19 @@ export function createView() {
     }
   }
 
-  return { element, changed: () => touched };
+  // A reload does not close the view.
+  return { element, changed: () => touched, close: () => forget() };
+}
+
+function pluginCard({ class: name, version, summary, recommended, others }) {
+  return h(
+    "a",
+    { class: "card plugin", href: `#/new/${encodeURIComponent(name)}` },
+    h("strong", {}, shortClass(name)),
+    recommended ? h("span", { class: "usual" }, "Usual choice") : null,
+    h("span", { class: "summary" }, summary),
+    h("span", { class: "detail" }, name),
+    others.length ? h("span", { class: "detail" }, `also ${others.join(", ")}`) : null,
+    h("span", { class: "version" }, version),
+  );
 }

@@ -1,0 +1,35 @@
+"""`/v1/plugins`: the classes to choose from, and validation with what a form needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from airflow_kconnect.control import checks
+from airflow_kconnect.control.plugins import catalogue, forms
+from airflow_kconnect.rest.access import AnyReader, may_write
+from airflow_kconnect.rest.bodies import JsonBody, config_request
+from airflow_kconnect.rest.serving import Plane
+from airflow_kconnect.rest.threads import ThreadRoute
+
+router = APIRouter(route_class=ThreadRoute, prefix="/v1", tags=["page"])
+
+
+@router.get("/plugins")
+def list_classes(plane: Plane, _: AnyReader) -> Any:
+    """The connector classes that are installed, each with a sentence about when to take it."""
+    return {"plugins": forms.connector_classes(plane.worker_props)}
+
+
+@router.put("/plugins/{plugin}/config/validate")
+def validate(plugin: str, plane: Plane, access: AnyReader, body: JsonBody) -> Any:
+    """As Connect's validation; each key has a member `form`, too: choices, an example, whether it is shown at once.
+
+    `test` says at which key the connection can be tested; null: it cannot.
+    """
+    config = config_request(body, nulls=True)
+    inspection = catalogue.inspected(plugin, config, plane.worker_props)
+    may_ask = may_write(access, str(config.get("name") or ""))
+    answer = forms.with_form(catalogue.described(inspection, config, asks_java=may_ask), inspection)
+    return answer | {"test": checks.possible(plane, inspection)}
