@@ -24,7 +24,7 @@ def checked(config: Mapping[str, str], worker: Mapping[str, Any], variables: dic
     """Connect as a run would, and move nothing.
 
     :param config: maybe not complete, variables not resolved. :param variables: see `RunSpec`.
-    :returns: `errors` by key; a `problem` that is no key's, or null; `choices`: what there is for keys to choose from;
+    :returns: `errors` by key; a `problem` of none of the keys, or null; `choices`: by key;
         `complete`: whether the whole configuration was checked. Values of variables are not shown.
     """
     answer: dict[str, Any] = {"errors": {}, "problem": None, "choices": {}, "complete": False}

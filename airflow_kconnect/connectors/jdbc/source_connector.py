@@ -45,7 +45,7 @@ class JdbcSourceConnector(NativeSourceConnector):
     first_keys: ClassVar[tuple[str, ...]] = (
         *("connection.url", "connection.user", "connection.password"),
         *("mode", "timestamp.column.name", "incrementing.column.name"),
-        *("table.whitelist", "query", "topic.prefix", "key.from.primary.key"),
+        *("table.whitelist", "query", "topic.prefix"),
     )
 
     def __init__(self, props: Mapping[str, str]) -> None:

@@ -1,7 +1,7 @@
 // At the connection's settings of a form: a connection of Airflow to take, and a test, which also finds tables and columns.
 
 import { get, ofConnector, post } from "../parts/api.js";
-import { button, h, plural, setText, show } from "../parts/dom.js";
+import { button, h, plural, prose, show } from "../parts/dom.js";
 
 const URL_KEY = "connection.url";
 let connections = null;
@@ -23,13 +23,15 @@ export function connectionHelp({ values, name }) {
     if (at && !at.element.contains(testing)) at.attach(testing);
     show(testing, Boolean(at));
     run.disabled = Boolean(possible?.problem);
-    if (possible?.problem) setText(outcome, possible.problem);
+    if (possible?.problem) say(possible.problem);
     const url = form.fields.get(URL_KEY);
     if (!url || url.element.contains(choices)) return;
     url.attach(choices);
     connections ??= get("v1/airflow-connections").catch(() => ({ connections: [] }));
     connections.then(offer);
   }
+
+  const say = (text) => outcome.replaceChildren(...prose(text));
 
   function offer({ connections: found }) {
     show(choices, found.length > 0);
@@ -40,23 +42,23 @@ export function connectionHelp({ values, name }) {
   function take() {
     if (!choice.value) return;
     form.set(URL_KEY, `\${airflow:${choice.value}:jdbc_url}`);
-    setText(outcome, "User and password come with it.");
+    say("User and password come with it.");
     choice.value = "";
   }
 
   async function test() {
     const connector = name();
     if (!connector) {
-      setText(outcome, "Give the connector a name first: rights are those of its name.");
+      say("Give the connector a name first: rights are those of its name.");
       form.fields.get("name")?.focus();
       return;
     }
     run.disabled = true;
-    setText(outcome, "Connecting …");
+    say("Connecting …");
     try {
       tell(await post(`v1/${ofConnector(connector, "/check")}`, { config: Object.fromEntries(values) }));
     } catch (error) {
-      setText(outcome, error.message);
+      say(error.message);
     } finally {
       run.disabled = false;
     }
@@ -69,8 +71,8 @@ export function connectionHelp({ values, name }) {
     const tables = found["table.whitelist"];
     const seen = tables ? ` It has ${plural(tables.length, "table")} to choose from.` : "";
     const outside = failing.filter(([key]) => !form.fields.has(key)).flatMap(([, texts]) => texts);
-    if (problem || failing.length) setText(outcome, [problem, ...outside].filter(Boolean).join("\n") || "It does not work yet: see above.");
-    else setText(outcome, `Connected.${seen}${complete ? " A run could start with these settings." : ""}`);
+    if (problem || failing.length) say([problem, ...outside].filter(Boolean).join("\n") || "It does not work yet: see above.");
+    else say(`Connected.${seen}${complete ? " A run could start with these settings." : ""}`);
   }
 
   return { place };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from selenium.webdriver.support.ui import Select
 
 from airflow_kconnect.control.plane import ControlPlane
@@ -19,8 +20,8 @@ def choose(page: ConnectorsPage, connector_class: str) -> None:
 
 def test_errors_then_success(page: ConnectorsPage, plane: ControlPlane) -> None:
     choose(page, "FileStreamSourceConnector")
-    page.see("settings need attention")
-    assert not page.all(".field .error")
+    page.see("3 required settings", ".form-summary")
+    assert not page.all(".field .error, .form-summary.bad")
     page.fill(page.field("name"), "lines")
     page.fill(page.field("topic"), "lines")
     page.click("Create")
@@ -36,7 +37,7 @@ def test_errors_then_success(page: ConnectorsPage, plane: ControlPlane) -> None:
 
 def test_a_transformation_brings_its_settings(page: ConnectorsPage) -> None:
     choose(page, "FileStreamSourceConnector")
-    page.see("settings need attention")
+    page.see("required settings")
     page.find("[aria-label='Find a setting']").send_keys("transforms")
     page.fill(page.field("transforms"), "route")
     page.fill(page.field("transforms.route.type"), "RegexRouter")
@@ -63,3 +64,50 @@ def test_a_name_that_exists_is_refused(page: ConnectorsPage, plane: ControlPlane
         page.fill(page.field(key), value)
     page.click("Create")
     page.see("Connector lines already exists", ".savebar")
+
+
+JDBC = "io.confluent.connect.jdbc.JdbcSourceConnector"
+
+
+@pytest.fixture
+def jdbc(page: ConnectorsPage) -> ConnectorsPage:
+    """The form of a JDBC source."""
+    page.open(f"#/new/{JDBC}")
+    page.see("required settings", ".form-summary")
+    return page
+
+
+def test_a_mode_is_chosen_and_brings_its_columns(jdbc: ConnectorsPage) -> None:
+    """Keys without effect are together at the end."""
+    mode = Select(jdbc.field("mode"))
+    assert [option.text for option in mode.options][:2] == ["choose …", "bulk"]
+    assert not jdbc.all("[id='field-timestamp.column.name']")
+    mode.select_by_value("timestamp")
+    assert jdbc.field("timestamp.column.name").get_attribute("placeholder") == "updated_at"
+    assert not jdbc.all("[id='field-incrementing.column.name']")
+    assert jdbc.all(".group h2")[-2].text == "Without effect"
+    jdbc.screenshot("connectors-new-jdbc-light")
+    jdbc.theme("dark")
+    jdbc.screenshot("connectors-new-jdbc-dark")
+    assert jdbc.accessibility() == []
+
+
+def test_what_was_typed_survives_a_reload_except_secrets(jdbc: ConnectorsPage) -> None:
+    jdbc.fill(jdbc.field("topic.prefix"), "shop-")
+    jdbc.fill(jdbc.field("connection.password"), "geheim")
+    jdbc.fill(jdbc.field("name"), "orders")
+    jdbc.driver.refresh()
+    jdbc.until(lambda: jdbc.field("name").get_attribute("value") == "orders", "the name is not kept")
+    kept = [jdbc.field(key).get_attribute("value") for key in ("topic.prefix", "connection.password")]
+    assert kept == ["shop-", ""]
+    assert "geheim" not in jdbc.script("return JSON.stringify(sessionStorage)")
+    jdbc.open("#/new")
+    jdbc.script("sessionStorage.clear()")
+
+
+def test_classes_say_what_tells_them_apart(page: ConnectorsPage) -> None:
+    page.open("#/new")
+    page.see("keys of Aiven's")
+    sources = [card.text for card in page.all("section[aria-label='Sources'] .plugin")]
+    assert "Usual choice" in sources[0]
+    assert sum("io.confluent.connect.jdbc.JdbcSourceConnector" in text for text in sources) == 1
