@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +52,14 @@ class Replay:
     def folder(self) -> str:
         """The interval as the name of a folder."""
         return str(self).replace(":", "-").replace("/", "--")
+
+
+_OF_REPLAY = re.compile(r".+\.replay\.[0-9a-f]{16}", re.DOTALL)
+
+
+def is_of_replay(name: str) -> bool:
+    """Whether a name is one under which replays keep their own offsets."""
+    return _OF_REPLAY.fullmatch(name) is not None
 
 
 def interval_replay(connector: str, text: str, *, again: bool = False) -> Replay:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -13,13 +13,14 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.control import answers, configurations, groups, kinds, resolving, shown
 from airflow_kconnect.control.errors import AlreadyExistsError, ForbiddenError, NotFoundError
 from airflow_kconnect.control.resolving import Resolved, Variables
-from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, RemembersRuns, Runs
+from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, Runs
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.control.watching.lost_runs import as_ended
 from airflow_kconnect.hosted.plugins.offsets import asking_java
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.offset_changes import api as offset_changes
 from airflow_kconnect.stores.status_topic.records import State
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.target_states import TargetState
 
@@ -108,9 +109,21 @@ class ControlPlane:
         """What runs and requests have written about a connector, registered or not."""
         return self._status(name)
 
-    def history(self, name: str) -> list[dict[str, Any]]:
-        """The last runs of a connector, see `RemembersRuns`; empty if runs are not remembered."""
-        return self._runs.history(name) if isinstance(self._runs, RemembersRuns) else []
+    def known_statuses(self) -> dict[str, ConnectorStatus]:
+        """What is known about all connectors, registered or not."""
+        return {name: as_ended(name, status, self._runs) for name, status in self._stores.statuses().items()}
+
+    def known_runs(self, name: str) -> ConnectorRuns | None:
+        """What the runs of a connector have told, registered or not; None if none has."""
+        return self._stores.runs(name)
+
+    def all_known_runs(self) -> dict[str, ConnectorRuns]:
+        """What the runs of all connectors have told, registered or not."""
+        return self._stores.all_runs()
+
+    def target_states(self) -> Mapping[str, TargetState]:
+        """The target states that are recorded, of connectors that are registered or not."""
+        return self._stores.target_states()
 
     @property
     def runs(self) -> Runs:
@@ -172,7 +185,7 @@ class ControlPlane:
         """
         texts = configurations.accepted(name, config, {}, self._props)
         self._stores.create(name, texts, initial)
-        self._show_state(name, initial or TargetState.STARTED)
+        self._show_states([name], initial or TargetState.STARTED)
         return answers.connector_info(name, shown.shown(texts), [], kinds.kind(texts, self.worker))
 
     def put_config(self, name: str, config: Mapping[str, Any]) -> tuple[bool, dict[str, Any]]:
@@ -212,10 +225,15 @@ class ControlPlane:
     def set_target_state(self, name: str, state: TargetState) -> None:
         """Pause, resume or stop a connector. :raises NotFoundError: there is no such connector."""
         self._registered(name, "Unknown connector {}")
-        self._stores.put_target_state(name, state)
-        self._show_state(name, state)
+        self.set_target_states([name], state)
+
+    def set_target_states(self, names: Collection[str], state: TargetState) -> None:
+        """Pause, resume or stop several registered connectors, with as many requests as for one."""
+        self._stores.put_target_states(names, state)
+        self._show_states(names, state)
         if state is TargetState.STOPPED:
-            self._runs.end(name)
+            for name in names:
+                self._runs.end(name)
 
     def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> dict[str, Any]:
         """Start a run now; returns the plan of the restart, as Connect does (KIP-745).
@@ -307,6 +325,6 @@ class ControlPlane:
     def _task_ids(self, name: str) -> list[int]:
         return self._answers.task_ids(name)
 
-    def _show_state(self, name: str, target: TargetState) -> None:
-        version = kinds.version(self._registered(name).texts, self.worker)
-        self._stores.put_state(name, _STATE_OF[target], self._task_ids(name), version)
+    def _show_states(self, names: Collection[str], target: TargetState) -> None:
+        versions = {name: kinds.version(self._registered(name).texts, self.worker) for name in names}
+        self._stores.put_states(_STATE_OF[target], {name: (versions[name], self._task_ids(name)) for name in names})

@@ -21,6 +21,7 @@ from airflow_kconnect.stores.config_topic.state import ClusterConfig, ConnectorS
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.config_topic.writer import ConfigWriter
 from airflow_kconnect.stores.status_topic.records import State, Status
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState
@@ -99,6 +100,25 @@ class ControlStores:
         self._wait_for_first_read()
         return self._statuses.connector(name)
 
+    def statuses(self) -> dict[str, ConnectorStatus]:
+        """What runs and requests have written about all connectors, registered or not."""
+        self._wait_for_first_read()
+        return self._statuses.connectors()
+
+    def runs(self, name: str) -> ConnectorRuns | None:
+        """What the runs of a connector have told; None if none has."""
+        self._wait_for_first_read()
+        return self._statuses.runs(name)
+
+    def all_runs(self) -> dict[str, ConnectorRuns]:
+        """What the runs of all connectors have told, registered or not."""
+        self._wait_for_first_read()
+        return self._statuses.all_runs()
+
+    def target_states(self) -> Mapping[str, TargetState]:
+        """All that are recorded, registered or not."""
+        return self._known().target_states
+
     def create(self, name: str, config: Mapping[str, str], initial: TargetState | None) -> None:
         """Register a connector. :raises AlreadyExistsError: it is registered already."""
 
@@ -113,9 +133,9 @@ class ControlStores:
         """Replace the configuration of a connector. :raises NotFoundError: it was deleted meanwhile."""
         self._change(name, lambda writer: writer.put_connector(name, config))
 
-    def put_target_state(self, name: str, state: TargetState) -> None:
-        """Pause, resume or stop a connector."""
-        self._configs.put_target_state(name, state)
+    def put_target_states(self, names: Iterable[str], state: TargetState) -> None:
+        """Pause, resume or stop connectors."""
+        self._configs.put_target_states(names, state)
 
     def put_logger_level(self, logger: str, level: str) -> None:
         """Set the level of a logger in all processes that follow the topic."""
@@ -127,9 +147,15 @@ class ControlStores:
         self._statuses.remove(name)
         self._statuses.refresh()
 
-    def put_state(self, name: str, state: State, tasks: Iterable[int], version: str | None) -> None:
-        """Say what a connector and its tasks do; the tasks of a stopped one are gone."""
-        self._statuses.put_states(name, Status(state, self._worker_id, 0, version=version), tasks)
+    def put_states(self, state: State, connectors: Mapping[str, tuple[str | None, Iterable[int]]]) -> None:
+        """Say what connectors and their tasks do; the tasks of a stopped one are gone.
+
+        :param connectors: name -> version of its class, and its tasks.
+        """
+        self._statuses.put_all_states(
+            (name, Status(state, self._worker_id, 0, version=version), tasks)
+            for name, (version, tasks) in connectors.items()
+        )
         self._statuses.refresh()
 
     def forget_topics(self, name: str) -> None:

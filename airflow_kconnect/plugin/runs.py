@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from airflow.api.common.trigger_dag import trigger_dag
 from airflow.exceptions import DagNotFound, DagRunAlreadyExists
 from airflow.models.dag import DagModel
 from airflow.models.dagrun import DagRun
-from airflow.models.xcom import XCOM_RETURN_KEY, XComModel
 from airflow.utils.session import create_session
 from airflow.utils.state import DagRunState
 from airflow.utils.types import DagRunTriggeredByType
 from sqlalchemy import select, update
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError
-from airflow_kconnect.control.runs import Ending
+from airflow_kconnect.control.runs import DagTask, Ending
+from airflow_kconnect.plugin.dags import ScheduledRuns
 from airflow_kconnect.plugin.endings import Endings
+from airflow_kconnect.plugin.history import history_of
 from airflow_kconnect.submit.dag_ids import dag_id_of
 
 log = logging.getLogger(__name__)
 
-_LATEST = 20
 
-
-class AirflowRuns:
+class AirflowRuns(ScheduledRuns):
     """Starts and ends runs of a connector's DAG, in Airflow's database."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._endings = Endings()
 
     def start(self, connector: str) -> None:
@@ -86,19 +85,9 @@ class AirflowRuns:
         """See `EndsRuns`; asks the database about all connectors at once, at most every few seconds."""
         return self._endings.of(dag_id_of(connector))
 
-    def history(self, connector: str) -> list[dict[str, Any]]:
-        """The latest runs, newest first: id, state, start and end in epoch ms; records and warnings of those that have
-        left a report.
-        """
-        with create_session() as session:
-            query = _runs_of(connector).order_by(DagRun.run_after.desc()).limit(_LATEST)
-            runs = list(session.scalars(query))
-            reports = _reports(dag_id_of(connector), [run.run_id for run in runs], session)
-            return [
-                {"id": run.run_id, "state": str(run.state), "start": _ms(run.start_date), "end": _ms(run.end_date)}
-                | reports.get(run.run_id, {})
-                for run in runs
-            ]
+    def history(self, tasks: Collection[DagTask]) -> list[dict[str, Any]]:
+        """See `RemembersRuns`."""
+        return history_of(tasks)
 
 
 def _runs_of(connector: str, *states: DagRunState) -> Any:
@@ -106,35 +95,8 @@ def _runs_of(connector: str, *states: DagRunState) -> Any:
     return query.where(DagRun.state.in_(states)) if states else query
 
 
-def _reports(dag_id: str, run_ids: list[str], session: Any) -> dict[str, dict[str, Any]]:
-    """What their tasks have returned, in short, by run."""
-    rows = session.execute(
-        select(XComModel.run_id, XComModel.value).where(
-            XComModel.dag_id == dag_id, XComModel.run_id.in_(run_ids), XComModel.key == XCOM_RETURN_KEY
-        )
-    )
-    found = {}
-    for run_id, value in rows:
-        report = _parsed(value)
-        if isinstance(report, dict) and isinstance(report.get("records"), dict):
-            found[run_id] = {"records": report["records"].get("written"), "warnings": report.get("warnings", [])}
-    return found
-
-
-def _parsed(value: Any) -> Any:
-    """What an XCom holds; None if it is a text of a backend of the installation's own."""
-    try:
-        return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
-        return None
-
-
 def _serialized(run: DagRun, session: Any) -> Any:
     from airflow.models.serialized_dag import SerializedDagModel
 
     model = SerializedDagModel.get(run.dag_id, session=session)
     return None if model is None else model.dag
-
-
-def _ms(moment: Any) -> int | None:
-    return None if moment is None else int(moment.timestamp() * 1000)

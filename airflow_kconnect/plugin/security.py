@@ -1,6 +1,7 @@
 """Airflow's users and their rights on DAGs, for the REST API. All that is used of Airflow's internals for this is here.
 
-A connector is its DAG: who may read the DAG may see the connector, who may edit the DAG may change it.
+A connector is its DAG: who may read the DAG may see the connector, who may edit the DAG may change it. The DAG of a
+registered connector is the one that is made for it, that of another one whose task has run it.
 """
 
 from __future__ import annotations
@@ -60,12 +61,25 @@ class DagRights:
             what = f"connector {connector}" if connector else "all connectors"
             raise RestError(403, f"{self._user.get_name()} may not change {what}")
 
-    def _may(self, method: Any, connector: str) -> bool:
-        return all(self._may_in(team, method, connector) for team in self._teams.possible(connector))
+    def may_read_dag(self, dag: str | None) -> bool:
+        """See `Caller`."""
+        return self._may_dag("GET", dag)
 
-    def _may_in(self, team: str | None, method: Any, connector: str) -> bool:
+    def may_edit_dag(self, dag: str | None) -> bool:
+        """See `Caller`."""
+        return self._may_dag("PUT", dag)
+
+    def _may_dag(self, method: Any, dag: str | None) -> bool:
+        teams = self._teams.possible("") if dag is None else self._teams.of_dag(dag)
+        return all(self._may_in(team, method, dag) for team in teams)
+
+    def _may(self, method: Any, connector: str) -> bool:
         # Without a name it is about the server as a whole, such as its loggers: all DAGs.
-        details = DagDetails(id=dag_id_of(connector)) if connector else None
+        dag = dag_id_of(connector) if connector else None
+        return all(self._may_in(team, method, dag) for team in self._teams.possible(connector))
+
+    def _may_in(self, team: str | None, method: Any, dag: str | None) -> bool:
+        details = None if dag is None else DagDetails(id=dag)
         if team is not None:
             details = replace(details or DagDetails(), team_name=team)
         return get_auth_manager().is_authorized_dag(method=method, details=details, user=self._user)

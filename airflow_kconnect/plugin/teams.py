@@ -20,7 +20,7 @@ _NO_TEAM = (None,)
 
 
 class Teams:
-    """The teams of all connectors' DAGs, from one query whose answer is kept for a few seconds. Thread-safe."""
+    """The teams of all DAGs, from one query whose answer is kept for a few seconds. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,17 +36,31 @@ class Teams:
 
         :raises RetriableError: Airflow's database does not answer.
         """
+        of_dags, everyone = self._known()
+        if not connector:
+            return everyone
+        dag_id = dag_id_of(connector)
+        if dag_id in of_dags:
+            return (of_dags[dag_id],)
+        return {team for dag, team in of_dags.items() if dag.startswith(PREFIX)} or everyone
+
+    def of_dag(self, dag_id: str) -> Collection[str | None]:
+        """The team of any DAG, None stands for none; all teams if Airflow does not have it.
+
+        :raises RetriableError: Airflow's database does not answer.
+        """
+        of_dags, everyone = self._known()
+        return (of_dags[dag_id],) if dag_id in of_dags else everyone
+
+    def _known(self) -> tuple[Mapping[str, str | None], Collection[str | None]]:
+        """The team of each DAG, and all teams."""
         if not conf.getboolean("core", "multi_team", fallback=False):
-            return _NO_TEAM
+            return {}, _NO_TEAM
         with self._lock:
             if time.monotonic() >= self._until:
                 self._look()
                 self._until = time.monotonic() + _FRESH_S
-            of_dags, everyone = self._of_dags, self._all
-        if not connector:
-            return everyone
-        dag_id = dag_id_of(connector)
-        return (of_dags[dag_id],) if dag_id in of_dags else set(of_dags.values()) or everyone
+            return self._of_dags, self._all
 
     def _look(self) -> None:
         from airflow.models.dagbundle import DagBundleModel
@@ -57,7 +71,6 @@ class Teams:
             .select_from(DagModel)
             .outerjoin(DagBundleModel, DagModel.bundle_name == DagBundleModel.name)
             .outerjoin(DagBundleModel.teams)
-            .where(DagModel.dag_id.like(f"{PREFIX}%"))
         )
         try:
             with create_session() as session:

@@ -30,6 +30,12 @@ class Caller(Protocol):
     def check_write(self, connector: str) -> None:
         """:raises RestError: 403, the caller may not create, change or delete this connector."""
 
+    def may_read_dag(self, dag: str | None) -> bool:
+        """Whether the caller may see connectors that are not registered and run from this DAG; None: all DAGs."""
+
+    def may_edit_dag(self, dag: str | None) -> bool:
+        """Whether the caller may change what connectors do that are not registered; as `may_read_dag`."""
+
 
 class AccessPolicy(Protocol):
     """Finds out who calls."""
@@ -53,6 +59,14 @@ class Everything:
 
     def check_write(self, connector: str) -> None:
         """Allowed."""
+
+    def may_read_dag(self, dag: str | None) -> bool:
+        """Allowed."""
+        return True
+
+    def may_edit_dag(self, dag: str | None) -> bool:
+        """Allowed."""
+        return True
 
 
 class TokenPolicy:

@@ -6,6 +6,9 @@ import hashlib
 import re
 
 PREFIX = "kconnect."
+TASK_ID = "run"
+"""Of the only task in such a DAG."""
+
 _MAX = 250
 _NOT_ALLOWED = re.compile(r"[^A-Za-z0-9_.-]+")
 _HASH_LENGTH = 16

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from airflow.models.dag import DagModel
@@ -11,9 +13,11 @@ from airflow.models.dagrun import DagRun
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.control.runs import Dag, DagTask, TaskRun
+from airflow_kconnect.plugin.dags import Answers, ScheduledRuns
 from airflow_kconnect.plugin.runs import AirflowRuns
 from airflow_kconnect.submit.dag_ids import dag_id_of
 from tests.support import unique
@@ -26,6 +30,12 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 with DAG("{dag_id}", schedule=None):
     EmptyOperator(task_id="run")
 """
+HOURLY = 'schedule="0 * * * *", start_date=__import__("datetime").datetime(2026, 1, 1), catchup=False'
+
+
+def tasks_of(connector: str) -> list[DagTask]:
+    """The task that runs it."""
+    return [DagTask(dag_id_of(connector), "run")]
 
 
 @pytest.fixture
@@ -38,8 +48,9 @@ def connector(airflow_database: Path, tmp_path: Path) -> str:
 
 def test_a_restart_is_a_manual_run(connector: str) -> None:
     AirflowRuns().start(connector)
-    (run,) = AirflowRuns().history(connector)
+    (run,) = AirflowRuns().history(tasks_of(connector))
     assert (run["state"], run["id"].partition("__")[0]) == ("queued", "manual")
+    assert run["url"] == f"/dags/kconnect.{connector}/runs/{quote(run['id'])}/tasks/run"
 
 
 def test_a_replay_is_a_manual_run_with_parameters(connector: str) -> None:
@@ -53,7 +64,8 @@ def test_a_replay_is_a_manual_run_with_parameters(connector: str) -> None:
 def test_a_stop_ends_runs_that_are_in_progress(connector: str) -> None:
     AirflowRuns().start(connector)
     AirflowRuns().end(connector)
-    assert [run["state"] for run in AirflowRuns().history(connector)] == ["failed"]
+    # Its task had not begun.
+    assert [run["state"] for run in AirflowRuns().history(tasks_of(connector))] == ["skipped"]
 
 
 def test_the_dag_of_a_deleted_connector_is_hidden_at_once_and_returns_with_it(connector: str, tmp_path: Path) -> None:
@@ -61,7 +73,7 @@ def test_the_dag_of_a_deleted_connector_is_hidden_at_once_and_returns_with_it(co
     runs.start(connector)
     runs.forget(connector)
     assert _is_stale(connector)
-    assert len(runs.history(connector)) == 1
+    assert len(runs.history(tasks_of(connector))) == 1
     add_dag(tmp_path / "again", _DAG.format(dag_id=dag_id_of(connector)))
     assert not _is_stale(connector)
 
@@ -73,7 +85,7 @@ def _is_stale(connector: str) -> bool:
 
 def test_a_stop_without_a_run_does_nothing(connector: str) -> None:
     AirflowRuns().end(connector)
-    assert AirflowRuns().history(connector) == []
+    assert AirflowRuns().history(tasks_of(connector)) == []
 
 
 def test_a_connector_without_a_dag_cannot_be_started_yet(airflow_database: Path) -> None:
@@ -107,8 +119,64 @@ def test_what_a_run_has_reported_is_remembered_in_short(connector: str) -> None:
     with create_session() as session:
         task = session.scalars(select(TaskInstance).where(TaskInstance.dag_id == dag_id_of(connector))).one()
         XComModel.set("return_value", report, dag_id=task.dag_id, task_id=task.task_id, run_id=task.run_id)
-    (run,) = runs.history(connector)
-    assert (run["records"], run["warnings"]) == (7, ["2 are lost"])
+    (run,) = runs.history(tasks_of(connector))
+    assert (run["records"]["written"], run["warnings"]) == (7, ["2 are lost"])
+
+
+def test_a_dag_has_a_schedule_until_it_is_paused_or_gone(connector: str, tmp_path: Path) -> None:
+    dag_id = dag_id_of(connector)
+    add_dag(tmp_path / "hourly", _DAG.format(dag_id=dag_id).replace("schedule=None", HOURLY))
+    _set_dag(connector, is_paused=False)
+    found = ScheduledRuns().dags([dag_id, "kconnect.other"])
+    assert (list(found), found[dag_id].schedule) == ([dag_id], "0 * * * *")
+    assert found[dag_id].next_run_ms is not None
+    _set_dag(connector, is_paused=True)
+    assert ScheduledRuns().dags([dag_id])[dag_id] == Dag(None, "paused in Airflow")
+    _set_dag(connector, is_stale=True)
+    assert ScheduledRuns().dags([dag_id]) == {}
+
+
+def test_a_dag_without_a_schedule_says_so(connector: str) -> None:
+    _set_dag(connector, is_paused=False)
+    assert ScheduledRuns().dags([dag_id_of(connector)])[dag_id_of(connector)] == Dag(None, "only when triggered")
+
+
+@pytest.mark.parametrize(
+    ("state", "in_progress", "succeeded"),
+    [
+        ("running", True, False),
+        ("deferred", True, False),
+        ("success", False, True),
+        ("failed", False, False),
+        ("up_for_retry", False, False),
+    ],
+)
+def test_whether_a_task_is_in_progress(state: str, in_progress: bool, succeeded: bool, connector: str) -> None:
+    runs = AirflowRuns()
+    run_id = runs.replay(connector, {})
+    task = TaskRun(dag_id_of(connector), "run", run_id)
+    _end_task(connector, state)
+    found = ScheduledRuns().task_states([task, task._replace(run="other")])
+    assert list(found) == [task]
+    assert (found[task].in_progress, found[task].succeeded) == (in_progress, succeeded)
+    _end_task(connector, "success")  # a DAG with tasks in progress could not be deleted by other tests
+
+
+def test_an_answer_of_the_database_is_kept_for_a_moment_for_all_who_ask() -> None:
+    asked: list[Collection[str]] = []
+
+    def ask(keys: Collection[str]) -> dict[str, int]:
+        asked.append(set(keys))
+        return dict.fromkeys(keys, 1)
+
+    answers = Answers(ask, "these")
+    assert answers.of(["a", "b"]) == answers.of(["a"])
+    assert list(answers.of(["c"])) and asked == [{"a", "b"}, {"a", "b", "c"}]
+
+
+def _set_dag(connector: str, **values: bool) -> None:
+    with create_session() as session:
+        session.execute(update(DagModel).where(DagModel.dag_id == dag_id_of(connector)).values(**values))
 
 
 def _end_task(connector: str, state: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Mapping
 from concurrent.futures import ThreadPoolExecutor, TimeoutError, as_completed
 from dataclasses import dataclass, field
+from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.record import TopicPartition
@@ -64,6 +65,21 @@ class Lags:
             finally:
                 self._lock.release()
         return self._found
+
+    def committed(self, group: str) -> list[dict[str, Any]]:
+        """The offsets of a consumer group, as in Connect's REST API.
+
+        :raises RetriableError: the broker is unavailable.
+        """
+        with self._kafka.admin() as admin:
+            found = sorted(admin.committed_offsets(group).items())
+        return [
+            {
+                "partition": {"kafka_topic": at.topic, "kafka_partition": at.partition},
+                "offset": {"kafka_offset": offset},
+            }
+            for at, offset in found
+        ]
 
     def _asked(self, sinks: Mapping[str, Mapping[str, str]]) -> LagsFound:
         at_ms = int(time.time() * 1000)
@@ -134,8 +150,3 @@ def _committed(admin: PollingAdmin, groups: Mapping[str, str], late: float) -> d
 
 def _lag(committed: int | None, bounds: Bounds, *, latest: bool) -> int:
     return distance(run_start(committed, *bounds, latest=latest), bounds.log_end)
-
-
-def sinks_of(configs: Iterable[tuple[str, Mapping[str, str]]]) -> dict[str, dict[str, str]]:
-    """Those of the configurations that read topics."""
-    return {name: {**props, "name": name} for name, props in configs if "topics" in props or "topics.regex" in props}

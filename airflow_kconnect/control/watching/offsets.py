@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.replay import is_of_replay
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import LogRecord
 from airflow_kconnect.kafka.log_follower import LogFollower
+from airflow_kconnect.kafka.log_reader import LogReader
 from airflow_kconnect.stores.offset_topic.records import TopicRead, sink_of
 
+T = TypeVar("T")
+
 _FIRST_READ_S = 2.0
+_READ_S = 20.0
 
 
 @dataclass
@@ -60,6 +66,15 @@ class OffsetTopicState:
     def caught_up(self) -> None:
         """Old records are treated like new ones."""
 
+    def sources(self) -> list[str]:
+        """The sources that have offsets."""
+        return [name for name, entries in self._sources.items() if entries and not is_of_replay(name)]
+
+    def of_source(self, name: str) -> list[dict[str, Any]]:
+        """All offsets of a source, as in Connect's REST API."""
+        entries = self._sources.get(name, {}).values()
+        return [{"partition": entry.partition, "offset": _parsed(entry.value)} for entry in entries]
+
     def source(self, name: str) -> KnownOffsets | None:
         """The offsets of a source; None if it has none."""
         entries = self._sources.get(name)
@@ -89,38 +104,60 @@ class OffsetTopicState:
 
 
 class CommittedOffsets:
-    """Follows the offset topic of a worker. Thread-safe; starts with the first question.
+    """The offset topic of a worker. Thread-safe; read with the first question.
 
     Connectors with an `offsets.storage.topic` of their own are not found.
+
+    :param follow: keep reading in the background: for servers. Without it what is new is read by `refresh` only.
     """
 
-    def __init__(self, worker: WorkerConfig) -> None:
+    def __init__(self, worker: WorkerConfig, *, follow: bool = True) -> None:
         clients, group = ClientConfigs(worker.props), f"{worker.group_id}-offsets"
-        self._follower = LogFollower(clients, worker.offset_topic, OffsetTopicState, group)
+        view = LogFollower if follow else LogReader
+        self._view: LogFollower[OffsetTopicState] | LogReader[OffsetTopicState] = view(
+            clients, worker.offset_topic, OffsetTopicState, group
+        )
+        self._first_read_s = _FIRST_READ_S if follow else _READ_S
         self._read = False
 
     def start(self) -> None:
-        """Begin to follow the topic, without waiting for it."""
-        self._follower.start()
+        """Begin to follow the topic, if it is followed, without waiting for it."""
+        if isinstance(self._view, LogFollower):
+            self._view.start()
+
+    def refresh(self) -> None:
+        """Read what is new. :raises RetriableError: the broker is unavailable."""
+        self._read = True
+        self._view.read_to_end(self._first_read_s, committed=True)
 
     def of(self, name: str, kind: str, group: str) -> KnownOffsets | None:
         """The committed offsets of a connector; None if there are none, or if they are not known yet."""
-        if not self._read:
-            self._wait()
-        try:
-            return self._follower.look(lambda state: state.group(group) if kind == "sink" else state.source(name))
-        except ConnectError:
-            return None
+        return self._look(lambda state: state.group(group) if kind == "sink" else state.source(name), None)
+
+    def sources(self) -> list[str]:
+        """The sources that have offsets, as far as they are known yet."""
+        return self._look(OffsetTopicState.sources, [])
+
+    def of_source(self, name: str) -> list[dict[str, Any]]:
+        """All offsets of a source as in Connect's REST API, as far as they are known yet."""
+        return self._look(lambda state: state.of_source(name), [])
 
     def close(self) -> None:
         """End the thread."""
-        self._follower.close()
+        self._view.close()
+
+    def _look(self, ask: Callable[[OffsetTopicState], T], unknown: T) -> T:
+        if not self._read:
+            self._wait()
+        try:
+            return self._view.look(ask)
+        except ConnectError:
+            return unknown
 
     def _wait(self) -> None:
         """An overview does not wait for long: offsets that are not known yet come with the next one."""
-        self._read = True
         try:
-            self._follower.read_to_end(_FIRST_READ_S, committed=True)
+            self.refresh()
         except ConnectError:
             return
 

@@ -1,59 +1,153 @@
-"""What the Connectors page asks for: all connectors in short, one of them in full, lags, dead letters."""
+"""What the Connectors page and `kconnect list` ask for: all connectors in short, one in full, lags, dead letters.
+
+A server follows the topics, and answers from memory:
+
+    watch_of(plane).look()
+
+A command reads them when it asks:
+
+    plane = ControlPlane(props, ControlStores(props, follow=False))
+    watch = Watch(plane, follow=False)
+    rows = watch.rows()            # later again: watch.refresh(), then watch.rows()
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any
 
-from airflow_kconnect.connect.sink_topics import sink_group
-from airflow_kconnect.control.kinds import kind
+from airflow_kconnect.control.errors import NotFoundError
+from airflow_kconnect.control.kinds import UNKNOWN, kind
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.watching.dead_letters import TOPIC, DeadLetters
-from airflow_kconnect.control.watching.lags import Lags, LagsFound, sinks_of
+from airflow_kconnect.control.runs import DagTask, RemembersRuns, SchedulesRuns
+from airflow_kconnect.control.shown import shown
+from airflow_kconnect.control.watching.dead_letters import DeadLetters
+from airflow_kconnect.control.watching.known import Known, group_of
+from airflow_kconnect.control.watching.lags import Lags, LagsFound
 from airflow_kconnect.control.watching.offsets import CommittedOffsets
-from airflow_kconnect.control.watching.summaries import detail, summary
+from airflow_kconnect.control.watching.rows import Scheduled, detail, row
+from airflow_kconnect.control.watching.run_states import task_of
 from airflow_kconnect.stores.config_topic.state import ConnectorState
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
+from airflow_kconnect.stores.status_topic.state import ConnectorStatus
+from airflow_kconnect.stores.target_states import TargetState
+from airflow_kconnect.submit.dag_ids import TASK_ID, dag_id_of
+
+
+@dataclass(frozen=True)
+class Seen:
+    """All connectors at one moment, by name: those that are registered or have run."""
+
+    connectors: Mapping[str, Known]
+    scheduled: Scheduled
+    now_ms: int
+
+    def rows(self, names: Iterable[str]) -> list[dict[str, Any]]:
+        """The connectors of these names in short."""
+        return [row(self.connectors[name], self.scheduled, self.now_ms) for name in names]
 
 
 class Watch:
-    """Looks at the connectors of a control plane. Thread-safe."""
+    """Looks at the connectors of a control plane. Thread-safe.
 
-    def __init__(self, plane: ControlPlane) -> None:
-        self._plane = plane
+    :param follow: as the stores of the control plane do.
+    """
+
+    def __init__(self, plane: ControlPlane, *, follow: bool = True) -> None:
+        self._plane, self._follow = plane, follow
 
     def start(self) -> None:
         """Begin to read what an overview needs, while others wait for the connectors."""
         self._offsets.start()
 
-    def summaries(self, names: Iterable[str]) -> list[dict[str, Any]]:
-        """The registered connectors of these names in short; makes no request once the topics have been read."""
-        known = self._plane.registered()
-        return [self._summary(known[name]) for name in names if name in known]
+    def refresh(self) -> None:
+        """Read what is new, if the topics are not followed. :raises RetriableError: the broker is unavailable."""
+        self._plane.read_to_end()
+        self._offsets.refresh()
+
+    def look(self) -> Seen:
+        """All connectors; makes no request once the topics have been read, apart from one to the scheduler."""
+        registered, statuses = self._plane.registered(), self._plane.known_statuses()
+        runs, targets = self._plane.all_known_runs(), self._plane.target_states()
+        with_status = (name for name, status in statuses.items() if status.status or status.tasks)
+        names = sorted({*registered, *with_status, *runs, *self._with_offsets()})
+        found = {
+            name: self._known(
+                name,
+                registered.get(name),
+                statuses.get(name, ConnectorStatus()),
+                runs.get(name),
+                targets.get(name, TargetState.STARTED),
+            )
+            for name in names
+        }
+        return Seen(found, self._scheduled(found.values()), _now_ms())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All connectors in short, by name."""
+        seen = self.look()
+        return seen.rows(seen.connectors)
+
+    def known(self, name: str) -> Known:
+        """One connector, registered or not. :raises NotFoundError: there is none of this name."""
+        found = self._known(
+            name,
+            self._plane.registered().get(name),
+            self._plane.known_status(name),
+            self._plane.known_runs(name),
+            self._plane.target_states().get(name, TargetState.STARTED),
+        )
+        has_status = found.status.status or found.status.tasks
+        if not (found.registered or has_status or found.runs.runs or name in self._with_offsets()):
+            raise NotFoundError(f"Connector {name} not found")
+        return found
+
+    def unregistered(self, name: str) -> Known | None:
+        """A connector that is not registered; None if it is, or if there is none."""
+        if name in self._plane.registered():
+            return None
+        try:
+            return self.known(name)
+        except NotFoundError:
+            return None
+
+    def check_registered(self, name: str) -> None:
+        """:raises NotFoundError: it is not registered; the text says whether it has run."""
+        if name not in self._plane.registered():
+            self.known(name)
+            raise NotFoundError(not_registered(name))
 
     def detail(self, name: str) -> dict[str, Any]:
         """One connector in full, secrets hidden. :raises NotFoundError: there is no such connector."""
-        state = self._plane.registered_state(name)
-        status = self._plane.known_status(name)
-        more = detail(self._summary(state), self._plane.config(name), status)
-        return {**more, "dead_letter_topic": state.texts.get(TOPIC) or None, "history": self._plane.history(name)}
+        known = self.known(name)
+        return detail(known, self._scheduled([known]), _now_ms(), shown(known.props), self._remembered(known))
 
-    def lags(self, names: Iterable[str]) -> LagsFound:
-        """The lag of those of the connectors that are sinks, asked of the broker at most every few seconds."""
-        known = self._plane.registered()
-        found = self._lags.of(sinks_of((name, known[name].texts) for name in known))
-        visible = set(names)
-        lags = {name: lag for name, lag in found.lags.items() if name in visible}
+    def lags(self, seen: Seen, names: Collection[str]) -> LagsFound:
+        """The lag of those of these connectors that are sinks, asked of the broker at most every few seconds."""
+        sinks = {name: sink for name, known in seen.connectors.items() if (sink := known.as_sink())}
+        found = self._lags.of(sinks)
+        lags = {name: lag for name, lag in found.lags.items() if name in names}
         return LagsFound(lags, found.problem, found.at_ms)
+
+    def offsets(self, name: str) -> list[dict[str, Any]]:
+        """The committed offsets of any connector, as in Connect's REST API.
+
+        :raises NotFoundError: there is no such connector. :raises RetriableError: the broker is unavailable.
+        """
+        known = self.known(name)
+        return self._lags.committed(known.group) if known.kind == "sink" else self._offsets.of_source(name)
 
     def dead_letters(self, name: str) -> dict[str, Any]:
         """See `DeadLetters.count`. :raises NotFoundError: there is no such connector."""
-        return self._dead_letters.count(self._plane.registered_state(name).texts)
+        return self._dead_letters.count(self.known(name))
 
     def last_dead_letters(self, name: str, most: int) -> list[dict[str, Any]]:
         """See `DeadLetters.last`. :raises NotFoundError: there is no such connector."""
-        return self._dead_letters.last(name, self._plane.registered_state(name).texts, most)
+        return self._dead_letters.last(self.known(name), most)
 
     def close(self) -> None:
         """End the background thread."""
@@ -62,7 +156,7 @@ class Watch:
 
     @cached_property
     def _offsets(self) -> CommittedOffsets:
-        return CommittedOffsets(self._plane.worker)
+        return CommittedOffsets(self._plane.worker, follow=self._follow)
 
     @cached_property
     def _lags(self) -> Lags:
@@ -72,11 +166,60 @@ class Watch:
     def _dead_letters(self) -> DeadLetters:
         return DeadLetters(self._plane.worker)
 
-    def _summary(self, state: ConnectorState) -> dict[str, Any]:
-        texts = state.texts
-        known = kind(texts, self._plane.worker)
-        offsets = self._offsets.of(state.name, known, sink_group({**texts, "name": state.name}))
-        return summary(state, known, self._plane.known_status(state.name), offsets)
+    def _with_offsets(self) -> list[str]:
+        """The sources that nothing but their offsets tells of. Where runs leave statuses, they have been deleted."""
+        return [] if self._plane.worker.writes_statuses else self._offsets.sources()
+
+    def _known(
+        self,
+        name: str,
+        registered: ConnectorState | None,
+        status: ConnectorStatus,
+        runs: ConnectorRuns | None,
+        target: TargetState,
+    ) -> Known:
+        props = registered.texts if registered else runs.config if runs else {}
+        of_class = kind(props, self._plane.worker) if props else UNKNOWN
+        known = of_class if of_class != UNKNOWN or runs is None else runs.kind or UNKNOWN
+        offsets = self._offsets.of(name, known, group_of(name, props, runs))
+        if known == UNKNOWN and offsets is not None and registered is None:
+            known = "source"
+        return Known(name, registered, known, target, status, runs or ConnectorRuns(), offsets)
+
+    def _scheduled(self, connectors: Iterable[Known]) -> Scheduled:
+        """What the scheduler knows about these connectors: one question about DAGs, and one about runs in progress."""
+        scheduler = self._plane.runs
+        if not isinstance(scheduler, SchedulesRuns):
+            return Scheduled()
+        found = list(connectors)
+        dags = scheduler.dags({dag for known in found for dag in known.dag_ids})
+        running = (task_of(run) for known in found for run in known.runs.runs if run.running)
+        return Scheduled(scheduler, dags, scheduler.task_states({task for task in running if task}))
+
+    def _remembered(self, known: Known) -> list[dict[str, Any]]:
+        runs = self._plane.runs
+        return runs.history(list(_tasks(known))) if isinstance(runs, RemembersRuns) else []
+
+
+def not_registered(name: str) -> str:
+    """Why a connector that has run cannot be changed."""
+    return (
+        f"{name} has run but is not registered: its configuration is in its DAG or file. "
+        "Register it with `kconnect create FILE`"
+    )
+
+
+def _tasks(known: Known) -> Iterator[DagTask]:
+    """The tasks whose runs are those of a connector; a mapped one may have been that of another connector."""
+    if known.registered:
+        yield DagTask(dag_id_of(known.name), TASK_ID)
+    task = next(filter(None, map(task_of, known.runs.runs)), None)
+    if task is not None and task.map_index < 0 and not (known.registered and task.dag == dag_id_of(known.name)):
+        yield DagTask(task.dag, task.task)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
 
 
 _watches: dict[ControlPlane, Watch] = {}

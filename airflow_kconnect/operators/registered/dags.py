@@ -30,12 +30,11 @@ from airflow_kconnect.operators.registered.settings import (
 )
 from airflow_kconnect.operators.registered.snapshot import Snapshot, SnapshotFile
 from airflow_kconnect.operators.reports.assets import asset_server, topic_inlets
-from airflow_kconnect.submit.dag_ids import dag_id_of
+from airflow_kconnect.submit.dag_ids import TASK_ID, dag_id_of
 from airflow_kconnect.submit.registered import RegisteredConnector
 
 log = logging.getLogger(__name__)
 
-TASK_ID = "run"
 TAG, INVALID_TAG, OLD_TAG = "kconnect", "kconnect-invalid", "kconnect-old-snapshot"
 
 # A short absence of Kafka is no new version of a thousand DAGs.

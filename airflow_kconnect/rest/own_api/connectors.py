@@ -1,4 +1,7 @@
-"""`/v1/connectors` and `/v1/lags`: all connectors in short, one in full, the lag of sinks, dead letters."""
+"""`/v1/connectors` and `/v1/lags`: all connectors in short, one in full, the lag of sinks, offsets, dead letters.
+
+All of them: also those that are not registered, and run from a DAG or a file. Those can be looked at.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.control.previews import reads_source
 from airflow_kconnect.control.replays import can_replay
 from airflow_kconnect.control.watching import parts, validation
-from airflow_kconnect.rest.access import Access, Reading, Writing, may_write
+from airflow_kconnect.rest.access import Access, Writing, may_write
 from airflow_kconnect.rest.bodies import JsonBody, config_request
+from airflow_kconnect.rest.own_api.seeing import check_records_seen, check_seen, visible
 from airflow_kconnect.rest.own_api.watching import Watching
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
@@ -28,7 +32,8 @@ def get_overview(access: Access, plane: Plane, watch: Watching, known: str | Non
     With `known`, which is empty at first and then the `tag` of the last answer: only those `parts` that have changed,
     each with all of its connectors. A connector that is missing in its part is gone.
     """
-    rows = watch.summaries(access.readable(plane.names()))
+    seen = watch.look()
+    rows = seen.rows(visible(access, seen))
     if known is None:
         return {"connectors": rows, "problem": plane.problem}
     tag, changed = parts.changed(rows, known)
@@ -36,12 +41,13 @@ def get_overview(access: Access, plane: Plane, watch: Watching, known: str | Non
 
 
 @router.get("/lags")
-def get_lags(access: Access, plane: Plane, watch: Watching, known: str | None = None) -> Any:
+def get_lags(access: Access, watch: Watching, known: str | None = None) -> Any:
     """The lag in records of the sinks that the caller may see; those that are not known are left out.
 
     With `known`, see `/v1/connectors`: only the `parts` that have changed, of objects with `name` and `lag`.
     """
-    found = watch.lags(access.readable(plane.names()))
+    seen = watch.look()
+    found = watch.lags(seen, set(visible(access, seen)))
     if known is None:
         return asdict(found)
     tag, changed = parts.changed(({"name": name, "lag": lag} for name, lag in found.lags.items()), known)
@@ -49,36 +55,48 @@ def get_lags(access: Access, plane: Plane, watch: Watching, known: str | None = 
 
 
 @router.get("/connectors/{connector}")
-def get_detail(name: ConnectorName, access: Access, _: Reading, plane: Plane, watch: Watching) -> Any:
+def get_detail(name: ConnectorName, access: Access, plane: Plane, watch: Watching) -> Any:
     """One connector in full, secrets `[hidden]`.
 
     `may_write`: may be changed; `may_replay`: runs can start that move records again; `reads_source`: a preview can
-    read what the source would read next.
+    read what the source would read next. None of them holds for a connector that is not registered.
     """
-    config = plane.registered_state(name).texts
+    check_seen(access, watch, name)
+    found = watch.detail(name)
+    config = plane.registered_config(name) if found["registered"] else None
     return {
-        **watch.detail(name),
-        "may_write": may_write(access, name),
-        "may_replay": can_replay(plane) and not looks_hosted(config),
-        "reads_source": reads_source(plane, config),
+        **found,
+        "may_write": config is not None and may_write(access, name),
+        "may_replay": config is not None and can_replay(plane) and not looks_hosted(config),
+        "reads_source": config is not None and reads_source(plane, config),
     }
 
 
+@router.get("/connectors/{connector}/offsets")
+def get_offsets(name: ConnectorName, access: Access, watch: Watching) -> Any:
+    """The committed offsets, as Connect's API answers them for registered connectors."""
+    check_seen(access, watch, name)
+    return {"offsets": watch.offsets(name)}
+
+
 @router.put("/connectors/{connector}/config/validate")
-def validate(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> Any:
+def validate(name: ConnectorName, plane: Plane, _: Writing, watch: Watching, body: JsonBody) -> Any:
     """As Connect's validation, of a configuration whose `[hidden]` values are those that are registered."""
+    watch.check_registered(name)
     return validation.of_change(plane, name, config_request(body))
 
 
 @router.get("/connectors/{connector}/dead-letters")
-def count_dead_letters(name: ConnectorName, _: Reading, watch: Watching) -> Any:
-    """The topic of dead letters, and how many records it holds."""
+def count_dead_letters(name: ConnectorName, access: Access, watch: Watching) -> Any:
+    """The topic of dead letters, how many records it holds, and how many of them a sink has not replayed."""
+    check_seen(access, watch, name)
     return watch.dead_letters(name)
 
 
 @router.get("/connectors/{connector}/dead-letters/last")
 def show_dead_letters(
-    name: ConnectorName, _: Writing, watch: Watching, most: Annotated[int, Query(ge=1, le=100)] = 20
+    name: ConnectorName, access: Access, watch: Watching, most: Annotated[int, Query(ge=1, le=100)] = 20
 ) -> Any:
     """The last dead letters of the connector with their contents; for those who may change it."""
+    check_records_seen(access, watch, name)
     return {"dead_letters": watch.last_dead_letters(name, most)}

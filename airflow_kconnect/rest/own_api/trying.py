@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 from airflow_kconnect.control import checks, previews, replays
 from airflow_kconnect.rest.access import Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request, validated
+from airflow_kconnect.rest.own_api.watching import Watching
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
@@ -68,9 +69,11 @@ class ReplayRequest(BaseModel):
 
 
 @router.post("/preview")
-def preview(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> Any:
+def preview(name: ConnectorName, plane: Plane, _: Writing, watch: Watching, body: JsonBody) -> Any:
     """What the converters and each transformation make of records; takes seconds, since Spark starts for it."""
     request = validated(PreviewRequest, body)
+    if request.config is None:
+        watch.check_registered(name)
     config = None if request.config is None else config_request(request.config)
     if request.latest is not None:
         return previews.of_live(plane, name, config, request.latest, request.topic, schemas=request.schemas)
@@ -86,9 +89,10 @@ def check(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> Any:
 
 
 @router.post("/replay", status_code=202)
-def replay(name: ConnectorName, plane: Plane, _: Writing, body: JsonBody) -> Any:
+def replay(name: ConnectorName, plane: Plane, _: Writing, watch: Watching, body: JsonBody) -> Any:
     """Start a run that moves an interval or the dead letters again; the live offsets stay where they are."""
     request = validated(ReplayRequest, body)
+    watch.check_registered(name)
     if request.dead_letters:
         return replays.of_dead_letters(plane, name, dry_run=request.dry_run)
     return replays.of_interval(plane, name, str(request.begin), str(request.end), dry_run=request.dry_run)

@@ -10,9 +10,10 @@ from airflow_kconnect.control.watching.watch import Watch, watch_of
 from airflow_kconnect.rest.serving import Plane
 
 
-def _watch(plane: Plane) -> Watch:
+def app_watch(plane: Plane) -> Watch:
+    """The watch of the app's control plane."""
     return watch_of(plane)
 
 
-Watching = Annotated[Watch, Depends(_watch)]
+Watching = Annotated[Watch, Depends(app_watch)]
 """What looks at the connectors."""

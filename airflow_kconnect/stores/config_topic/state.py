@@ -65,12 +65,14 @@ class ClusterConfig:
     :param connectors: by name.
     :param unreadable: connectors without any readable configuration: why.
     :param loggers: the levels that were set for all workers.
+    :param target_states: all that are recorded, also of connectors that are not registered.
     """
 
     offset: int = -1
     connectors: Mapping[str, ConnectorState] = field(default_factory=dict)
     unreadable: Mapping[str, str] = field(default_factory=dict)
     loggers: Mapping[str, str] = field(default_factory=dict)
+    target_states: Mapping[str, TargetState] = field(default_factory=dict)
 
     def connector(self, name: str) -> ConnectorState | None:
         """What is known about a connector; None if there is none of this name.
@@ -156,13 +158,14 @@ class ConfigTopicState:
         self._live = True
 
     def snapshot(self) -> ClusterConfig:
-        """An immutable copy of what is known. Target states of connectors without a configuration are left out."""
+        """An immutable copy of what is known."""
         if self._snapshot is None:
             self._snapshot = ClusterConfig(
                 self._offset,
                 MappingProxyType({name: self._state_of(name) for name in sorted(self._configs)}),
                 MappingProxyType(dict(self._unreadable)),
                 MappingProxyType(dict(self._loggers)),
+                MappingProxyType(dict(self._target_states)),
             )
         return self._snapshot
 

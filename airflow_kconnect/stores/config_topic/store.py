@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -108,21 +108,26 @@ class ConfigStore:
 
     def put_target_state(self, name: str, state: TargetState) -> ClusterConfig:
         """Set the target state of a connector; fences no one, as in Connect. Raises what `writing` does."""
-        return self._put(RecordKey(records.TARGET_STATE, name), encode_target_state(state))
+        return self.put_target_states([name], state)
+
+    def put_target_states(self, names: Iterable[str], state: TargetState) -> ClusterConfig:
+        """Set the target state of several connectors; as `put_target_state`."""
+        return self._put({RecordKey(records.TARGET_STATE, name): encode_target_state(state) for name in names})
 
     def put_logger_level(self, logger: str, level: str) -> ClusterConfig:
         """Set the level of a logger on all workers (KIP-976); fences no one. Raises what `writing` does."""
-        return self._put(RecordKey(records.LOGGER, logger), records.encode_logger_level(level))
+        return self._put({RecordKey(records.LOGGER, logger): records.encode_logger_level(level)})
 
     def close(self) -> None:
         """Stop following."""
         self._view.close()
 
-    def _put(self, key: RecordKey, value: bytes) -> ClusterConfig:
+    def _put(self, written: Mapping[RecordKey, bytes]) -> ClusterConfig:
         self._ensure()
         producer = FlushingProducer(self._clients.small_producer(), f"writing to {self._topic}")
         try:
-            producer.produce_patiently(self._topic, value, key.encode(), 0)
+            for key, value in written.items():
+                producer.produce_patiently(self._topic, value, key.encode(), 0)
             producer.flush()
         finally:
             producer.close()

@@ -88,9 +88,16 @@ class StatusStore:
 
     def put_states(self, connector: str, status: Status, tasks: Iterable[int]) -> None:
         """Write the status of a connector and of its tasks; the tasks of a stopped one are removed, as in Connect."""
-        of_tasks = None if status.state is State.STOPPED else status.encode()
-        of_connector = (ConnectorKey(connector).encode(), status.encode())
-        self._send(*((TaskKey(connector, task).encode(), of_tasks) for task in tasks), of_connector)
+        self.put_all_states([(connector, status, tasks)])
+
+    def put_all_states(self, connectors: Iterable[tuple[str, Status, Iterable[int]]]) -> None:
+        """The same of several connectors, each with its tasks."""
+        written: list[tuple[bytes, bytes | None]] = []
+        for connector, status, tasks in connectors:
+            of_tasks = None if status.state is State.STOPPED else status.encode()
+            written += [(TaskKey(connector, task).encode(), of_tasks) for task in tasks]
+            written.append((ConnectorKey(connector).encode(), status.encode()))
+        self._send(*written)
 
     def reset_topics(self, connector: str) -> None:
         """Forget which topics a connector uses (KIP-558)."""

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
+from airflow_kconnect.plugin.dags import ScheduledRuns
 from airflow_kconnect.plugin.security import DagRights
 from airflow_kconnect.plugin.teams import Teams
 from airflow_kconnect.rest.access import may_write
@@ -105,6 +106,37 @@ def test_the_first_connector_is_for_those_with_rights_in_all_teams() -> None:
 def test_the_server_as_a_whole_is_for_those_with_rights_in_all_teams() -> None:
     assert not may_write(rights("red"), "")
     assert may_write(rights("red", "blue"), "")
+
+
+def test_a_connector_of_any_dag_is_for_the_team_of_the_dag() -> None:
+    has_dag("orders", "bundle_blue")
+    dag = dag_id_of("orders")
+    assert rights("blue").may_read_dag(dag) and rights("blue").may_edit_dag(dag)
+    assert not rights("red").may_read_dag(dag)
+    assert not rights("blue", role="viewer").may_edit_dag(dag)
+
+
+@pytest.mark.parametrize("dag", [None, "a-dag-that-is-gone"])
+def test_a_connector_without_a_dag_is_for_those_with_rights_in_all_teams(dag: str | None) -> None:
+    assert not rights("red").may_read_dag(dag)
+    assert rights("red", "blue").may_read_dag(dag)
+
+
+def test_the_team_of_a_dag_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    has_dag("orders", "bundle_blue")
+    set_active(dag_id_of("orders"))
+    assert ScheduledRuns().dags([dag_id_of("orders")])[dag_id_of("orders")].team == "blue"
+    monkeypatch.setenv("AIRFLOW__CORE__MULTI_TEAM", "False")
+    assert ScheduledRuns().dags([dag_id_of("orders")])[dag_id_of("orders")].team is None
+
+
+def set_active(dag_id: str) -> None:
+    """As the DAG processor does once it has parsed the DAG."""
+    from airflow.models.dag import DagModel
+    from airflow.utils.session import create_session
+
+    with create_session() as session:
+        session.execute(update(DagModel).where(DagModel.dag_id == dag_id).values(is_stale=False))
 
 
 def test_without_teams_roles_alone_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,7 @@ REQUESTS = [
     ("GET", "/v1/connectors"),
     ("GET", "/v1/lags"),
     ("GET", "/v1/connectors/a"),
+    ("GET", "/v1/connectors/a/offsets"),
     ("PUT", "/v1/connectors/a/config/validate"),
     ("POST", "/v1/connectors/a/preview"),
     ("POST", "/v1/connectors/a/replay"),
@@ -129,6 +130,14 @@ class OnlyA:
     def check_write(self, connector: str) -> None:
         """See `Caller`."""
         raise RestError(403, "not yours")
+
+    def may_read_dag(self, dag: str | None) -> bool:
+        """See `Caller`."""
+        return dag == "a"
+
+    def may_edit_dag(self, dag: str | None) -> bool:
+        """See `Caller`."""
+        return False
 
 
 @pytest.fixture

@@ -36,6 +36,14 @@ class OnlyA:
         if connector != "a":
             raise RestError(403, f"{connector or 'everything'} is not yours")
 
+    def may_read_dag(self, dag: str | None) -> bool:
+        """See `Caller`."""
+        return False
+
+    def may_edit_dag(self, dag: str | None) -> bool:
+        """See `Caller`."""
+        return False
+
 
 @pytest.fixture
 def limited(plane: ControlPlane) -> Iterator[TestClient]:

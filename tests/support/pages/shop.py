@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from airflow_kconnect.stores.status_topic.records import State
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
 from tests.support.kafka import create_topic, produce
 from tests.support.registered import Registered, WorkerTopics, dead_letter
 
@@ -166,6 +169,29 @@ def many(count: int, topics: Sequence[str]) -> list[Registered]:
 
 def _one_of_many(number: int, state: State, topics: Sequence[str]) -> Registered:
     name = f"team-{number % 37:02}-table-{number:04}"
+    return replace(_without_runs(name, number, state, topics), runs=_runs_of_one(name, number, state))
+
+
+def _runs_of_one(name: str, number: int, state: State) -> ConnectorRuns:
+    """A run each quarter of an hour; the last of them as the state says."""
+    begin_ms = int(time.time() * 1000) - number * 1_000
+    outcomes = [RunState.FAILED if state is FAILED else RunState.SUCCESS] + [RunState.SUCCESS] * 4
+    runs = [_run_of_one(name, at, begin_ms, outcome) for at, outcome in enumerate(outcomes)]
+    kind = ("source", "sink")[number % 2]
+    return ConnectorRuns(
+        {"connector.class": JDBC_SOURCE}, JDBC_SOURCE, kind, ("t",), f"connect-{name}", None, tuple(runs)
+    )
+
+
+def _run_of_one(name: str, at: int, begin_ms: int, outcome: RunState) -> RunRecord:
+    start_ms = begin_ms - at * 900_000
+    counts = {"read": 400 + at, "written": 398, "filtered": 2, "dead_lettered": 0}
+    origin: dict[str, str | int] = {"dag": f"kconnect.{name}", "task": "run", "run": f"scheduled__{start_ms}", "try": 1}
+    run_id = f"{name}-{start_ms}"
+    return RunRecord(run_id, outcome, start_ms, start_ms + 12_000, counts, complete=True, origin=origin)
+
+
+def _without_runs(name: str, number: int, state: State, topics: Sequence[str]) -> Registered:
     tasks = () if state is STOPPED else (state,)
     trace = REFUSED if state is FAILED else None
     if number % 2:

@@ -13,8 +13,10 @@ from fastapi.routing import APIRoute
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from airflow_kconnect.control.watching.known import Known
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.rest.errors import RestError
+from airflow_kconnect.rest.own_api.watching import app_watch
 
 REACHED = 599
 """The status of a request that was let in: the control plane was asked for something."""
@@ -74,6 +76,7 @@ RIGHTS = {
     ("GET", "/v1/plugins"): Right.LOGIN,
     ("PUT", "/v1/plugins/{plugin}/config/validate"): Right.LOGIN,
     ("GET", "/v1/connectors/{connector}"): Right.READ,
+    ("GET", "/v1/connectors/{connector}/offsets"): Right.READ,
     ("PUT", "/v1/connectors/{connector}/config/validate"): Right.WRITE,
     ("GET", "/v1/connectors/{connector}/dead-letters"): Right.READ,
     ("GET", "/v1/connectors/{connector}/dead-letters/last"): Right.WRITE,
@@ -108,6 +111,16 @@ class Plane:
         raise RestError(REACHED, name)
 
 
+class Unregistered:
+    """What looks at connectors, of which one has run from a DAG; whatever else it is asked for ends the request."""
+
+    def unregistered(self, name: str) -> Known | None:
+        return Known(name) if name == "of-a-dag" else None
+
+    def __getattr__(self, name: str) -> Any:
+        raise RestError(REACHED, name)
+
+
 class Policy:
     """Lets a user do what its rights say, to one connector; a foreign one may change `own`."""
 
@@ -134,6 +147,14 @@ class Policy:
         """See `Caller`."""
         self._check(Right.WRITE if connector else Right.ALL, 403, connector)
 
+    def may_read_dag(self, dag: str | None) -> bool:
+        """See `Caller`."""
+        return self._may(Right.READ)
+
+    def may_edit_dag(self, dag: str | None) -> bool:
+        """See `Caller`."""
+        return self._may(Right.WRITE)
+
     def _may(self, right: Right, connector: str = "") -> bool:
         return right in self.user.value or (self.user is User.FOREIGN and connector == "own")
 
@@ -154,7 +175,9 @@ def answered(route: tuple[str, str], user: User) -> int:
 @cache
 def app_of(user: User) -> FastAPI:
     plane: Any = Plane()
-    return create_app(lambda: plane, Policy(user))
+    app = create_app(lambda: plane, Policy(user))
+    app.dependency_overrides[app_watch] = Unregistered
+    return app
 
 
 def client_of(user: User) -> TestClient:
@@ -198,3 +221,17 @@ def test_a_new_connector_of_ones_own_may_be_made() -> None:
     route = ("POST", "/connectors")
     body = {"name": "own", "config": {"name": "own"}}
     assert client_of(User.FOREIGN).request(*route, json=body).status_code == REACHED
+
+
+OF_ANY = [
+    ("/v1/connectors/of-a-dag", Right.READ),
+    ("/v1/connectors/of-a-dag/offsets", Right.READ),
+    ("/v1/connectors/of-a-dag/dead-letters", Right.READ),
+    ("/v1/connectors/of-a-dag/dead-letters/last", Right.WRITE),
+]
+
+
+@pytest.mark.parametrize("user", [User.FOREIGN, User.READER, User.WRITER], ids=lambda user: user.name.lower())
+@pytest.mark.parametrize(("path", "right"), OF_ANY)
+def test_a_connector_of_a_dag_is_for_those_who_may_read_or_edit_the_dag(path: str, right: Right, user: User) -> None:
+    assert client_of(user).get(path).status_code == (REACHED if right in user.value else 403)

@@ -74,8 +74,8 @@ const traceOf = (trace, label) => h("pre", { class: "trace", tabindex: "0", "ari
 
 /** A bar per run, as high as it was long; the page of a run is a click away. */
 function showRuns(section, history) {
-  show(section, history.some((run) => run.start));
-  const began = history.filter((run) => run.start).reverse();
+  show(section, history.some((run) => run.start_ms));
+  const began = history.filter((run) => run.start_ms).reverse();
   const longest = Math.max(...began.map(secondsOf), 1);
   const warnings = began.at(-1)?.warnings ?? [];
   section.replaceChildren(
@@ -86,7 +86,7 @@ function showRuns(section, history) {
       { class: "runs" },
       began.map((run) => {
         const told = run.warnings?.length ? `, ${plural(run.warnings.length, "warning")}` : "";
-        const text = `${run.state}, ${Math.round(secondsOf(run))} s, ${ago(run.start)}${run.records === undefined ? "" : `, ${plural(run.records, "record")}`}${told}`;
+        const text = `${run.state}, ${Math.round(secondsOf(run))} s, ${ago(run.start_ms)}${run.records?.written === undefined ? "" : `, ${plural(run.records.written, "record")}`}${told}`;
         const bar = h("span", { class: `bar ${run.state}` });
         bar.style.blockSize = `${Math.max((secondsOf(run) / longest) * 100, 6)}%`;
         const safe = run.url && /^(https?:|[/#])/.test(run.url);
@@ -96,7 +96,7 @@ function showRuns(section, history) {
   );
 }
 
-const secondsOf = (run) => ((run.end ?? Date.now()) - run.start) / 1000;
+const secondsOf = (run) => ((run.end_ms ?? Date.now()) - run.start_ms) / 1000;
 
 export function tasksTab({ act }) {
   let last = null;

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from airflow_kconnect.connect.sink_topics import dead_letter_group
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.control.runs import DagTask
+from airflow_kconnect.control.stores import ControlStores
+from airflow_kconnect.control.watching.watch import Watch
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.status_topic.records import State
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
 from tests.support import unique
 from tests.support.kafka import create_topic, eventually, produce
 from tests.support.registered import Registered, WorkerTopics, commit, dead_letter
@@ -47,8 +53,12 @@ class TestOverview:
             "name": "lines",
             "type": "source",
             "class": "FileStreamSource",
+            "registered": True,
+            "configured": [{"kind": "registered", "dag_id": None, "url": None}],
             "target_state": "STARTED",
             "state": "RUNNING",
+            "run_state": "idle",
+            "attention": None,
             "worker_id": "spark-7f9c:kconnect",
             "version": "0.1.0",
             "tasks": 1,
@@ -57,6 +67,12 @@ class TestOverview:
             "topics": ["t"],
             "topic_count": 1,
             "offsets": {"partitions": 1, "newest": {"partition": OFFSET[0], "offset": OFFSET[1]}, "records": None},
+            "last_run": None,
+            "fresh_ms": None,
+            "next_run_ms": None,
+            "schedule": None,
+            "dag_id": None,
+            "team": None,
         }
         assert 55 < age_s < 120
         assert changed_ms > 0
@@ -146,18 +162,98 @@ class TestDetail:
         assert client.get("/v1/connectors/nope").status_code == 404
 
     def test_runs_that_are_remembered(self, control_props: dict[str, str], plane: ControlPlane) -> None:
-        past = [{"id": "scheduled", "state": "success", "start": 1, "end": 2}]
+        past = [{"id": "scheduled", "state": "skipped", "start_ms": 1, "end_ms": 2}]
 
         class Remembering:
             def start(self, connector: str) -> None: ...
             def end(self, connector: str) -> None: ...
-            def history(self, connector: str) -> list[dict[str, Any]]:
-                return past
+            def history(self, tasks: Collection[DagTask]) -> list[dict[str, Any]]:
+                return past if tasks == [("kconnect.lines", "run")] else []
 
         remembering = ControlPlane(control_props, plane._stores, Remembering())
         remembering.create("lines", FILE)
         client = TestClient(create_app(lambda: remembering, TokenPolicy(None)))
         assert client.get("/v1/connectors/lines").json()["history"] == past
+
+
+class TestUnregistered:
+    """A sink that has run from a DAG, and a source of which only offsets are known."""
+
+    @pytest.fixture
+    def lake(self, topics: WorkerTopics, bootstrap: str) -> str:
+        """The name of the sink, which has read 2 of 3 records."""
+        topic, letters, name = (
+            create_topic(bootstrap, unique("t")),
+            create_topic(bootstrap, unique("d")),
+            unique("lake"),
+        )
+        produce(bootstrap, topic, ["a", "b", "c"])
+        dead_letter(bootstrap, letters, name, "mine", "broken")
+        config = {**_sink(topic), "connection.password": "[hidden]"}
+        origin: dict[str, str | int] = {"dag": "shop", "task": "write", "run": "scheduled__1", "map_index": -1}
+        run = RunRecord("r", RunState.SUCCESS, 1_000, 2_000, {"read": 2}, complete=True, origin=origin)
+        runs = ConnectorRuns(config, "DirectorySink", "sink", (topic,), f"connect-{name}", letters, (run,))
+        topics.add(
+            Registered(name, config, committed={topic: 2}, runs=runs, registered=False),
+            Registered("lines", FILE, tasks=(), offsets=(OFFSET,), registered=False),
+        )
+        return name
+
+    def test_they_are_rows(self, lake: str, client: TestClient) -> None:
+        rows = {row["name"]: row for row in client.get("/v1/connectors").json()["connectors"]}
+        assert {name: (row["registered"], row["type"], row["run_state"]) for name, row in rows.items()} == {
+            lake: (False, "sink", "idle"),
+            "lines": (False, "source", "idle"),
+        }
+
+    def test_connects_own_list_has_those_that_are_registered(self, lake: str, client: TestClient) -> None:
+        assert (client.get("/connectors").json(), client.get(f"/connectors/{lake}").status_code) == ([], 404)
+
+    def test_one_in_full_can_only_be_looked_at(self, lake: str, client: TestClient) -> None:
+        found = client.get(f"/v1/connectors/{lake}").json()
+        assert [found[key] for key in ("may_write", "may_replay", "reads_source")] == [False] * 3
+        assert (found["config"]["connection.password"], [run["id"] for run in found["history"]]) == ("[hidden]", ["r"])
+
+    def test_lag_offsets_and_dead_letters_are_known(self, lake: str, client: TestClient) -> None:
+        (offset,) = client.get(f"/v1/connectors/{lake}/offsets").json()["offsets"]
+        assert offset["offset"] == {"kafka_offset": 2}
+        assert client.get("/v1/lags").json()["lags"] == {lake: 1}
+        assert client.get(f"/v1/connectors/{lake}/dead-letters").json()["not_replayed"] == 1
+        (letter,) = client.get(f"/v1/connectors/{lake}/dead-letters/last").json()["dead_letters"]
+        assert letter["value"] == "mine"
+
+    def test_offsets_of_a_source_are_those_of_the_topic(self, lake: str, client: TestClient) -> None:
+        expected = [{"partition": OFFSET[0], "offset": OFFSET[1]}]
+        assert client.get("/v1/connectors/lines/offsets").json()["offsets"] == expected
+
+    @pytest.mark.parametrize(
+        ("method", "path", "body"),
+        [
+            ("PUT", "config/validate", {}),
+            ("POST", "preview", {"latest": 1}),
+            ("POST", "replay", {"dead_letters": True}),
+        ],
+    )
+    def test_what_needs_a_registered_one_says_how_to_register_it(
+        self, method: str, path: str, body: dict[str, Any], lake: str, client: TestClient
+    ) -> None:
+        answer = client.request(method, f"/v1/connectors/{lake}/{path}", json=body)
+        assert answer.status_code == 404
+        assert f"{lake} has run but is not registered" in answer.json()["message"]
+        assert "kconnect create" in answer.json()["message"]
+
+    def test_registered_it_is_one_row(self, lake: str, client: TestClient) -> None:
+        assert client.put(f"/connectors/{lake}/config", json=_sink("t")).status_code == 201
+        (row,) = (row for row in client.get("/v1/connectors").json()["connectors"] if row["name"] == lake)
+        assert (row["registered"], [place["kind"] for place in row["configured"]]) == (True, ["registered", "dag"])
+
+    def test_a_command_reads_them_on_demand(self, lake: str, control_props: dict[str, str]) -> None:
+        plane = ControlPlane(control_props, ControlStores(control_props, follow=False))
+        watch = Watch(plane, follow=False)
+        assert [row["name"] for row in watch.rows()] == sorted([lake, "lines"])
+        plane.create("new", FILE)
+        watch.refresh()
+        assert "new" in [row["name"] for row in watch.rows()]
 
 
 class TestValidation:
@@ -191,12 +287,35 @@ class TestDeadLetters:
         topics.add(Registered("a", _sink("t", **{"errors.deadletterqueue.topic.name": unique("none")})))
         assert client.get("/v1/connectors/a/dead-letters").json()["records"] is None
 
+    def test_those_that_were_not_replayed_become_fewer_with_a_replay(
+        self, client: TestClient, topics: WorkerTopics, bootstrap: str
+    ) -> None:
+        letters, name = create_topic(bootstrap, unique("letters")), unique("sink")
+        for value in ("x", "y", "z"):
+            dead_letter(bootstrap, letters, name, value, "broken")
+        topics.add(Registered(name, _sink("t", **{"errors.deadletterqueue.topic.name": letters})))
+
+        def left() -> int:
+            return int(client.get(f"/v1/connectors/{name}/dead-letters").json()["not_replayed"])
+
+        assert eventually(left, 3) == 3
+        commit(bootstrap, dead_letter_group(f"connect-{name}"), {letters: 2})
+        assert eventually(left, 1) == 1
+
+    def test_those_of_a_source_cannot_be_replayed(
+        self, client: TestClient, topics: WorkerTopics, bootstrap: str
+    ) -> None:
+        letters = create_topic(bootstrap, unique("letters"))
+        topics.add(Registered("lines", {**FILE, "errors.deadletterqueue.topic.name": letters}))
+        assert client.get("/v1/connectors/lines/dead-letters").json()["not_replayed"] is None
+
     def test_they_are_counted(self, client: TestClient, topics: WorkerTopics, bootstrap: str) -> None:
         letters = create_topic(bootstrap, unique("letters"))
         dead_letter(bootstrap, letters, "a", "x", "broken")
         topics.add(Registered("a", _sink("t", **{"errors.deadletterqueue.topic.name": letters})))
         count = client.get("/v1/connectors/a/dead-letters").json
-        assert eventually(count, {"topic": letters, "records": 1, "attributed": False})["records"] == 1
+        expected = {"topic": letters, "records": 1, "not_replayed": 1, "attributed": False}
+        assert eventually(count, expected) == expected
 
     def test_only_those_of_the_connector_are_shown(
         self, client: TestClient, topics: WorkerTopics, bootstrap: str

@@ -83,7 +83,7 @@ def test_the_first_answer_is_compressed(watcher: Watcher) -> None:
     plain = httpx.get(f"{watcher.url}/v1/connectors", headers={"Accept-Encoding": "identity"}, timeout=30)
     newcomer = Watcher(watcher.url)
     assert len(newcomer.ask()) == COUNT
-    assert (len(plain.content) > 400_000, newcomer.bytes < 40_000) == (True, True), newcomer.bytes
+    assert (len(plain.content) > 800_000, newcomer.bytes < 80_000) == (True, True), newcomer.bytes
 
 
 def test_when_nothing_has_changed_almost_nothing_is_sent(watcher: Watcher) -> None:

@@ -194,9 +194,16 @@ class Remembering:
     def history(self, connector: str) -> list[dict[str, Any]]:
         """Three runs, newest first."""
         return [
-            {"id": "c", "state": "queued", "start": None, "end": None},
-            {"id": "b", "state": "failed", "start": 60_000, "end": 90_000, "records": 7, "warnings": ["2 are lost"]},
-            {"id": "a", "state": "success", "start": 1, "end": 60_001},
+            {"id": "c", "state": "queued", "start_ms": None, "end_ms": None},
+            {
+                "id": "b",
+                "state": "failed",
+                "start_ms": 60_000,
+                "end_ms": 90_000,
+                "records": {"written": 7},
+                "warnings": ["2 are lost"],
+            },
+            {"id": "a", "state": "success", "start_ms": 1, "end_ms": 60_001},
         ]
 
 

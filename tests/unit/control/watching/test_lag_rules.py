@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from airflow_kconnect.control.watching.lags import _can_be_asked, _lag, sinks_of
+from airflow_kconnect.control.watching.lags import _can_be_asked, _lag
 from airflow_kconnect.kafka.admin_answers import Bounds
 
 BOUNDS = Bounds(begin=10, end=20, log_end=25)
@@ -38,7 +38,3 @@ def test_lag_is_counted_to_the_end_of_the_log_as_by_kafkas_tools(committed: int 
 )
 def test_who_can_be_asked(props: dict[str, str], asked: bool) -> None:
     assert _can_be_asked(props) is asked
-
-
-def test_sources_have_no_lag() -> None:
-    assert list(sinks_of([("a", {"topics": "t"}), ("b", {"file": "f"}), ("c", {"topics.regex": "t"})])) == ["a", "c"]
