@@ -25,6 +25,7 @@ from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
+from airflow_kconnect.plugin.databases import connections_of
 from airflow_kconnect.plugin.teams import Teams
 from airflow_kconnect.rest.access import Caller
 from airflow_kconnect.rest.errors import RestError
@@ -60,6 +61,10 @@ class DagRights:
         if not self._may("PUT", connector):
             what = f"connector {connector}" if connector else "all connectors"
             raise RestError(403, f"{self._user.get_name()} may not change {what}")
+
+    def databases(self) -> list[dict[str, str]]:
+        """See `NamesDatabases`."""
+        return connections_of(self._user)
 
     def may_read_dag(self, dag: str | None) -> bool:
         """See `Caller`."""

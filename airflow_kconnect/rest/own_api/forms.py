@@ -1,19 +1,33 @@
-"""`/v1/plugins`: the classes to choose from, and validation with what a form needs."""
+"""`/v1/plugins` and `/v1/airflow-connections`: classes and connections to choose from, validation for a form."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from fastapi import APIRouter
 
 from airflow_kconnect.control import checks
 from airflow_kconnect.control.plugins import catalogue, forms
-from airflow_kconnect.rest.access import AnyReader, may_write
+from airflow_kconnect.rest.access import Access, AnyReader, may_write
 from airflow_kconnect.rest.bodies import JsonBody, config_request
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
 
 router = APIRouter(route_class=ThreadRoute, prefix="/v1", tags=["page"])
+
+
+@runtime_checkable
+class NamesDatabases(Protocol):
+    """A caller for whom Airflow has connections to databases."""
+
+    def databases(self) -> list[dict[str, str]]:
+        """Those that the caller may see, each by `conn_id` and `conn_type`; nothing else of them."""
+
+
+@router.get("/airflow-connections")
+def list_connections(access: Access) -> Any:
+    """The connections that `${airflow:<conn_id>:jdbc_url}` can name, by id and type; none outside of Airflow."""
+    return {"connections": access.databases() if isinstance(access, NamesDatabases) else []}
 
 
 @router.get("/plugins")

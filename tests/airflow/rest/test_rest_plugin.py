@@ -104,3 +104,29 @@ def test_the_location_of_a_new_connector_is_below_the_prefix(
 
 def test_basic_authentication_is_off(api_server: TestClient) -> None:
     assert api_server.get("/kconnect/connectors", auth=("admin", "admin")).status_code == 401
+
+
+@pytest.fixture
+def databases(api_server: TestClient) -> Iterator[None]:
+    """A connection of each kind that matters, in Airflow's database."""
+    from airflow.models.connection import Connection
+    from airflow.utils.session import create_session
+
+    kinds = {"warehouse": "postgres", "lake": "generic", "mail": "smtp", "other": "generic"}
+    hosts = {"lake": "jdbc:duckdb:/lake.db"}
+    with create_session() as session:
+        for conn_id, kind in kinds.items():
+            row = Connection(conn_id=conn_id, conn_type=kind, host=hosts.get(conn_id, "host"), password="geheim")
+            session.add(row)
+    yield
+    with create_session() as session:
+        session.query(Connection).filter(Connection.conn_id.in_(kinds)).delete()
+
+
+@pytest.mark.parametrize(("role", "names"), [("viewer", []), ("user", []), ("admin", ["lake", "warehouse"])])
+def test_connections_to_databases_are_named_to_those_who_may_see_them(
+    role: str, names: list[str], databases: None, api_server: TestClient, tokens: dict[str, dict[str, str]]
+) -> None:
+    answer = api_server.get("/kconnect/v1/airflow-connections", headers=tokens[role])
+    assert [each["conn_id"] for each in answer.json()["connections"]] == names
+    assert "geheim" not in answer.text

@@ -73,6 +73,7 @@ RIGHTS = {
     ("PUT", "/connector-plugins/{plugin}/config/validate"): Right.LOGIN,
     ("GET", "/v1/connectors"): Right.LOGIN,
     ("GET", "/v1/lags"): Right.LOGIN,
+    ("GET", "/v1/airflow-connections"): Right.LOGIN,
     ("GET", "/v1/plugins"): Right.LOGIN,
     ("PUT", "/v1/plugins/{plugin}/config/validate"): Right.LOGIN,
     ("GET", "/v1/connectors/{connector}"): Right.READ,
