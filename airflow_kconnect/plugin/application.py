@@ -11,6 +11,7 @@ from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.hooks.connections import connection_worker_keys
 from airflow_kconnect.hooks.variables import look_up, with_login
+from airflow_kconnect.plugin import reports
 from airflow_kconnect.plugin.runs import AirflowRuns
 from airflow_kconnect.plugin.security import SECTION, AirflowPolicy, authenticated
 from airflow_kconnect.rest.app import create_app
@@ -18,7 +19,9 @@ from airflow_kconnect.rest.app import create_app
 
 def application() -> FastAPI:
     """The app; the connection is looked up, and the topics are read, with the first request that needs them."""
-    return create_app(_LazyPlane().get, AirflowPolicy(), [Depends(authenticated)])
+    app = create_app(_LazyPlane().get, AirflowPolicy(), [Depends(authenticated)])
+    app.include_router(reports.router)
+    return app
 
 
 class _LazyPlane:

@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 
 
 class KafkaConnectPlugin(AirflowPlugin):
-    """Connect's REST API under `/kconnect`, and the page `Connectors` in Airflow's navigation."""
+    """Connect's REST API under `/kconnect`, the page `Connectors` in Airflow's navigation, and a tab at DAG runs."""
 
     name = "kconnect"
 
@@ -27,7 +27,14 @@ class KafkaConnectPlugin(AirflowPlugin):
                 "destination": "nav",
                 "url_route": "connectors",
                 "nav_top_level": True,
-            }
+            },
+            # At DAG runs only: Airflow would show it at each task of each DAG.
+            {
+                "name": "Connectors",
+                "href": "kconnect/ui/run.html?dag_id={DAG_ID}&run_id={RUN_ID}",
+                "destination": "dag_run",
+                "url_route": "connector-reports",
+            },
         ]
 
     @cached_property

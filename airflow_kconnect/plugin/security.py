@@ -18,9 +18,10 @@ from typing import Annotated, Any
 import httpx
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
-from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity, DagDetails
 from airflow.api_fastapi.core_api.security import get_user, resolve_user_from_token
 from airflow.configuration import conf
+from airflow.models.dag import DagModel
 from fastapi import Depends, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.concurrency import run_in_threadpool
@@ -88,6 +89,17 @@ class DagRights:
         if team is not None:
             details = replace(details or DagDetails(), team_name=team)
         return get_auth_manager().is_authorized_dag(method=method, details=details, user=self._user)
+
+
+def check_reports(request: Request, dag_id: str) -> None:
+    """:raises RestError: 403, the user of an authenticated request may not read what tasks of the DAG have returned."""
+    user: BaseUser = request.state.kconnect_user
+    details = DagDetails(id=dag_id)
+    if conf.getboolean("core", "multi_team", fallback=False):
+        details = replace(details, team_name=DagModel.get_team_name(dag_id))
+    entity = DagAccessEntity.XCOM
+    if not get_auth_manager().is_authorized_dag(method="GET", access_entity=entity, details=details, user=user):
+        raise RestError(403, f"{user.get_name()} may not see what tasks of DAG {dag_id} have returned")
 
 
 class AirflowPolicy:

@@ -18,6 +18,7 @@ from airflow_kconnect.operators.base import ConnectorOperator
 from airflow_kconnect.operators.links import RunbookLink, SparkUiLink
 from airflow_kconnect.operators.reports.assets import asset_server, connector_alias, static_config, topic_inlets
 from airflow_kconnect.operators.reports.events import add_outlet_facts, add_topic_events
+from airflow_kconnect.operators.reports.failures import leave_failure
 from airflow_kconnect.operators.reports.lineage import DEAD_LETTER_TOPIC, lineage_of
 from airflow_kconnect.operators.reports.metrics import report_metrics
 from airflow_kconnect.operators.reports.notifications import Callbacks, as_list, call, dead_letters, lag
@@ -143,12 +144,14 @@ class ReportingOperator(ConnectorOperator):
         try:
             yield
         except (ConnectorConfigError, ConnectorRunError) as error:
-            if isinstance(self._hook, ConnectorSparkSubmitHook) and self._hook.report is not None:
-                self._count_and_call(context, self._hook.report)
+            report = self._hook.report if isinstance(self._hook, ConnectorSparkSubmitHook) else None
+            if report is not None:
+                self._count_and_call(context, report)
             self.failure_text = masked(str(error))
             name = static_config(self.connector).get("name")
             facts = {"connector": name, "kind": self.kind, "error": type(error).__name__, "message": self.failure_text}
             _put(context, facts)
+            leave_failure(context, facts, report)
             raise
 
     def _get_hook(self) -> ConnectorSparkSubmitHook:

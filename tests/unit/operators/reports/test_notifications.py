@@ -13,6 +13,7 @@ from airflow.sdk import BaseNotifier
 from airflow_kconnect import KafkaSinkOperator, KafkaSourceOperator
 from airflow_kconnect.connect.run import event_line
 from airflow_kconnect.connect.run_warnings import Kind, RunWarning
+from airflow_kconnect.operators.reports.failures import FAILURE
 from tests.support.connectors.connector_tasks import SINK, SOURCE, context, ending_with, fake_spark, report
 from tests.support.spark.fake_spark import FakeSpark, printing
 
@@ -101,6 +102,7 @@ class TestWarnings:
         with pytest.raises(AirflowFailException, match="what was moved is committed"):
             operator.execute(given)
         assert (called, given["kconnect"]["message"]) == ([moved], "what was moved is committed")
+        assert given["xcoms"][FAILURE] == {**given["kconnect"], "report": moved}
 
 
 class TestLag:
@@ -138,3 +140,4 @@ class TestAirflowsOwnCallbacks:
 
         facts = {"connector": "lines", "kind": "source", "error": "ConnectorConfigError", "message": "no ***"}
         assert given["kconnect"] == facts
+        assert given["xcoms"][FAILURE] == {**facts, "report": None}

@@ -1,0 +1,91 @@
+"""`GET /v1/reports`: what the connector tasks of a DAG run have reported. The tab at a DAG run shows it."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from airflow.models.taskinstance import TaskInstance
+from airflow.models.xcom import XCOM_RETURN_KEY, XComModel
+from airflow.utils.session import create_session
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy import select
+
+from airflow_kconnect.operators.reports.failures import FAILURE
+from airflow_kconnect.plugin.security import check_reports
+from airflow_kconnect.rest.threads import ThreadRoute
+
+# Classes of users' own are found by what they have left.
+_OPERATORS = ("KafkaSourceOperator", "KafkaSinkOperator", "ReplayDeadLettersOperator")
+_LISTS, _MOST = ("offsets", "ranges"), 100
+
+DagId = Annotated[str, Query(alias="dag_id", min_length=1)]
+
+
+def _allowed(request: Request, dag: DagId) -> None:
+    check_reports(request, dag)
+
+
+router = APIRouter(route_class=ThreadRoute, prefix="/v1", tags=["page"], dependencies=[Depends(_allowed)])
+
+
+@router.get("/reports")
+def get_reports(dag: DagId, run: Annotated[str, Query(alias="run_id", min_length=1)]) -> Any:
+    """The connector tasks of a DAG run by their start: `task_id`, `map_index`, `try_number`, `operator`, `state`,
+    `start_ms`, `end_ms`, `report`, `failure`.
+
+    `report` is that of the run, with at most 100 offsets and ranges; `failure` is the error's name and text. Either is
+    null if there is none. For those who may read XComs of the DAG; a run that does not exist has no tasks.
+    """
+    with create_session() as session:
+        query = select(TaskInstance).where(TaskInstance.dag_id == dag, TaskInstance.run_id == run)
+        tasks = list(session.scalars(query.order_by(TaskInstance.start_date, TaskInstance.task_id)))
+        left = _left(dag, run, session)
+        shown = [_shown(task, left.get((task.task_id, task.map_index), {})) for task in tasks]
+    return {"tasks": [each for each in shown if each["operator"] in _OPERATORS or each["report"] or each["failure"]]}
+
+
+def _left(dag: str, run: str, session: Any) -> dict[tuple[str, int], dict[str, Any]]:
+    """The XComs by task and key."""
+    columns = (XComModel.task_id, XComModel.map_index, XComModel.key, XComModel.value)
+    of_run = (XComModel.dag_id == dag, XComModel.run_id == run, XComModel.key.in_((XCOM_RETURN_KEY, FAILURE)))
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    for task_id, map_index, key, value in session.execute(select(*columns).where(*of_run)):
+        found.setdefault((task_id, map_index), {})[key] = _parsed(value)
+    return found
+
+
+def _shown(task: TaskInstance, left: dict[str, Any]) -> dict[str, Any]:
+    failure = left.get(FAILURE)
+    of_failure = failure.pop("report", None) if isinstance(failure, dict) else None
+    return {
+        "task_id": task.task_id,
+        "map_index": task.map_index,
+        "try_number": task.try_number,
+        "operator": task.operator,
+        "state": None if task.state is None else str(task.state),
+        "start_ms": _ms(task.start_date),
+        "end_ms": _ms(task.end_date),
+        "report": _report(of_failure or left.get(XCOM_RETURN_KEY)),
+        "failure": failure if isinstance(failure, dict) else None,
+    }
+
+
+def _report(value: Any) -> dict[str, Any] | None:
+    """What a task has left if it is a report, cut: there are as many offsets as the connector has partitions."""
+    if not isinstance(value, dict) or "connector" not in value or not isinstance(value.get("records"), dict):
+        return None
+    lists = {key: list(value.get(key) or ()) for key in _LISTS}
+    return {**value, **{key: each[:_MOST] for key, each in lists.items()}, "partitions": len(lists["offsets"])}
+
+
+def _parsed(value: Any) -> Any:
+    """What an XCom holds; None if it is a text of a backend of the installation's own."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return None
+
+
+def _ms(moment: Any) -> int | None:
+    return None if moment is None else int(moment.timestamp() * 1000)
