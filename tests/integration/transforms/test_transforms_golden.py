@@ -1,8 +1,9 @@
-"""Transformations and predicates against the answers of Kafka Connect itself, through previews."""
+"""Transformations and predicates against the answers of Kafka Connect itself, with what previews consist of."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,16 @@ import pytest
 from pyspark.sql import SparkSession
 
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.runtime.preview import preview
+from airflow_kconnect.connect.frame import RecordFrame
+from airflow_kconnect.runtime.preview import Plan, preview
 from tests.golden.deviations import TRANSFORMS as DEVIATIONS
 
 Line = dict[str, Any]
 
+Read = Callable[[Line], RecordFrame]
+
 JSON = "org.apache.kafka.connect.json.JsonConverter"
+CONVERTERS = {f"{role}.converter": JSON for role in ("key", "value", "header")}
 GOLDEN = Path(__file__).parents[2] / "golden" / "smt.jsonl"
 LINES: list[Line] = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
 
@@ -25,8 +30,7 @@ def name_of(line: Line) -> str:
 
 
 def config_of(line: Line) -> dict[str, str]:
-    config = {f"{role}.converter": JSON for role in ("key", "value", "header")}
-    config |= {"transforms": "it", "transforms.it.type": line["type"]}
+    config = CONVERTERS | {"transforms": "it", "transforms.it.type": line["type"]}
     config |= {f"transforms.it.{key}": value for key, value in line["config"].items()}
     if predicate := line.get("predicate"):
         negate = str(predicate.get("negate", False)).lower()
@@ -65,16 +69,44 @@ def _same_of_the_value(line: Line) -> bool:
     return any(other["case"] == line["case"].replace("$Key", "$Value", 1) for other in LINES if other is not line)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        pytest.param(line, id=name_of(line), marks=[pytest.mark.exhaustive] * _same_of_the_value(line))
-        for line in LINES
-        if "expected" in line
-    ],
-)
-def test_records(spark: SparkSession, line: Line) -> None:
-    answers = preview(config_of(line), [as_in_kafka(record) for record in line["records"]])
+CASES = [
+    pytest.param(line, id=name_of(line), marks=[pytest.mark.exhaustive] * _same_of_the_value(line))
+    for line in LINES
+    if "expected" in line
+]
+
+
+def _schemas(line: Line) -> str:
+    parts = [[record[part] and record[part]["schema"] for record in line["records"]] for part in ("key", "value")]
+    return json.dumps([sorted({json.dumps(schema) for schema in part}) for part in parts])
+
+
+@pytest.fixture(scope="module")
+def read(spark: SparkSession) -> Read:
+    """The records of a case as the converters read them. Those of all cases with the same schemas are read at once:
+    that takes as long as those of one.
+    """
+    frames: dict[str, tuple[list[Line], RecordFrame]] = {}
+
+    def of_case(line: Line) -> RecordFrame:
+        schemas = _schemas(line)
+        if schemas not in frames:
+            lines = [other for other in LINES if "expected" in other and _schemas(other) == schemas]
+            (batch,) = Plan(CONVERTERS).batches([as_in_kafka(record) for other in lines for record in other["records"]])
+            frame = Plan(CONVERTERS).read(batch)
+            frames[schemas] = lines, frame.with_df(frame.df.localCheckpoint())
+        lines, frame = frames[schemas]
+        first = sum(len(other["records"]) for other in lines[: lines.index(line)])
+        own = frame.df["n"].between(first, first + len(line["records"]) - 1)
+        return frame.with_df(frame.df.where(own))
+
+    return of_case
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_records(read: Read, line: Line) -> None:
+    plan = Plan(config_of(line))
+    answers = plan.written(plan.chain.apply(read(line), plan.scope()))
     expected = [_expected(answer) for answer in line["expected"]]
     wrong = {
         n: (got, want) for n, (got, want) in enumerate(zip(map(_parsed, answers), expected, strict=True)) if got != want
