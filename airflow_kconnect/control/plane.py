@@ -16,6 +16,7 @@ from airflow_kconnect.control.resolving import Resolved, Variables
 from airflow_kconnect.control.runs import ForgetsRuns, NoRuns, Runs
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.control.watching.lost_runs import as_ended
+from airflow_kconnect.control.watching.run_states import origin_of
 from airflow_kconnect.hosted.plugins.offsets import asking_java
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.offset_changes import api as offset_changes
@@ -287,6 +288,12 @@ class ControlPlane:
         """The other connectors whose group a submitted configuration would use from now on: see `newly_named`."""
         return groups.newly_named(name, config, self._stores.configs(), self.worker.group_id)
 
+    def dag_of_runs(self, name: str) -> str | None:
+        """The DAG whose task has run a connector that is not registered; None if none has, or if it is registered."""
+        runs = None if name in self._stores.configs() else self._stores.runs(name)
+        origin = None if runs is None else origin_of(runs)
+        return None if origin is None else origin.dag
+
     def alter_offsets(self, name: str, request: Any, permit: groups.Permit | None = None) -> dict[str, str]:
         """Alter the offsets of a stopped connector (KIP-875).
 
@@ -326,5 +333,6 @@ class ControlPlane:
         return self._answers.task_ids(name)
 
     def _show_states(self, names: Collection[str], target: TargetState) -> None:
-        versions = {name: kinds.version(self._registered(name).texts, self.worker) for name in names}
-        self._stores.put_states(_STATE_OF[target], {name: (versions[name], self._task_ids(name)) for name in names})
+        known = self._stores.configs()
+        versions = {name: kinds.version(known[name].texts, self.worker) for name in names if name in known}
+        self._stores.put_states(_STATE_OF[target], {name: (versions[name], self._task_ids(name)) for name in versions})

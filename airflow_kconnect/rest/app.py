@@ -17,8 +17,8 @@ from airflow_kconnect.rest.headers import HeadersOfBoundedSize
 from airflow_kconnect.rest.heads import HeadAsGet
 from airflow_kconnect.rest.negotiation import json_accepted
 from airflow_kconnect.rest.options import MethodsOfPaths
+from airflow_kconnect.rest.own_api import bulk, forms, page, trying
 from airflow_kconnect.rest.own_api import connectors as own_connectors
-from airflow_kconnect.rest.own_api import forms, page, trying
 from airflow_kconnect.rest.paths import SegmentsDecodedAlone, SlashAtTheEnd
 
 
@@ -42,7 +42,7 @@ def create_app(plane: Callable[[], ControlPlane], access: AccessPolicy, dependen
     app.state.plane, app.state.access = plane, access
     for module in (server, connectors, states, offsets, plugins):
         app.include_router(module.router, dependencies=[Depends(json_accepted)])
-    for module in (own_connectors, forms, trying, page):
+    for module in (bulk, own_connectors, forms, trying, page):
         app.include_router(module.router)
     handle_errors(app)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)

@@ -12,7 +12,7 @@ from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.control.kinds import UNKNOWN
 from airflow_kconnect.control.runs import DagTask
 from airflow_kconnect.control.watching.offsets import KnownOffsets
-from airflow_kconnect.control.watching.run_states import task_of
+from airflow_kconnect.control.watching.run_states import origin_of
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
@@ -61,8 +61,7 @@ class Known:
     @property
     def origin(self) -> DagTask | None:
         """The task that has run it last, apart from runs that were started by hand."""
-        task = next(filter(None, map(task_of, self.runs.runs)), None)
-        return None if task is None else DagTask(task.dag, task.task)
+        return origin_of(self.runs)
 
     @property
     def dag_ids(self) -> tuple[str, ...]:

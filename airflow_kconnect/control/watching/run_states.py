@@ -10,8 +10,8 @@ from dataclasses import replace
 from enum import StrEnum
 
 from airflow_kconnect.connect.run_warnings import Kind
-from airflow_kconnect.control.runs import TaskRun, TaskState
-from airflow_kconnect.stores.status_topic.run_records import RunRecord
+from airflow_kconnect.control.runs import DagTask, TaskRun, TaskState
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord
 from airflow_kconnect.stores.status_topic.run_records import RunState as Outcome
 from airflow_kconnect.stores.target_states import TargetState
 
@@ -93,6 +93,12 @@ def task_of(run: RunRecord) -> TaskRun | None:
     if not (isinstance(dag, str) and isinstance(task, str) and isinstance(dag_run, str)):
         return None
     return TaskRun(dag, task, dag_run, map_index if isinstance(map_index, int) else -1)
+
+
+def origin_of(runs: ConnectorRuns) -> DagTask | None:
+    """The task that has run a connector last, apart from runs that were started by hand."""
+    task = next(filter(None, map(task_of, runs.runs)), None)
+    return None if task is None else DagTask(task.dag, task.task)
 
 
 def as_ended(runs: Sequence[RunRecord], tasks: Mapping[TaskRun, TaskState], now_ms: int) -> list[RunRecord]:

@@ -167,7 +167,7 @@ class Watch:
         return DeadLetters(self._plane.worker)
 
     def _with_offsets(self) -> list[str]:
-        """The sources that nothing but their offsets tells of. Where runs leave statuses, they have been deleted."""
+        """Sources that are known by their offsets alone. Where runs write statuses, those have been deleted."""
         return [] if self._plane.worker.writes_statuses else self._offsets.sources()
 
     def _known(

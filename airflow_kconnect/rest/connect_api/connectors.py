@@ -13,6 +13,7 @@ from starlette.datastructures import URL
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import Access, Caller, Reading, Writing
 from airflow_kconnect.rest.bodies import JsonBody, config_request, create_request
+from airflow_kconnect.rest.errors import RestError
 from airflow_kconnect.rest.paths import ConnectorName
 from airflow_kconnect.rest.serving import Plane
 from airflow_kconnect.rest.threads import ThreadRoute
@@ -38,7 +39,7 @@ def create_connector(request: Request, plane: Plane, access: Access, body: JsonB
     """Register a connector."""
     asked = create_request(body)
     access.check_write(asked.name)
-    _check_groups(asked.name, asked.config, plane, access)
+    _check_offsets(asked.name, asked.config, plane, access)
     return _created(request, plane.create(asked.name, asked.config, asked.target_state))
 
 
@@ -58,7 +59,7 @@ def get_config(name: ConnectorName, plane: Plane, _: Reading) -> Any:
 def put_config(request: Request, name: ConnectorName, plane: Plane, access: Access, _: Writing, body: JsonBody) -> Any:
     """Register a connector, or replace its configuration."""
     config = config_request(body)
-    _check_groups(name, config, plane, access)
+    _check_offsets(name, config, plane, access)
     created, info = plane.put_config(name, config)
     return _created(request, info) if created else info
 
@@ -67,7 +68,7 @@ def put_config(request: Request, name: ConnectorName, plane: Plane, access: Acce
 def patch_config(name: ConnectorName, plane: Plane, access: Access, _: Writing, body: JsonBody) -> Any:
     """Change some keys of a configuration; null removes one."""
     patch = config_request(body, nulls=True)
-    _check_groups(name, patch, plane, access)
+    _check_offsets(name, patch, plane, access)
     return plane.patch_config(name, patch)
 
 
@@ -78,10 +79,16 @@ def delete_connector(name: ConnectorName, plane: Plane, _: Writing) -> Response:
     return Response(status_code=204)
 
 
-def _check_groups(name: str, config: Mapping[str, Any], plane: ControlPlane, access: Caller) -> None:
-    """A group holds the offsets of the connector that it belongs to. :raises RestError: 403."""
+def _check_offsets(name: str, config: Mapping[str, Any], plane: ControlPlane, access: Caller) -> None:
+    """The offsets are those of the connectors that have the group, and those of a DAG that has run one of this name.
+
+    :raises RestError: 403.
+    """
     for other in plane.others_of_group(name, config):
         access.check_write(other)
+    dag = plane.dag_of_runs(name)
+    if dag is not None and not access.may_edit_dag(dag):
+        raise RestError(403, f"{access} may not edit the DAG that runs connector {name}")
 
 
 def _created(request: Request, info: dict[str, Any]) -> JSONResponse:

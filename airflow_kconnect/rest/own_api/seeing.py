@@ -25,8 +25,13 @@ def check_seen(caller: Caller, watch: Watch, name: str) -> None:
     known = watch.unregistered(name)
     if known is None:
         caller.check_read(name)
-    elif not caller.may_read_dag(_dag(known)):
+    elif not may_see(caller, known):
         raise RestError(403, f"{caller} may not see connector {name}")
+
+
+def may_see(caller: Caller, known: Known) -> bool:
+    """Whether a caller may see a connector that is not registered."""
+    return caller.may_read_dag(_dag(known))
 
 
 def check_records_seen(caller: Caller, watch: Watch, name: str) -> None:

@@ -50,6 +50,7 @@ REQUESTS = [
     ("GET", "/v1/connectors/a/offsets"),
     ("PUT", "/v1/connectors/a/config/validate"),
     ("POST", "/v1/connectors/a/check"),
+    ("POST", "/v1/connectors/bulk"),
     ("POST", "/v1/connectors/a/preview"),
     ("POST", "/v1/connectors/a/replay"),
     ("GET", "/v1/connectors/a/dead-letters"),

@@ -11,6 +11,9 @@ from starlette.testclient import TestClient
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.rest.errors import RestError
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
+from tests.support.kafka import eventually
+from tests.support.registered import Registered, WorkerTopics
 
 GROUP = "consumer.override.group.id"
 SINK = {"connector.class": "DirectorySink", "topics": "t", "directory": "/lake"}
@@ -76,3 +79,15 @@ def test_offsets_of_such_a_group_are_not_changed(group: str, limited: TestClient
 def test_its_own_offsets_are(limited: TestClient) -> None:
     limited.put("/connectors/a/stop")
     assert limited.delete("/connectors/a/offsets").status_code == 200
+
+
+def test_a_connector_that_runs_from_anothers_dag_cannot_be_registered(
+    limited: TestClient, plane: ControlPlane, control_props: dict[str, str], bootstrap: str
+) -> None:
+    plane.delete("a")
+    origin: dict[str, str | int] = {"dag": "theirs", "task": "write", "run": "manual__1"}
+    runs = ConnectorRuns(SINK, "DirectorySink", "sink", runs=(RunRecord("r", RunState.SUCCESS, 1, 2, origin=origin),))
+    WorkerTopics(bootstrap, control_props).add(Registered("a", SINK, runs=runs, registered=False))
+    assert eventually(lambda: plane.dag_of_runs("a") or "", "theirs") == "theirs"
+    answer = limited.post("/connectors", json={"name": "a", "config": SINK})
+    assert (answer.status_code, "may not edit the DAG" in answer.json()["message"]) == (403, True)

@@ -81,6 +81,7 @@ RIGHTS = {
     ("PUT", "/v1/connectors/{connector}/config/validate"): Right.WRITE,
     ("GET", "/v1/connectors/{connector}/dead-letters"): Right.READ,
     ("GET", "/v1/connectors/{connector}/dead-letters/last"): Right.WRITE,
+    ("POST", "/v1/connectors/bulk"): Right.LOGIN,
     ("POST", "/v1/connectors/{connector}/preview"): Right.WRITE,
     ("POST", "/v1/connectors/{connector}/check"): Right.WRITE,
     ("POST", "/v1/connectors/{connector}/replay"): Right.WRITE,
@@ -90,6 +91,7 @@ RIGHTS = {
 BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/connectors"): {"name": "theirs", "config": {"name": "theirs"}},
     ("PUT", "/admin/loggers/{logger}"): {"level": "INFO"},
+    ("POST", "/v1/connectors/bulk"): {"action": "pause", "names": ["theirs"]},
     ("POST", "/v1/connectors/{connector}/preview"): {"records": [{}]},
     ("POST", "/v1/connectors/{connector}/replay"): {"dead_letters": True},
 }
@@ -236,3 +238,11 @@ OF_ANY = [
 @pytest.mark.parametrize(("path", "right"), OF_ANY)
 def test_a_connector_of_a_dag_is_for_those_who_may_read_or_edit_the_dag(path: str, right: Right, user: User) -> None:
     assert client_of(user).get(path).status_code == (REACHED if right in user.value else 403)
+
+
+@pytest.mark.parametrize("user", [User.FOREIGN, User.READER], ids=lambda user: user.name.lower())
+def test_of_several_connectors_those_of_others_are_left_alone(user: User) -> None:
+    (result,) = (
+        client_of(user).post("/v1/connectors/bulk", json=BODIES["POST", "/v1/connectors/bulk"]).json()["results"]
+    )
+    assert result == {"name": "theirs", "done": False, "message": "refused"}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from airflow_kconnect.connect.errors import RetriableError
 from airflow_kconnect.connect.sink_topics import dead_letter_group
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.control.runs import DagTask
@@ -254,6 +256,62 @@ class TestUnregistered:
         plane.create("new", FILE)
         watch.refresh()
         assert "new" in [row["name"] for row in watch.rows()]
+
+
+class TestBulk:
+    def test_what_happened_to_each_is_said(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("a", FILE), Registered("b", FILE), Registered("dag", FILE, registered=False))
+        body = {"action": "pause", "names": ["b", "dag", "nope", "a", "b"]}
+        results = client.post("/v1/connectors/bulk", json=body).json()["results"]
+        assert [(each["name"], each["done"]) for each in results] == [
+            ("b", True),
+            ("dag", False),
+            ("nope", False),
+            ("a", True),
+        ]
+        messages = [each["message"] for each in results]
+        assert messages[0] == "is paused" and "is not registered" in messages[1]
+        assert messages[2] == "Connector nope not found"
+        rows = {row["name"]: row for row in client.get("/v1/connectors").json()["connectors"]}
+        assert {name: (row["run_state"], row["state"]) for name, row in rows.items()} == {
+            "a": ("paused", "PAUSED"),
+            "b": ("paused", "PAUSED"),
+            "dag": ("idle", "RUNNING"),
+        }
+
+    def test_those_that_have_failed_are_started(
+        self, control_props: dict[str, str], plane: ControlPlane, topics: WorkerTopics
+    ) -> None:
+        class Starting:
+            def __init__(self) -> None:
+                self.started: list[str] = []
+
+            def start(self, connector: str) -> None:
+                if connector == "new":
+                    raise RetriableError("connector new has no DAG yet")
+                self.started.append(connector)
+
+            def end(self, connector: str) -> None: ...
+
+        failed = Registered("a", FILE, tasks=(State.FAILED,), trace="IOException: full")
+        topics.add(Registered("fine", FILE), failed, replace(failed, name="new"))
+        runs = Starting()
+        starting = ControlPlane(control_props, plane._stores, runs)
+        client = TestClient(create_app(lambda: starting, TokenPolicy(None)))
+        body = {"action": "restart_failed", "names": ["fine", "a", "new"]}
+        results = client.post("/v1/connectors/bulk", json=body).json()["results"]
+        assert [(each["done"], each["message"]) for each in results] == [
+            (False, "has not failed"),
+            (True, "a run is started"),
+            (False, "connector new has no DAG yet"),
+        ]
+        assert runs.started == ["a"]
+
+    def test_where_nothing_starts_runs_it_says_so(self, client: TestClient, topics: WorkerTopics) -> None:
+        topics.add(Registered("a", FILE, tasks=(State.FAILED,)))
+        body = {"action": "restart_failed", "names": ["a"]}
+        (result,) = client.post("/v1/connectors/bulk", json=body).json()["results"]
+        assert (result["done"], "nothing here starts runs" in result["message"]) == (False, True)
 
 
 class TestValidation:
