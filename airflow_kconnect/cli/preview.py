@@ -49,9 +49,11 @@ def preview(
             metavar="FILE",
         ),
     ] = None,
-    count: Annotated[
-        int, typer.Option("--count", "-n", min=1, max=MOST_RECORDS, help="Without --input: this many records.")
+    most: Annotated[
+        int,
+        typer.Option("--max", "-n", min=1, max=MOST_RECORDS, metavar="N", help="Without --input: this many records."),
     ] = 10,
+    count: Annotated[int | None, typer.Option(min=1, max=MOST_RECORDS, help="The same as --max.", hidden=True)] = None,
     config: Annotated[Path | None, typer.Option(help="The same as FILE.", hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print answers as JSON lines, also on a terminal.")] = False,
 ) -> None:
@@ -73,7 +75,7 @@ def preview(
         raise typer.BadParameter("is missing", param_hint="NAME|FILE")
     console = Console()
     try:
-        before, answers = _previewed(target, asked, records, count)
+        before, answers = _previewed(target, asked, records, count or most)
     except ConfigError as error:
         if console.is_terminal and not as_json:
             show_error(console, {"error": "ConfigError", "message": str(error), "errors": error.errors}, ())
@@ -93,13 +95,13 @@ def preview(
     raise typer.Exit(EXIT_OK)
 
 
-def _previewed(target: Target, asked: str, records: Path | None, count: int) -> tuple[list[Record], list[Record]]:
+def _previewed(target: Target, asked: str, records: Path | None, most: int) -> tuple[list[Record], list[Record]]:
     """The records before and after."""
     given = None if records is None else list(_read(records))
     if given is not None and not _is_name(asked):
         return given, previewed(load_connector_file(Path(asked)), given)
     with opened(target) as connectors:
-        answer = connectors.previewed(asked, {"latest": count} if given is None else {"records": given})
+        answer = connectors.previewed(asked, {"latest": most} if given is None else {"records": given})
     shown = answer["records"]
     return [each["before"] or each["read"] for each in shown], [[each["read"], *each["after"]][-1] for each in shown]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
@@ -47,6 +47,13 @@ def lossless(data: bytes) -> str:
     return data.decode(errors="surrogateescape")
 
 
+def missing_topic(topic: str, existing: Iterable[str], cure: str = "") -> ConfigError:
+    """The error about a topic that does not exist. :param cure: what else can be done, after a semicolon."""
+    similar = get_close_matches(topic, existing, n=1)
+    hint = f"; did you mean `{similar[0]}`?" if similar else ""
+    return ConfigError({"TOPIC": [f"topic {topic} does not exist{hint or cure}"]})
+
+
 class TopicTail:
     """Shows records of one topic.
 
@@ -62,9 +69,7 @@ class TopicTail:
         self._config, self._topic, self._text = dict(consumer_config), topic, text
         existing = admin.check_reachable()
         if topic not in existing:
-            similar = get_close_matches(topic, existing, n=1)
-            hint = f"; did you mean `{similar[0]}`?" if similar else ""
-            raise ConfigError({"TOPIC": [f"topic {topic} does not exist{hint}"]})
+            raise missing_topic(topic, existing)
         partitions = range(existing[topic])
         self._begins = admin.begin_offsets(topic, partitions)
         self._ends = admin.end_offsets(topic, partitions, committed=True)

@@ -1,9 +1,10 @@
-"""What the shell is offered for the name of a connector: the registered ones of the place that the line means."""
+"""What the shell is offered for names: the registered connectors, or the topics, of the place that the line means."""
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -15,15 +16,24 @@ _OPTIONS = ("server", "profile", "worker", "bootstrap_servers")
 
 def connector_names(context: typer.Context, incomplete: str) -> list[str]:
     """The names that begin like this; none if the place does not answer in time. Never fails, and prints nothing."""
+    return _in_time(lambda: _names(context), incomplete)
+
+
+def topic_names(context: typer.Context, incomplete: str) -> list[str]:
+    """The topics that begin like this, without internal ones; otherwise as `connector_names`."""
+    return _in_time(lambda: _topics(context), incomplete)
+
+
+def _in_time(ask: Callable[[], list[str]], incomplete: str) -> list[str]:
     found: list[str] = []
 
-    def ask() -> None:
+    def answer() -> None:
         try:
-            found.extend(_names(context))
+            found.extend(ask())
         except BaseException:  # the place is for the command to complain about
             found.clear()
 
-    asking = threading.Thread(target=ask, daemon=True)
+    asking = threading.Thread(target=answer, daemon=True)
     with _Silence():
         asking.start()
         asking.join(_PATIENCE_S)
@@ -33,13 +43,25 @@ def connector_names(context: typer.Context, incomplete: str) -> list[str]:
 def _names(context: typer.Context) -> list[str]:
     from airflow_kconnect.cli.connectors.target import chosen
 
-    typed: dict[str, Any] = {name: context.params.get(name) for name in _OPTIONS if _is_typed(context, name)}
+    typed = _typed(context)
     place = chosen(typed.get("server"), typed.get("profile"), typed.get("worker"), typed.get("bootstrap_servers"))
     connectors = place.connectors()
     try:
         return list(connectors.expanded())
     finally:
         connectors.close()
+
+
+def _topics(context: typer.Context) -> list[str]:
+    from airflow_kconnect.cli.operations.kafka import clients_of
+
+    worker, servers = context.params.get("worker"), context.params.get("bootstrap_servers")
+    with clients_of(worker, servers, "completion") as (_, admin):
+        return [topic for topic in admin.topics() if not topic.startswith("__")]
+
+
+def _typed(context: typer.Context) -> dict[str, Any]:
+    return {name: context.params.get(name) for name in _OPTIONS if _is_typed(context, name)}
 
 
 def _is_typed(context: typer.Context, name: str) -> bool:

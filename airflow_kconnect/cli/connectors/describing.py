@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -21,6 +20,7 @@ from airflow_kconnect.cli.connectors.arguments import (
 )
 from airflow_kconnect.cli.connectors.command import on_connectors
 from airflow_kconnect.cli.console import Console
+from airflow_kconnect.cli.offset_texts import offset_text
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.validation.inspection import inspect_keys
@@ -162,11 +162,6 @@ def _or_problem(part: str, known: Answer, problems: Mapping[str, str], between: 
     return between.join([*lines[:_MOST_OFFSETS], *([f"and {more} more"] if more > 0 else [])]) or "none"
 
 
-def offset_text(entry: Mapping[str, Any]) -> str:
-    """A committed offset in one line."""
-    return f"{json.dumps(entry['partition'], ensure_ascii=False)} -> {json.dumps(entry['offset'], ensure_ascii=False)}"
-
-
 def _task_table(tasks: list[Answer]) -> Any:
     table = plain_table("Task", "State", "Worker")
     for task in tasks:
@@ -175,11 +170,15 @@ def _task_table(tasks: list[Answer]) -> Any:
 
 
 def _show_traces(statuses: list[Answer]) -> None:
+    """Each error once: that of a run is the connector's and that of its task."""
     console = Console()
+    shown: set[str] = set()
     for status in statuses:
-        if trace := status.get("trace"):
+        trace = (status.get("trace") or "").rstrip()
+        if trace and trace not in shown:
             _heading(console, f"Error of task {status['id']}" if "id" in status else "Error")
-            console.print(Text(trace.rstrip()), soft_wrap=True)
+            console.print(Text(trace), soft_wrap=True)
+            shown.add(trace)
 
 
 def _heading(console: Console, text: str) -> None:

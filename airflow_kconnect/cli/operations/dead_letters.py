@@ -87,7 +87,7 @@ def show(
     from_beginning: Annotated[
         bool, typer.Option("--from-beginning", help="The first dead letters instead of the last ones.")
     ] = False,
-    max_records: Annotated[int, typer.Option("--max", min=1, metavar="N", help="How many to show.")] = _LAST,
+    max_records: Annotated[int, typer.Option("--max", "-n", min=1, metavar="N", help="How many to show.")] = _LAST,
     as_json: Annotated[bool, typer.Option("--json", help="Print each dead letter as a line of JSON.")] = False,
 ) -> None:
     """Show a connector's last dead letters: where each comes from, and why it failed.

@@ -12,8 +12,8 @@ import typer
 from airflow_kconnect.cli.connectors.api import Connectors
 from airflow_kconnect.cli.connectors.arguments import NameOrFile, print_json, say
 from airflow_kconnect.cli.connectors.command import on_connectors
-from airflow_kconnect.cli.connectors.describing import offset_text
 from airflow_kconnect.cli.console import clean
+from airflow_kconnect.cli.offset_texts import offset_text
 from airflow_kconnect.connect.errors import ConfigError
 
 app = typer.Typer(help="Show, alter and reset the committed offsets of a connector.", no_args_is_help=True)

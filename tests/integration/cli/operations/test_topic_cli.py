@@ -90,8 +90,15 @@ def test_a_line_has_place_time_key_value_and_headers(tail: Tail, topic: Callable
 
 def test_what_is_not_text_is_shown_in_escapes(tail: Tail, topic: Callable[..., str], bootstrap: str) -> None:
     name = topic()
+    produce(bootstrap, name, [b"\xffa"])
+    assert "value=\\xffa" in tail(name).stdout
+
+
+def test_in_json_it_keeps_its_bytes(tail: Tail, topic: Callable[..., str], bootstrap: str) -> None:
+    name = topic()
     produce(bootstrap, name, [b"\xff\x00a", None])
-    assert _values(tail(name, "--json")) == ["\\xff\x00a", None]
+    bytes_, null = _values(tail(name, "--json"))
+    assert (bytes_.encode(errors="surrogateescape"), null) == (b"\xff\x00a", None)
 
 
 def test_json_lines_are_input_of_a_preview(tail: Tail, topic: Callable[..., str], bootstrap: str) -> None:
