@@ -46,8 +46,8 @@ def of_connection(plane: ControlPlane, name: str, config: Mapping[str, Any] | No
         raise RequestError({"connector.class": [f"{name} is a Java connector: its class connects as it validates"]})
     if problem := _problem(plane):
         raise ForbiddenError(problem)
-    props = {**chosen, "name": name}
-    request = {"config": props, "worker": dict(plane.worker_props), "variables": plane.variables(props)}
+    props, variables = plane.for_run({**chosen, "name": name})
+    request = {"config": props, "worker": dict(plane.worker_props), "variables": variables}
     with previews.place():
         answer = checked_connection(request, _TIMEOUT_S)
     hidden: dict[str, Any] = json.loads(secrets.hider(chosen, config or {})(json.dumps(answer, ensure_ascii=False)))

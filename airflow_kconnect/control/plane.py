@@ -137,9 +137,12 @@ class ControlPlane:
         with resolving.resolved(config, self._props, self._variables) as found:
             yield found
 
-    def variables(self, config: Mapping[str, str]) -> dict[str, str] | None:
-        """The values of Airflow's variables in a configuration and in the worker's, as in `RunSpec`."""
-        return self._variables(dict(config), dict(self._props)) if self._variables else None
+    def for_run(self, config: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str] | None]:
+        """A configuration as a run gets it, and the values of Airflow's variables in it and in the worker's, as in
+        `RunSpec`.
+        """
+        own = dict(config)
+        return own, self._variables(own, dict(self._props)) if self._variables else None
 
     def info(self, name: str) -> dict[str, Any]:
         """Connect's `ConnectorInfo`, secrets hidden. :raises NotFoundError: there is no such connector."""

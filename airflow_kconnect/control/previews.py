@@ -99,9 +99,21 @@ def of_live(
 
 def reads_source(plane: ControlPlane, config: Mapping[str, str]) -> bool:
     """Whether `of_live` reads what a source with this configuration would read next."""
-    return (
-        kind(config, plane.worker) == "source" and not looks_hosted(config) and bool(plane.worker.get(PREVIEW_SOURCES))
-    )
+    return kind(config, plane.worker) == "source" and unread_source(plane, config) is None
+
+
+def unread_source(plane: ControlPlane, config: Mapping[str, str]) -> str | None:
+    """Why `of_live` does not read what a source would read next; None if it does, and for sinks."""
+    if kind(config, plane.worker) != "source":
+        return None
+    if looks_hosted(config):
+        return "It is a Java connector, which reads its source only in runs."
+    if not plane.worker.get(PREVIEW_SOURCES):
+        return (
+            f"This server does not read its source: `{PREVIEW_SOURCES}` of the worker is false. `kconnect preview` "
+            "shows the next records where runs of the connector could be."
+        )
+    return None
 
 
 def _of_latest(
@@ -122,8 +134,8 @@ def _of_next(plane: ControlPlane, name: str, config: Mapping[str, str], most: in
             " use `kconnect preview` where runs of the connector could be"
         )
     wanted = RecordsShown(most, _written_as_json(schemas=schemas))
-    props = {**config, "name": name}
-    spec = RunSpec(props, plane.worker_props, "source", preview=wanted, variables=plane.variables(props))
+    props, variables = plane.for_run({**config, "name": name})
+    spec = RunSpec(props, plane.worker_props, "source", preview=wanted, variables=variables)
     with place():
         try:
             answer = previewed_source(spec, spark_settings(props), _TIMEOUT_S)

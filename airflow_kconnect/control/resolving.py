@@ -11,7 +11,10 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
 
 Variables = Callable[[dict[str, str], dict[str, Any]], dict[str, str] | None]
-"""Looks up the values of Airflow's variables in configurations of a connector and the worker; None without Airflow."""
+"""Looks up the values of Airflow's variables in configurations of a connector and the worker; None without Airflow.
+
+It adds to the connector's what a run adds: the login of the connection that its URL names.
+"""
 
 
 @dataclass(frozen=True)

@@ -43,4 +43,6 @@ class _LazyPlane:
 
 
 def _variables(config: dict[str, str], worker: dict[str, str]) -> dict[str, str]:
-    return look_up(with_login(config, worker), worker)
+    """See `Variables`; user and password come along with the connection that the URL names, as in runs."""
+    config.update(with_login(config, worker))
+    return look_up(config, worker)

@@ -325,9 +325,9 @@ def _define_what_connectors_may_do(definition: ConfigDef) -> None:
         Type.BOOLEAN,
         False,
         Importance.LOW,
-        "Whether a server of the REST API may read what a source would read next, for previews. It does so on its own "
-        "machine and with its own rights: anyone who may change connectors then sees files and databases that it "
-        "can reach. `kconnect rest` may unless this is false.",
+        "Whether a server of the REST API may read what a source would read next, for previews, and connect to what "
+        "a configuration names, for forms. It does so on its own machine and with its own rights: anyone who may "
+        "change connectors then sees files and databases that it can reach. `kconnect rest` may unless this is false.",
     ).define("config.providers", Type.LIST, [], Importance.LOW, "Aliases of configuration providers.")
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
-from airflow_kconnect.control.previews import reads_source
+from airflow_kconnect.control.previews import reads_source, unread_source
 from airflow_kconnect.control.replays import can_replay
 from airflow_kconnect.control.watching import parts, validation
 from airflow_kconnect.rest.access import Access, Writing, may_write
@@ -59,7 +59,8 @@ def get_detail(name: ConnectorName, access: Access, plane: Plane, watch: Watchin
     """One connector in full, secrets `[hidden]`.
 
     `may_write`: may be changed; `may_replay`: runs can start that move records again; `reads_source`: a preview can
-    read what the source would read next. None of them holds for a connector that is not registered.
+    read what the source would read next, else `unread_source` says why not. None of them holds for a connector that is
+    not registered.
     """
     check_seen(access, watch, name)
     found = watch.detail(name)
@@ -69,6 +70,7 @@ def get_detail(name: ConnectorName, access: Access, plane: Plane, watch: Watchin
         "may_write": config is not None and may_write(access, name),
         "may_replay": config is not None and can_replay(plane) and not looks_hosted(config),
         "reads_source": config is not None and reads_source(plane, config),
+        "unread_source": unread_source(plane, config) if config is not None else None,
     }
 
 

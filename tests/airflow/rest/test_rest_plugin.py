@@ -130,3 +130,16 @@ def test_connections_to_databases_are_named_to_those_who_may_see_them(
     answer = api_server.get("/kconnect/v1/airflow-connections", headers=tokens[role])
     assert [each["conn_id"] for each in answer.json()["connections"]] == names
     assert "geheim" not in answer.text
+
+
+def test_the_server_connects_with_the_login_of_the_connection_that_the_url_names(
+    airflow_database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As runs do: the URL alone says it."""
+    from airflow_kconnect.plugin.application import _variables
+
+    monkeypatch.setenv("AIRFLOW_CONN_WAREHOUSE", "postgres://ada:geheim@db:5432/shop")
+    config = {"connection.url": "${airflow:warehouse:jdbc_url}"}
+    values = _variables(config, {})
+    assert config["connection.password"] == "${airflow:warehouse:password}"
+    assert values["airflow:warehouse:password"] == "geheim"

@@ -76,7 +76,7 @@ class Pictures:
         """What a chain makes of a record; Spark starts for it."""
         self._size(1010)
         self._page.open("#/connector/card-payments-lake/preview")
-        self._page.click("Show the effect")
+        self._page.find(".previewing .primary:enabled").click()
         self._page.see("customer_card", ".preview", 180)
         self._take("preview")
 

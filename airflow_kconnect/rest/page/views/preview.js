@@ -2,7 +2,7 @@
 // those that a source would read next. With the configuration as it is being edited, too.
 
 import { ofConnector, post } from "../parts/api.js";
-import { button, h, moment, setText, shortClass, show } from "../parts/dom.js";
+import { button, h, moment, prose, setText, shortClass, show } from "../parts/dom.js";
 
 const EXAMPLE = '{"id": 1}';
 
@@ -16,12 +16,13 @@ export function previewTab({ name, edited }) {
   const value = area("preview-value", 8);
   const samples = h("div", { class: "stack" }, field("preview-topic", "Topic", topic), field("preview-key", "Key, empty: null", key), field("preview-value", "Value, empty: null", value));
   const liveLabel = h("span");
+  const unread = h("p", { class: "help", hidden: true });
   const live = choice("latest", liveLabel);
   const own = choice("sample", "A sample record");
   const schemas = h("input", { type: "checkbox", id: "preview-schemas" });
   const changes = h("input", { type: "checkbox", id: "preview-changes", checked: true });
   const withChanges = h("label", { class: "row", hidden: true }, changes, "With the unsaved changes of the configuration");
-  const run = button("Show the effect", { kind: "primary", onclick: ask });
+  const run = button("Preview", { kind: "primary", onclick: ask });
   const hint = h("p", { class: "help", role: "status" }, "Nothing is written anywhere. It takes some seconds: Spark is started for it.");
   const error = h("p", { class: "error", role: "alert" });
   const results = h("div", { class: "stack" });
@@ -30,6 +31,7 @@ export function previewTab({ name, edited }) {
     { class: "card previewing", disabled: true },
     h("legend", { class: "visually-hidden" }, "Which records?"),
     h("div", { class: "row" }, live.element, own.element),
+    unread,
     ofTopics,
     samples,
     withChanges,
@@ -48,8 +50,10 @@ export function previewTab({ name, edited }) {
     kind = data.type;
     form.disabled = false;
     const readable = kind === "sink" || data.reads_source;
-    setText(liveLabel, kind === "sink" ? "Records of its topics" : "Records of its source");
-    setText(howMany, kind === "sink" ? "Latest records of its topics" : "Records that its next run would begin with");
+    setText(liveLabel, kind === "sink" ? "Records of its topics" : "The next records it would read");
+    setText(howMany, kind === "sink" ? "Latest records of its topics" : "How many");
+    unread.replaceChildren(...prose(data.unread_source ? `Its next records are not shown. ${data.unread_source}` : ""));
+    show(unread, Boolean(data.unread_source));
     show(live.element, readable);
     (readable ? live : own).input.checked = true;
     topic.value = data.topics[0]?.name ?? (data.config.topics ?? data.config.topic ?? "").split(",")[0].trim();
@@ -127,8 +131,30 @@ function outcome(record, previous) {
   if (record.error) return h("p", { class: "cause" }, `${record.error.message} `, h("span", { class: "detail" }, [record.error.stage, shortClass(record.error.class ?? "")].filter(Boolean).join(" · ")));
   if (previous && text(record) === text(previous)) return h("p", { class: "help" }, "No change.");
   const known = previous ? new Set(text(previous).split("\n")) : null;
-  const lines = text(record).split("\n").map((line) => (known && !known.has(line) ? h("mark", {}, line, "\n") : `${line}\n`));
-  return h("pre", { tabindex: "0", "aria-label": "Record" }, lines);
+  const [shown, schemas] = previous ? [record, []] : withoutSchemas(record);
+  const lines = text(shown).split("\n").map((line) => (known && !known.has(line) ? h("mark", {}, line, "\n") : `${line}\n`));
+  return h("div", {}, h("pre", { tabindex: "0", "aria-label": "Record" }, lines), schemas);
+}
+
+/** A record as it is in Kafka may have its schema in each value: that is folded. */
+function withoutSchemas(record) {
+  const schemas = [];
+  const shown = { ...record };
+  for (const part of ["key", "value"]) {
+    const data = parsed(record[part]);
+    if (!data || typeof data !== "object" || Object.keys(data).sort().join() !== "payload,schema" || !data.schema) continue;
+    shown[part] = JSON.stringify(data.payload);
+    schemas.push(h("details", { class: "schema" }, h("summary", {}, `Schema of the ${part}`), h("pre", { tabindex: "0", "aria-label": `Schema of the ${part}` }, pretty(data.schema))));
+  }
+  return [shown, schemas];
+}
+
+function parsed(data) {
+  try {
+    return typeof data === "string" ? JSON.parse(data) : data;
+  } catch {
+    return null;
+  }
 }
 
 /** The parts of a record, one line for each member of its value. */

@@ -9,6 +9,7 @@ import pytest
 from selenium import webdriver
 
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from tests.support import unique
@@ -57,6 +58,19 @@ def sink(bootstrap: str, topics: WorkerTopics) -> str:
     return topic
 
 
+def preview(page: ConnectorsPage) -> None:
+    """Press the button of that tab; the tab itself has the same label."""
+    page.find(".previewing .primary:enabled").click()
+
+
+def test_why_the_next_records_of_a_source_are_not_shown(topics: WorkerTopics, page: ConnectorsPage) -> None:
+    topics.add(Registered("lines", {"connector.class": "FileStreamSource", "file": "/in.txt", "topic": "lines"}))
+    page.open("#/connector/lines/preview")
+    page.see("This server does not read its source: kconnect.preview.sources of the worker is false")
+    assert page.find("#preview-of-sample").is_selected()
+    assert "The next records it would read" not in page.text()
+
+
 @pytest.mark.exhaustive
 def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage, plane: ControlPlane) -> None:
     """With changes that are not saved."""
@@ -64,7 +78,7 @@ def test_the_latest_records_step_by_step(sink: str, page: ConnectorsPage, plane:
     page.fill(page.field("transforms.card.replacement"), "####")
     page.click("Preview")
     page.see("With the unsaved changes of the configuration")
-    page.click("Show the effect")
+    preview(page)
     page.see("The record is dropped here.", patience_s=PATIENCE_S)
     page.see("These are the unsaved changes.")
     assert [each.text for each in page.all(".preview h2")] == [f"{sink}-0@0", f"{sink}-0@1"]
@@ -92,12 +106,14 @@ def test_what_a_source_would_read_next(
     hoist = {"transforms": "h", "transforms.h.type": "HoistField$Value", "transforms.h.field": "line"}
     config = {"connector.class": "FileStreamSource", "file": str(tmp_path / "in.txt"), "topic": "lines", **hoist}
     topics.add(Registered("lines", config))
-    reading = ControlPlane({**control_props, "kconnect.preview.sources": "true"}, plane._stores)
+    props = {**control_props, "kconnect.preview.sources": "true"}
+    reading = ControlPlane(props, ControlStores(props))
+    plane.at_close(reading.close)
     with served(create_app(lambda: reading, TokenPolicy(None))) as url:
         page = ConnectorsPage(browser, f"{url}/ui/")
         page.open("#/connector/lines/preview")
-        page.see("Records of its source")
-        page.click("Show the effect")
+        page.see("The next records it would read")
+        preview(page)
         page.see('"line": "second"', patience_s=PATIENCE_S)
         steps = [step.text.splitlines()[0] for step in page.all(".preview:nth-child(1) .steps li")]
         assert steps == ["Read from the source", "h HoistField$Value"]
@@ -108,10 +124,10 @@ def test_what_a_source_would_read_next(
 @pytest.mark.exhaustive
 def test_what_is_wrong_with_a_sample_is_shown(sink: str, page: ConnectorsPage) -> None:
     page.open("#/connector/orders-lake/preview")
-    page.button("Show the effect")  # enabled once the connector is known
+    page.find(".previewing .primary:enabled")  # enabled once the connector is known
     page.find("#preview-of-sample").click()
     page.fill(page.find("#preview-value"), "{no json")
-    page.click("Show the effect")
+    preview(page)
     page.see("serialization error", ".preview .cause", PATIENCE_S)
 
 
