@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -38,6 +38,11 @@ _DRIVER_POD = re.compile(r"submission ID [^\s:]+:([^\s:]+)")
 # YARN's client reports on an application in separate lines, again and again; first before the job does anything.
 _TRACKING_URL = re.compile(r"\t tracking URL: (https?://\S+)$")
 UNTRACKED_YARN = f"the Spark connection has no extra `{ADDRESS_EXTRA}`"
+
+
+def _without_settings(words: Sequence[str]) -> list[str]:
+    """A command of spark-submit without its `--conf KEY=VALUE`, of which there are dozens."""
+    return [word for word, before in zip(words, ["", *words], strict=False) if "--conf" not in (word, before)]
 
 
 class ConnectorSparkSubmitHook(SparkSubmitHook):
@@ -230,7 +235,13 @@ class ConnectorSparkSubmitHook(SparkSubmitHook):
     def _mask_cmd(self, connection_cmd: str | list[str]) -> str:
         words = [connection_cmd] if isinstance(connection_cmd, str) else connection_cmd
         words = words[len(self._without_airflow()) :] if words[:1] == ["/usr/bin/env"] else words
-        return super()._mask_cmd(mask_command(words))
+        masked: str = super()._mask_cmd(mask_command(words))
+        settings = words.count("--conf")
+        if not settings:
+            return masked
+        self.log.debug("The whole command of spark-submit: %s", masked)
+        short: str = super()._mask_cmd(mask_command(_without_settings(words)))
+        return f"{short} ({settings} settings of Spark: see the log at the level debug)"
 
     def _process_spark_submit_log(self, itr: Iterator[Any]) -> None:
         if self._killed:

@@ -12,7 +12,9 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.providers.common.compat.sdk import AirflowException, AirflowNotFoundException
 from airflow.sdk import BaseHook
 
+from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
@@ -229,7 +231,8 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         hook.token = self._facts[TOKEN]
         hook.keep_sockets_in(self._run_file.parent)
         hook.without_spark_if_possible(spec.config)
-        if not hook.needs_no_spark:  # a job of this machine asks the Java class at once
+        # A job of this machine asks the Java class at once.
+        if not hook.needs_no_spark and looks_hosted(texts_of(spec.config)[0]):
             with self._failures_shown(), Heartbeat(self._say, "checking the keys of a Java class"):
                 check_java_keys(spec.config, spec.worker, self.kind)
         try:

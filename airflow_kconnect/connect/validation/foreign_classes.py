@@ -70,18 +70,23 @@ def advice(name: str, known: Collection[str], elsewhere: str | None = None) -> s
 
 
 def closest(name: str, known: Collection[str]) -> list[str]:
-    """Full names similar to a name, the most similar first; packages and letter case are ignored."""
+    """Full names similar to a name, the most similar first; packages and letter case are ignored, unless the name is
+    nearly a full one.
+    """
     simple = _simple(name)
     by_simple: dict[str, list[str]] = {}
     for full in sorted(known):
         by_simple.setdefault(_simple(full), []).append(full)
     # Cast stands for Cast$Key and Cast$Value.
     similar = [key for key in by_simple if simple and key.startswith(f"{simple}$")]
+    by_full = {full.lower(): full for full in known}
+    if not similar and (typo := get_close_matches(name.lower(), by_full, n=1, cutoff=0.95)):
+        return [by_full[typo[0]]]
     similar = similar or get_close_matches(simple, by_simple, n=_MOST, cutoff=0.75)
     return [full for key in similar for full in by_simple[key]][:_MOST]
 
 
 def _simple(name: str) -> str:
-    """`org.apache...FileStreamSourceConnector` -> `filestreamsource`."""
+    """`org.apache...FileStreamSourceConnector` -> `filestreamsource`; the same for `FileStreamSourceConector`."""
     simple = name.rpartition(".")[2].lower()
-    return re.sub(r"(?<=.)(connector|converter|transformation|predicate)$", "", simple)
+    return re.sub(r"(?<=.)(con+ect[eo]r|converter|transformation|predicate)s?$", "", simple)

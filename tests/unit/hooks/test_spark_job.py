@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -209,6 +210,14 @@ class TestCommand:
         logged = capsys.readouterr().out
         assert "Spark-Submit cmd" in logged
         assert not [value for value in conf.values() if value in logged]
+
+    def test_the_command_in_the_log_is_short(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
+        _hook(conf={"spark.x": "1"}, driver_memory="3g")._build_spark_submit_command("job.py")
+
+        [line] = [line for line in capsys.readouterr().out.splitlines() if "Spark-Submit cmd" in line]
+        assert "--driver-memory 3g" in line
+        assert "--conf" not in line
+        assert re.search(r"job\.py .*\(\d+ settings of Spark: see the log at the level debug\)", line)
 
     def test_env_vars_reach_the_process(self, spark: FakeSpark, capsys: pytest.CaptureFixture[str]) -> None:
         spark.behave("import os; print('FOO is', os.environ['FOO'])")

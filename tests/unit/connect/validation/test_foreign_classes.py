@@ -62,6 +62,12 @@ def test_no_installed_class_is_taken_for_a_foreign_one(group: str) -> None:
             "org.apache.kafka.conect.file.FileStreamSinkConnector",
             ["org.apache.kafka.connect.file.FileStreamSinkConnector"],
         ),
+        (
+            CONNECTORS,
+            "io.confluent.connect.jdbc.JdbcSourceConector",
+            ["io.confluent.connect.jdbc.JdbcSourceConnector"],
+        ),
+        (CONNECTORS, "DirectroySinkConector", ["airflow_kconnect.connectors.directory.DirectorySinkConnector"]),
         (CONVERTERS, "jsonconverter", ["org.apache.kafka.connect.json.JsonConverter"]),
         (CONVERTERS, "org.apache.kafka.connect.storage.JsonConverter", ["org.apache.kafka.connect.json.JsonConverter"]),
         (
