@@ -87,6 +87,8 @@ def _main(arguments: Sequence[str]) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=_FORMAT)
     logging.getLogger("py4j").setLevel(logging.WARNING)
     die_with_parent()
+    if jvm.starts_spark():
+        jvm.prepare(short=False)  # JDBC connectors need the JVM before there is a session
     parser = _Parser(prog="connector_job.py", description="Run a connector once.")
     parser.add_argument("--run", type=Path, required=True, help="run spec file (mode 600)")
     hide: Callable[[str], str] = str

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from airflow_kconnect.connect.run import SPARK_OPTIONS
+from airflow_kconnect.connect.run import EXIT_CONFIG_OR_DATA, SPARK_OPTIONS
+from airflow_kconnect.runtime.job import main as job_main
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.session import LazySession
 
@@ -76,3 +77,10 @@ def test_there_is_nothing_to_end_before_spark_has_started(monkeypatch: pytest.Mo
     monkeypatch.delitem(sys.modules, "pyspark", raising=False)
     jvm.end()
     assert jvm.unexpected_end() is None
+
+
+def test_a_job_prepares_the_jvm_before_any_connector_can_start_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _given(monkeypatch, "--conf", "spark.driver.memory=3g")
+    monkeypatch.setattr("airflow_kconnect.runtime.job.die_with_parent", lambda: None)
+    assert job_main(["--run", "/none/run.json"]) == EXIT_CONFIG_OR_DATA
+    assert "spark.driver.memory=3g" in os.environ["PYSPARK_SUBMIT_ARGS"]
