@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from airflow_kconnect.errors import (
         ConnectorConfigError,
+        ConnectorDataError,
         ConnectorFencedError,
         ConnectorInternalError,
         ConnectorRetriableError,
@@ -53,6 +54,7 @@ __all__ = [
     "ApproveOffsetChangeOperator",
     "ConnectorApprovalOperator",
     "ConnectorConfigError",
+    "ConnectorDataError",
     "ConnectorFencedError",
     "ConnectorInternalError",
     "ConnectorLagSensor",
@@ -90,6 +92,7 @@ _MODULES = {
     "ApproveOffsetChangeOperator": "operators.approvals",
     "ConnectorApprovalOperator": "operators.approvals",
     "ConnectorConfigError": "errors",
+    "ConnectorDataError": "errors",
     "ConnectorFencedError": "errors",
     "ConnectorInternalError": "errors",
     "ConnectorLagSensor": "sensors.positions",

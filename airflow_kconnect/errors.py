@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException
 
+from airflow_kconnect.connect.errors import DataError, RefusedError, WarnedError
 from airflow_kconnect.connect.run import (
     EXIT_CONFIG_OR_DATA,
     EXIT_FENCED,
@@ -16,6 +17,12 @@ from airflow_kconnect.runbooks import runbook_url
 
 class ConnectorConfigError(AirflowFailException):
     """Configuration or data are wrong: a retry would not help, and Airflow does not retry."""
+
+
+class ConnectorDataError(ConnectorConfigError):
+    """Data are wrong: a record, an offset or a source. It is not retried either; a subclass, as it once had no class of
+    its own.
+    """
 
 
 class ConnectorRunError(AirflowException):
@@ -41,10 +48,16 @@ RETRIED: dict[int, type[ConnectorRunError]] = {
 }
 
 
-def connector_error(exit_code: int, message: str) -> AirflowException:
-    """The error for the exit code of a run's job, or of a `ConnectError`; names the runbook if there is one."""
+_OF_DATA = {DataError.__name__, RefusedError.__name__, WarnedError.__name__}
+
+
+def connector_error(exit_code: int, message: str, error: str = "") -> AirflowException:
+    """The error for the exit code of a run's job, or of a `ConnectError`; names the runbook if there is one.
+
+    :param error: name of the `ConnectError`'s class, which tells wrong data from wrong configurations.
+    """
     if url := runbook_url(message):
         message = f"{message} (runbook: {url})"
     if exit_code in (EXIT_CONFIG_OR_DATA, EXIT_USAGE):
-        return ConnectorConfigError(message)
+        return (ConnectorDataError if error in _OF_DATA else ConnectorConfigError)(message)
     return RETRIED.get(exit_code, ConnectorRunError)(message)

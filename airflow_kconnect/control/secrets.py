@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from airflow_kconnect.connect.config import ConfigDef, Type
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.secret_keys import has_secret, is_secret_key
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
+from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, inspect_keys
 from airflow_kconnect.connect.variables.secret_forms import secret_forms
 from airflow_kconnect.connect.variables.syntax import has_reference
 from airflow_kconnect.control.password_keys import password_keys
@@ -31,6 +32,15 @@ def shown(config: Mapping[str, str], definition: ConfigDef) -> dict[str, str]:
         key: HIDDEN if (key in of_java and _is_literal(value)) or _is_secret(key, value, definition) else value
         for key, value in config.items()
     }
+
+
+def shown_as_far_as_known(config: Mapping[str, str]) -> dict[str, str]:
+    """`shown` for a configuration that may be wrong, or be that of a class which is not here."""
+    try:
+        definition = inspect_keys(config).definition
+    except ConfigError:
+        definition = ConfigDef()
+    return shown(config, definition)
 
 
 def restored(config: Mapping[str, str], registered: Mapping[str, str]) -> dict[str, str]:

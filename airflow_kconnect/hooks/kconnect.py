@@ -243,7 +243,7 @@ def _operators_errors() -> Iterator[None]:
     try:
         yield
     except ConnectError as error:
-        raise connector_error(error.exit_code, str(error)) from None
+        raise connector_error(error.exit_code, str(error), type(error).__name__) from None
 
 
 def _literal(worker: Mapping[str, Any]) -> Mapping[str, Any]:

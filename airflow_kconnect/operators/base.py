@@ -19,6 +19,7 @@ from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
 from airflow_kconnect.control.plugins.java_preflight import check_java_keys
+from airflow_kconnect.control.secrets import shown_as_far_as_known
 from airflow_kconnect.errors import ConnectorRunError, connector_error
 from airflow_kconnect.hooks.clusters.driver_pod import missing_provider
 from airflow_kconnect.hooks.masking import masked
@@ -56,16 +57,20 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     `${airflow-var:key}`, `${file:...}`). They are passed to the job in a file that only its owner can read, never on a
     command line. If a key of `connector` that looks secret has a literal value, it is masked in logs and in the
     rendered template.
+
+    :ivar configuration: for Airflow's page of rendered templates: the configuration that was read from `connector`, its
+        secrets hidden, variables as written; None before the task runs.
     """
 
     kind: ClassVar[str]
     replay_dead_letters: ClassVar[bool] = False
 
     template_fields: Sequence[str] = (
-        *("connector", "kafka_conn_id", "spark_conn_id"),
+        *("connector", "configuration", "kafka_conn_id", "spark_conn_id"),
         *SparkSubmitOperator.template_fields,
     )
-    template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json", "conf": "json"}
+    template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json", "configuration": "json", "conf": "json"}
+    overwrite_rtif_after_execution = True
     ui_color = "#e8f0fe"
 
     def __init__(
@@ -85,6 +90,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         self.connector = connector
         self.worker_config = worker_config
         self.kafka_conn_id = kafka_conn_id
+        self.configuration: dict[str, str] | None = None
         self._run_file: Path | None = None
         self._live: Configurations | None = None  # of a run that moves the live offsets
         self._given: dict[str, Any] | None = None
@@ -102,7 +108,8 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         """Validate, submit, wait; returns the report.
 
         :raises AirflowSkipException: the connector is paused or stopped, and the run is not a replay.
-        :raises ConnectorConfigError: configuration or data are wrong; a retry would not help.
+        :raises ConnectorConfigError: the configuration is wrong; a retry would not help.
+        :raises ConnectorDataError: data are wrong, a subclass of it.
         :raises ConnectorRunError: anything else, by subclass.
         """
         try:
@@ -130,7 +137,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
                 return self._run(context, spec, cluster)
         except ConnectError as error:
             # The message is all that helps; a chain of tracebacks would hide it.
-            raise connector_error(error.exit_code, str(error)) from None
+            raise connector_error(error.exit_code, str(error), type(error).__name__) from None
 
     def on_kill(self) -> None:
         """End the job with all its processes, and remove the folder with its configuration."""
@@ -200,6 +207,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         """
         if self._given is None:
             self._given = given_config(self.connector, self._dag_folder(), self.worker_config, self.kafka_conn_id)
+            self.configuration = shown_as_far_as_known(texts_of(self._given)[0])
         return dict(self._given)
 
     def _refuse_stored_secrets(self) -> None:
@@ -252,7 +260,8 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         if hook.error is None:
             self._show_lost_job()
             return ConnectorRunError(hook.end_of_submit() or str(error))
-        return connector_error(int(hook.error.get("exit_code", hook.exit_code or 0)), str(hook.error["message"]))
+        exit_code = int(hook.error.get("exit_code", hook.exit_code or 0))
+        return connector_error(exit_code, str(hook.error["message"]), str(hook.error["error"]))
 
     def _show_lost_job(self) -> None:
         """Write the status that the job could not write. In cluster deploy mode it may have done so."""

@@ -143,7 +143,7 @@ class TrackedSparkSubmitOperator(SparkSubmitOperator):
 
     def _error_of(self, event: dict[str, Any], facts: dict[str, Any]) -> BaseException:
         if error := event.get("error"):
-            return connector_error(int(error["exit_code"]), str(error["message"]))
+            return connector_error(int(error["exit_code"]), str(error["message"]), str(error["error"]))
         text = f"connector {facts.get('connector')}: job {event['job_id']} {event['message']}"
         if event.get("log"):
             text += f". The driver's log: {event['log']}"

@@ -240,7 +240,7 @@ class SinkRun:
         return RunReport(
             connector=settings.name,
             kind="sink",
-            connector_class=type(self._connector).__name__,
+            connector_class=settings.config.connector_class,
             run_id=settings.run_id,
             guarantee="exactly_once" if self._kind.exactly_once else "at_least_once",
             records=self._counts | {"read": sum(self._counts.values())},

@@ -364,7 +364,7 @@ class SourceRun:
         return RunReport(
             connector=settings.name,
             kind="source",
-            connector_class=type(self._connector).__name__,
+            connector_class=settings.config.connector_class,
             run_id=settings.run_id,
             guarantee=self._guarantee,
             records={

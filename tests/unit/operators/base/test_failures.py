@@ -11,6 +11,7 @@ from airflow.providers.common.compat.sdk import AirflowException, AirflowFailExc
 from airflow_kconnect.connect.run import event_line
 from airflow_kconnect.errors import (
     ConnectorConfigError,
+    ConnectorDataError,
     ConnectorFencedError,
     ConnectorInternalError,
     ConnectorRetriableError,
@@ -42,6 +43,13 @@ class TestExitCodes:
 
         assert str(caught.value) == "topic lines is unavailable"
         assert type(caught.value) is error
+
+    @pytest.mark.parametrize("name", ["DataError", "RefusedError", "WarnedError"])
+    def test_wrong_data_are_not_a_wrong_configuration_but_not_retried_either(self, spark: FakeSpark, name: str) -> None:
+        spark.behave(printing(event_line("error", error=name, message="bad record", exit_code=1), exit_code=1))
+        with pytest.raises(ConnectorDataError) as caught:
+            source().execute(context())
+        assert isinstance(caught.value, ConnectorConfigError)
 
     @pytest.mark.parametrize("code", [1, 2, 9, 137])
     def test_a_failure_of_spark_may_be_retried(self, spark: FakeSpark, code: int) -> None:
@@ -77,7 +85,7 @@ class TestErrors:
             source().execute(context())
 
         shown = "".join(traceback.format_exception(caught.value)).splitlines()
-        assert shown[-1] == "airflow_kconnect.errors.ConnectorConfigError: the job's words"
+        assert shown[-1] == "airflow_kconnect.errors.ConnectorDataError: the job's words"
         assert not [line for line in shown if "Cannot execute" in line or "another exception" in line]
 
     def test_of_spark_are_the_end_of_its_output_without_the_command(self, spark: FakeSpark) -> None:

@@ -138,6 +138,6 @@ class TestAirflowsOwnCallbacks:
         with pytest.raises(AirflowException):
             KafkaSourceOperator(task_id="t", connector=SOURCE).execute(given)
 
-        facts = {"connector": "lines", "kind": "source", "error": "ConnectorConfigError", "message": "no ***"}
+        facts = {"connector": "lines", "kind": "source", "error": "ConnectorDataError", "message": "no ***"}
         assert given["kconnect"] == facts
         assert given["xcoms"][FAILURE] == {**facts, "report": None}

@@ -1,0 +1,38 @@
+"""What Airflow's page of rendered templates shows of a connector that is a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from airflow.providers.common.compat.sdk import redact
+
+from airflow_kconnect.operators.base import ConnectorOperator
+from tests.support.airflow.operator_runs import CONFIG, context, source
+from tests.support.spark.fake_spark import FakeSpark
+
+
+@pytest.fixture
+def stored(spark: FakeSpark, tmp_path: Path) -> Any:
+    """What is stored after a run."""
+    file = tmp_path / "lines.json"
+    config = {**CONFIG, "errors.tolerance": "all", "producer.override.sasl.password": "literal-pw-77"}
+    file.write_text(json.dumps({"name": "lines", "config": config}), encoding="utf-8")
+    operator = source(connector=str(file))
+    operator.render_template_fields({})
+    assert operator.configuration is None
+    operator.execute(context())
+    return redact(operator.configuration)
+
+
+def test_it_is_the_configuration_that_was_read(stored: dict[str, str]) -> None:
+    assert "configuration" in ConnectorOperator.template_fields
+    assert ConnectorOperator.overwrite_rtif_after_execution
+    assert (stored["name"], stored["errors.tolerance"]) == ("lines", "all")
+
+
+def test_it_has_no_secrets(stored: dict[str, str]) -> None:
+    assert "literal-pw-77" not in str(stored)
+    assert "producer.override.sasl.password" in stored
