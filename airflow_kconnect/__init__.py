@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ApproveOffsetChangeOperator,
         ConnectorApprovalOperator,
     )
+    from airflow_kconnect.operators.deadlines import FreshBy
     from airflow_kconnect.operators.folder import connectors_from_folder
     from airflow_kconnect.operators.intervals import run_params
     from airflow_kconnect.operators.kafka_connect import KafkaSinkOperator, KafkaSourceOperator
@@ -63,6 +64,7 @@ __all__ = [
     "ConnectorRetriableError",
     "ConnectorRunError",
     "ConnectorStateSensor",
+    "FreshBy",
     "KafkaConnectHook",
     "KafkaSinkOperator",
     "KafkaSourceOperator",
@@ -101,6 +103,7 @@ _MODULES = {
     "ConnectorRetriableError": "errors",
     "ConnectorRunError": "errors",
     "ConnectorStateSensor": "sensors.states",
+    "FreshBy": "operators.deadlines",
     "KafkaConnectHook": "hooks.kconnect",
     "KafkaSinkOperator": "operators.kafka_connect",
     "KafkaSourceOperator": "operators.kafka_connect",

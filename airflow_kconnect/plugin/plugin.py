@@ -38,6 +38,17 @@ class KafkaConnectPlugin(AirflowPlugin):
         ]
 
     @cached_property
+    def deadline_references(self) -> list[Any]:  # type: ignore[override]
+        """The references that the scheduler may take from a DAG; none below Airflow 3.3."""
+        from airflow.providers.common.compat.sdk import AirflowOptionalProviderFeatureException
+
+        try:
+            from airflow_kconnect.operators.deadlines import FreshBy
+        except AirflowOptionalProviderFeatureException:
+            return []
+        return [FreshBy]
+
+    @cached_property
     def fastapi_apps(self) -> list[dict[str, Any]]:  # type: ignore[override]
         """The app; none, and a line in the log, if it cannot be made: Airflow starts all the same."""
         try:
