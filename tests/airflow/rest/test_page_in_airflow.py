@@ -1,4 +1,4 @@
-"""The Connectors page inside Airflow's own UI, in a browser: from the login to a connector that is paused."""
+"""The Connectors page inside Airflow's own UI, in a browser: a connector is paused, and there after a reload."""
 
 from __future__ import annotations
 
@@ -44,5 +44,11 @@ def test_the_page_is_used_in_airflows_frame(airflow_url: str, connections: None,
         page.click("Pause")
         page.see("Paused", ".heading")
         page.screenshot("connector-in-airflow")
+        driver.switch_to.default_content()
+        assert driver.current_url.endswith(f"#/connector/{name}")
+        driver.refresh()
+        page.until(lambda: page.all("iframe"), "there is no frame after a reload", PATIENCE_S)
+        driver.switch_to.frame(driver.find_element(By.TAG_NAME, "iframe"))
+        page.see("Paused", ".heading", PATIENCE_S)
     status = httpx.get(f"{airflow_url}/kconnect/connectors/{name}/status", auth=("ada", PASSWORDS["ada"]), timeout=60)
     assert status.json()["connector"]["state"] == "PAUSED"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from airflow_kconnect.stores.status_topic.records import State
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
 from tests.support.kafka import create_topic, produce
+from tests.support.pages.shop_runs import unregistered, with_runs
 from tests.support.registered import Registered, WorkerTopics, dead_letter
 
 RUNNING, FAILED, PAUSED, STOPPED = State.RUNNING, State.FAILED, State.PAUSED, State.STOPPED
@@ -61,7 +62,7 @@ def open_shop(bootstrap: str, topics: WorkerTopics) -> None:
         "errors.deadletterqueue.topic.name": letters,
         "errors.deadletterqueue.context.headers.enable": "true",
     }
-    topics.add(
+    connectors = [
         Registered(
             "orders-db",
             _table("orders"),
@@ -155,7 +156,8 @@ def open_shop(bootstrap: str, topics: WorkerTopics) -> None:
             (({"filename": "/data/prices.csv"}, {"position": 790}),),
             age_s=90_000,
         ),
-    )
+    ]
+    topics.add(*map(with_runs, connectors), *unregistered())
 
 
 BAD = "shop.orders: field total: '12,50' is not a number, and the schema of the table needs a DECIMAL(10, 2)"

@@ -8,7 +8,7 @@ let counter = 0;
  * Ask something. Resolves to true, or to what `read` returns; to null if it was cancelled.
  * `typed`: a text that has to be typed before. `check`: does the work; what it throws is shown, and the dialog stays.
  */
-export function ask({ title, text, content = [], confirm = "OK", kind = "primary", typed = null, read = () => true, check = null }) {
+export function ask({ title, text, content = [], confirm = "OK", kind = "primary", cancel = true, typed = null, read = () => true, check = null }) {
   return new Promise((resolve) => {
     const id = `dialog-${++counter}`;
     const error = h("p", { class: "error", role: "alert" });
@@ -25,7 +25,7 @@ export function ask({ title, text, content = [], confirm = "OK", kind = "primary
         content,
         field && h("div", { class: "field" }, h("label", { for: field.id }, "Type ", h("code", {}, typed), " to confirm"), field),
         error,
-        h("div", { class: "dialog-buttons" }, button("Cancel", { onclick: () => dialog.close() }), accept),
+        h("div", { class: "dialog-buttons" }, cancel ? button("Cancel", { onclick: () => dialog.close() }) : null, accept),
       ),
     );
     let answer = null;

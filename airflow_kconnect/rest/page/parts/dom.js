@@ -72,7 +72,17 @@ export function ago(ms, now = Date.now()) {
   return `${Math.floor(seconds / size)} ${unit} ago`;
 }
 
-export const moment = (ms) => (ms ? new Date(ms).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" }) : "–");
+/** How long until then, in one unit. */
+export function ahead(ms, now = Date.now()) {
+  const seconds = Math.round((ms - now) / 1000);
+  if (seconds < 5) return "due now";
+  const [, unit, size] = STEPS.find(([limit]) => seconds < limit);
+  return `in ${Math.round(seconds / size)} ${unit}`;
+}
+
+const MOMENTS = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+
+export const moment = (ms) => (ms ? MOMENTS.format(ms) : "–");
 
 export function time(ms) {
   return h("time", { title: moment(ms), datetime: ms ? new Date(ms).toISOString() : null }, ago(ms));

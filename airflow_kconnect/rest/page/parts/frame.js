@@ -1,4 +1,4 @@
-// The page around this one: Airflow shows it in a frame of the same origin, which may neither navigate it nor open windows.
+// The page around this one: Airflow shows it in a frame of the same origin, which may not navigate it.
 
 /** The window around this one; null if there is none, or if it is of another origin. */
 export const outer = found();
@@ -11,16 +11,11 @@ function found() {
   }
 }
 
-/** Follow a link that leaves this page. In a frame the page around it does: the frame itself may not. */
+/** Follow a link that leaves this page. In a frame the page around it does: the frame itself may open other tabs only. */
 export function leave(event) {
-  const link = event.currentTarget;
-  if (!outer || event.button > 1) return;
+  if (!outer || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const same = outer.document.createElement("a");
-  same.href = link.href;
-  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button === 1) {
-    same.target = "_blank";
-    same.rel = "noopener";
-  }
+  same.href = event.currentTarget.href;
   same.click();
 }

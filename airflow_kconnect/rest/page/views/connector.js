@@ -1,17 +1,22 @@
 // One connector: its state and what can be done to it, and tabs for the rest.
 
 import { get, ofConnector, request } from "../parts/api.js";
-import { badge, button, h, icon, setText, shortClass, show, toast } from "../parts/dom.js";
+import { button, h, icon, setText, shortClass, show, toast } from "../parts/dom.js";
 import { ask } from "../parts/dialogs.js";
+import { stateBadge } from "../parts/states.js";
 import { configurationTab } from "./configuration.js";
 import { lettersTab } from "./letters.js";
 import { offsetsTab } from "./offsets.js";
+import { overviewTab } from "./overview.js";
 import { previewTab } from "./preview.js";
 import { replayInterval } from "./replay.js";
-import { overviewTab, tasksTab, topicsTab } from "./tabs.js";
+import { runsTab } from "./runs.js";
+import { tasksTab, topicsTab } from "./tabs.js";
+import { unregisteredNote } from "./unregistered.js";
 
 const TABS = [
   ["overview", "Overview", overviewTab],
+  ["runs", "Runs", runsTab],
   ["configuration", "Configuration", configurationTab],
   ["preview", "Preview", previewTab],
   ["tasks", "Tasks", tasksTab],
@@ -19,6 +24,8 @@ const TABS = [
   ["topics", "Topics", topicsTab],
   ["dead-letters", "Dead letters", lettersTab],
 ];
+// There is nothing to see in them for a connector that is not registered.
+const REGISTERED_ONLY = ["preview", "tasks"];
 
 export function connectorView(name, first) {
   let data = null;
@@ -33,12 +40,14 @@ export function connectorView(name, first) {
   const heads = new Map(TABS.map(([key, label]) => [key, tabHead(key, label)]));
   bar.append(...heads.values());
   const note = h("p", { class: "note", hidden: true }, "You may look at this connector, but not change it.");
+  const unregistered = unregisteredNote(name);
   const element = h(
     "div",
     { class: "view" },
     h("nav", { "aria-label": "Breadcrumb" }, h("a", { class: "back", href: "#/" }, icon("back"), "Connectors")),
     h("header", { class: "top connector" }, h("div", { class: "title" }, h("div", { class: "heading" }, h("h1", {}, name), state), kind), actions.element),
     note,
+    unregistered.element,
     bar,
     panel,
   );
@@ -46,13 +55,17 @@ export function connectorView(name, first) {
 
   async function refresh() {
     data = await get(`v1/${ofConnector(name)}`);
-    if (state.dataset.state !== data.state) {
-      state.dataset.state = data.state;
-      state.replaceChildren(badge(data.state));
+    const said = JSON.stringify([data.run_state, data.attention]);
+    if (state.dataset.said !== said) {
+      state.dataset.said = said;
+      state.replaceChildren(stateBadge(data));
     }
     setText(kind, `${data.type} · ${shortClass(data.class)}${data.version ? ` ${data.version}` : ""}`);
     kind.title = data.class;
-    show(note, !data.may_write);
+    show(note, data.registered && !data.may_write);
+    unregistered.update(data);
+    show(actions.element, data.registered);
+    for (const key of REGISTERED_ONLY) show(heads.get(key), data.registered);
     actions.update(data);
     const failed = data.tasks.filter((task) => task.state === "FAILED").length;
     heads.get("tasks").dataset.failed = failed || "";
@@ -78,7 +91,7 @@ export function connectorView(name, first) {
   }
 
   function onTabKey(event) {
-    const keys = [...heads.keys()];
+    const keys = [...heads.keys()].filter((key) => !heads.get(key).hidden);
     const at = keys.findIndex((key) => heads.get(key) === event.target);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: keys.length - 1 }[event.key];
     if (to === undefined) return;
@@ -151,6 +164,7 @@ export function connectorView(name, first) {
   return {
     element,
     refresh,
+    problem: () => data?.problem ?? null,
     changed: () => [...tabs.values()].some((tab) => tab.changed?.()),
     stays(wanted) {
       if (wanted.kind !== "connector" || wanted.name !== name) return false;

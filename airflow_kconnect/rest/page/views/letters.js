@@ -18,14 +18,14 @@ export function lettersTab({ name }) {
     summary.replaceChildren(...describe(found, data));
   }
 
-  function describe({ topic, records, attributed }, { may_write: allowed, may_replay: starts, type }) {
+  function describe({ topic, records, attributed, not_replayed: left }, { may_write: allowed, may_replay: starts, type }) {
     if (topic === null) {
       return [h("p", { class: "nothing" }, "No topic of dead letters. ", h("code", {}, "errors.deadletterqueue.topic.name"), " names one, and ", h("code", {}, "errors.tolerance=all"), " sends records there that cannot be converted, transformed or written.")];
     }
     if (records === null) return [h("p", { class: "nothing" }, "The topic ", h("code", {}, topic), " does not exist yet: no record has failed.")];
     const can = allowed && attributed && records > 0;
     return [
-      h("p", { class: "big" }, h("strong", {}, number(records)), records === 1 ? " record in " : " records in ", h("code", {}, topic)),
+      h("p", { class: "big" }, h("strong", {}, number(records)), records === 1 ? " record in " : " records in ", h("code", {}, topic), replayedText(records, left)),
       attributed || records === 0 ? null : h("p", { class: "note" }, "Contents can be shown if letters say whose they are: set ", h("code", {}, "errors.deadletterqueue.context.headers.enable=true"), "."),
       type === "sink" && records > 0 && !starts ? h("p", { class: "help" }, "After a fix, ", h("code", {}, "kconnect dlq replay"), " sends them through the connector again.") : null,
       h("p", { class: "row" }, can ? button("Show the last ones", { onclick: load }) : null, allowed && starts && type === "sink" && records > 0 ? button("Replay", { icon: "restart", onclick: () => replayDeadLetters(name) }) : null),
@@ -45,6 +45,13 @@ export function lettersTab({ name }) {
   }
 
   return { element, update };
+}
+
+/** What is left to replay; nothing where that is not known. */
+function replayedText(records, left) {
+  if (!records || left === null || left === undefined) return null;
+  if (left === 0) return ": all replayed";
+  return left < records ? [": ", h("strong", { class: "attention" }, `${number(left)} not replayed yet`)] : ": none replayed yet";
 }
 
 function letterCard(letter) {

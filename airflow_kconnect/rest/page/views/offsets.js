@@ -22,7 +22,7 @@ export function offsetsTab({ name, act }) {
 
   async function update(found) {
     data = found;
-    const { offsets } = await get(ofConnector(name, "/offsets"));
+    const { offsets } = await get(`v1/${ofConnector(name, "/offsets")}`);
     const stopped = data.target_state === "STOPPED" && data.may_write;
     const text = JSON.stringify([offsets, stopped]);
     show(loading, false);

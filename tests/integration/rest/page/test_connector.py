@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 import pytest
 from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
 
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.control.runs import DagTask
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.status_topic.records import State
 from tests.support.pages.connectors_page import ConnectorsPage, served
+from tests.support.pages.shop_runs import failed, of_dag, run, told
 from tests.support.registered import Registered, WorkerTopics
 
 URL = "jdbc:postgresql://db/shop"
@@ -31,7 +35,7 @@ def orders(page: ConnectorsPage, topics: WorkerTopics) -> ConnectorsPage:
     """The page with a source `orders`, open at it."""
     topics.add(Registered("orders", CONFIG, topics=("shop.orders",), offsets=(OFFSET,)))
     page.open("#/connector/orders")
-    page.see("Running", ".heading")
+    page.see("Idle", ".heading")
     return page
 
 
@@ -39,7 +43,7 @@ def test_it_is_paused_resumed_and_stopped(orders: ConnectorsPage) -> None:
     orders.click("Pause")
     orders.see("Paused", ".heading")
     orders.click("Resume")
-    orders.see("Running", ".heading")
+    orders.see("Idle", ".heading")
     orders.click("Stop")
     orders.see("Stopped", ".heading")
 
@@ -165,7 +169,7 @@ def test_a_failed_task_shows_its_trace(page: ConnectorsPage, topics: WorkerTopic
 
 def test_dead_letters_are_shown_on_demand(shop: ConnectorsPage) -> None:
     shop.open("#/connector/orders-warehouse/dead-letters")
-    shop.see("3 records in orders-warehouse.dead-letters")
+    shop.see("3 records in orders-warehouse.dead-letters: none replayed yet")
     assert not shop.all(".letter")
     shop.click("Show the last ones")
     shop.see('"customer": 40112', ".letter")
@@ -179,11 +183,69 @@ def test_a_connector_that_does_not_exist(page: ConnectorsPage) -> None:
 def test_tabs_by_keyboard(orders: ConnectorsPage) -> None:
     orders.script("document.getElementById('tab-overview').focus()")
     orders.driver.switch_to.active_element.send_keys("\ue014")
-    orders.until(lambda: orders.focused() == "Configuration", "the arrow does not go to the next tab")
+    orders.until(lambda: orders.focused() == "Runs", "the arrow does not go to the next tab")
+
+
+LETTERS_LOST = {"read": 9, "written": 0, "filtered": 0, "dead_lettered": 9}
+
+
+@pytest.fixture
+def pills(page: ConnectorsPage, topics: WorkerTopics) -> ConnectorsPage:
+    """The page with a sink that has lost all records of its last run; nothing else is known of it than its runs."""
+    runs = [
+        run(60, 12, 9, records=LETTERS_LOST, warnings=("9 records became dead letters", "`tasks.max` is too high")),
+        run(7200, 3, 40, replay="2026-11-01 to 2026-11-02"),
+        failed(9000, 1, "the table is locked"),
+    ]
+    config = {"connector.class": "JdbcSink", "connection.password": "[hidden]", "topics": "pills"}
+    known = told(of_dag(runs, "pharmacy", "write"), config, "sink", "pills", group="connect-pills")
+    topics.add(Registered("pills", config, runs=known, registered=False))
+    return page
+
+
+def test_the_last_run_is_told_in_numbers(pills: ConnectorsPage) -> None:
+    pills.open("#/connector/pills")
+    pills.see("9 read, 9 dead-lettered\nSucceeded · 12 s · 1 min ago", ".fact.attention")
+
+
+def test_runs_are_bars_with_an_axis_and_tell_their_numbers(pills: ConnectorsPage) -> None:
+    pills.open("#/connector/pills")
+    pills.see("12 s\n0 s", ".axis")
+    bars = pills.all(".runs .place")
+    labels = [(bar.get_attribute("aria-label") or "").split(", ", 2)[2] for bar in bars]
+    assert labels == [
+        "failed, 1 s, no records",
+        "succeeded, replay of 2026-11-01 to 2026-11-02, 3 s, 40 read, 40 written",
+        "succeeded, 12 s, 9 read, 9 dead-lettered",
+    ]
+    ActionChains(pills.driver).move_to_element(bars[0]).perform()
+    pills.see("failed, 1 s, no records", ".numbers")
+
+
+def test_runs_are_a_table_with_their_warnings(pills: ConnectorsPage) -> None:
+    pills.open("#/connector/pills/runs")
+    pills.see("the table is locked", ".past")
+    pills.see("replay of 2026-11-01 to 2026-11-02", ".past")
+    pills.find(".past summary").click()
+    pills.see("tasks.max is too high", ".past")
+    numbers = (
+        "return [...document.querySelector('.past tbody tr').querySelectorAll('.number')].map((e) => e.textContent)"
+    )
+    assert pills.script(numbers) == ["12 s", "9", "0", "0", "9"]
+
+
+def test_one_that_is_not_registered_is_looked_at_and_can_be_registered(pills: ConnectorsPage) -> None:
+    pills.open("#/connector/pills")
+    pills.see("it is configured in DAG pharmacy · write", ".note")
+    assert not pills.all(".actions button")
+    assert [tab.text for tab in pills.all("[role='tab']")] == [
+        *("Overview", "Runs", "Configuration", "Offsets", "Topics", "Dead letters")
+    ]
+    assert (pills.button("Register").get_attribute("href") or "").endswith("#/new?from=pills")
 
 
 class Remembering:
-    """Runs as Airflow remembers them."""
+    """Runs as Airflow remembers them, with pages of its own."""
 
     def start(self, connector: str) -> None:
         """Nothing is started."""
@@ -191,37 +253,27 @@ class Remembering:
     def end(self, connector: str) -> None:
         """Nothing is ended."""
 
-    def history(self, connector: str) -> list[dict[str, Any]]:
-        """Three runs, newest first."""
+    def history(self, tasks: Collection[DagTask]) -> list[dict[str, Any]]:
+        """Two runs, newest first: one has not begun."""
+        log = "/dags/kconnect.orders/runs/b/tasks/run"
         return [
             {"id": "c", "state": "queued", "start_ms": None, "end_ms": None},
-            {
-                "id": "b",
-                "state": "failed",
-                "start_ms": 60_000,
-                "end_ms": 90_000,
-                "records": {"written": 7},
-                "warnings": ["2 are lost"],
-            },
-            {"id": "a", "state": "success", "start_ms": 1, "end_ms": 60_001},
+            {"id": "b", "state": "failed", "start_ms": 60_000, "end_ms": 90_000, "url": log},
         ]
 
 
-def test_runs_that_are_remembered_are_bars(
+def test_runs_that_are_remembered_link_to_their_logs(
     control_props: dict[str, str], plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome
 ) -> None:
     topics.add(Registered("orders", CONFIG))
     remembering = ControlPlane(control_props, plane._stores, Remembering())
     with served(create_app(lambda: remembering, TokenPolicy(None))) as url:
         shown = ConnectorsPage(browser, f"{url}/ui/")
-        shown.open("#/connector/orders")
-        shown.see("Last runs")
-        shown.see("Warning: 2 are lost")
-        labels = [each.get_attribute("aria-label") or "" for each in shown.all(".runs [role='img']")]
-        shown.screenshot("connectors-runs")
+        shown.open("#/connector/orders/runs")
+        shown.see("Queued", ".past")
+        links = [each.get_attribute("href") for each in shown.all(".runs a, .past a")]
         browser.get("about:blank")
-    assert [label.partition(" s,")[0] for label in labels] == ["success, 60", "failed, 30"]
-    assert labels[1].endswith("7 records, 1 warning")
+    assert links == [f"{url}/dags/kconnect.orders/runs/b/tasks/run"] * 2
 
 
 def test_a_token_is_asked_for_and_kept(plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome) -> None:

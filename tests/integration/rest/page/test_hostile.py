@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from selenium import webdriver
@@ -15,6 +16,7 @@ from tests.support import unique
 from tests.support.control import control_plane, control_worker
 from tests.support.kafka import create_topic
 from tests.support.pages.connectors_page import ConnectorsPage, served
+from tests.support.pages.shop_runs import failed, run, told
 from tests.support.registered import Registered, WorkerTopics, dead_letter
 
 EVIL = "<img src=x onerror=\"document.title='hit'\"><script>document.title='hit'</script>"
@@ -32,7 +34,10 @@ def server(bootstrap: str) -> Iterator[tuple[str, ControlPlane]]:
     letters = create_topic(bootstrap, unique("letters"))
     dead_letter(bootstrap, letters, EVIL, EVIL, EVIL)
     config = {**CONFIG, "errors.deadletterqueue.topic.name": letters}
-    evil = Registered(EVIL, config, State.FAILED, (State.FAILED,), EVIL, (EVIL,), (({EVIL: EVIL}, {EVIL: EVIL}),))
+    origin = {"dag": EVIL, "task": EVIL, "run": EVIL, "file": EVIL, "host": EVIL}
+    past = [run(9, 1, 1, warnings=(EVIL,), replay=EVIL), replace(failed(60, 5, EVIL), origin=origin)]
+    offset, runs = ({EVIL: EVIL}, {EVIL: EVIL}), told(past, config, EVIL, EVIL)
+    evil = Registered(EVIL, config, State.FAILED, (State.FAILED,), EVIL, (EVIL,), (offset,), runs=runs)
     props = control_worker(bootstrap)
     WorkerTopics(bootstrap, props).add(evil)
     with control_plane(props) as plane, served(create_app(lambda: plane, TokenPolicy(None))) as url:
@@ -61,7 +66,7 @@ def test_list(evil: ConnectorsPage) -> None:
     assert _nothing_happened(evil)
 
 
-@pytest.mark.parametrize("tab", ["Overview", "Configuration", "Tasks", "Offsets", "Topics", "Dead letters"])
+@pytest.mark.parametrize("tab", ["Overview", "Runs", "Configuration", "Tasks", "Offsets", "Topics", "Dead letters"])
 def test_tabs(tab: str, evil: ConnectorsPage) -> None:
     evil.find("tbody a.name").click()
     evil.see(EVIL, "h1")

@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.stores.status_topic.records import State
 from airflow_kconnect.stores.target_states import TargetState
 from tests.support.pages.connectors_page import ConnectorsPage
+from tests.support.pages.shop_runs import failed, of_dag, run, told
 from tests.support.registered import Registered, WorkerTopics
 
 REFRESH_S = 5.0
@@ -27,10 +30,12 @@ def _press(page: ConnectorsPage, *keys: Any) -> None:
 @pytest.fixture
 def three(page: ConnectorsPage, topics: WorkerTopics) -> ConnectorsPage:
     """The page with three connectors."""
+    sink = {**FILE, "connector.class": "DirectorySink", "topics": "t"}
+    failing = told([failed(20, 5, "no such file")], FILE, "source", "t")
     topics.add(
-        Registered("a", FILE, State.RUNNING, age_s=300),
-        Registered("b", FILE, State.FAILED, (State.FAILED,), "ConnectException: no such file"),
-        Registered("c", {**FILE, "connector.class": "DirectorySink", "topics": "t"}, State.PAUSED, age_s=60),
+        Registered("a", FILE, State.RUNNING, runs=told([run(300, 12, 9)], FILE, "source", "t")),
+        Registered("b", FILE, State.FAILED, (State.FAILED,), "ConnectException: no such file", runs=failing),
+        Registered("c", sink, State.PAUSED, runs=told([run(60, 5, 4)], sink, "sink", "t")),
     )
     page.open()
     page.see_names("a", "b", "c")
@@ -62,14 +67,79 @@ def test_states_are_counted_and_chosen(three: ConnectorsPage) -> None:
     three.see_names("b")
 
 
+def test_what_is_chosen_is_in_the_address(three: ConnectorsPage) -> None:
+    three.find(".chip.failed").click()
+    three.find(".column-lag button").click()
+    three.until(lambda: three.driver.current_url.endswith("#/?state=failed&sort=lag"), "the address is another one")
+    three.driver.refresh()
+    three.see_names("b")
+
+
+def test_a_look_at_a_connector_leaves_the_choice(three: ConnectorsPage) -> None:
+    three.find("#filter").send_keys("directory")
+    three.click("c")
+    three.see("c", "h1")
+    three.click("Connectors")
+    three.see_names("c")
+
+
+def test_classes_can_be_chosen(three: ConnectorsPage) -> None:
+    Select(three.find("select[aria-label='Filter by class']")).select_by_visible_text("DirectorySink")
+    three.see_names("c")
+
+
+def test_the_last_run_is_told(three: ConnectorsPage) -> None:
+    three.see("5 min ago · 12 s\n9 read, 9 written", "td.last")
+
+
+def test_several_are_paused_at_once_and_the_answers_are_listed(three: ConnectorsPage, plane: ControlPlane) -> None:
+    three.find("input[aria-label='Select all shown']").click()
+    three.see("3 connectors selected", ".bulk")
+    three.find("input[aria-label='Select b']").click()
+    three.find(".bulk").find_element(By.XPATH, ".//button[.='Pause']").click()
+    three.see("Pause: 2 of 2 connectors", "dialog")
+    three.click("Close")
+    assert [plane.target_states()[name] for name in ("a", "c")] == [TargetState.PAUSED] * 2
+
+
+def test_stopping_several_asks_first(three: ConnectorsPage, plane: ControlPlane) -> None:
+    three.find("input[aria-label='Select a']").click()
+    three.find(".bulk").find_element(By.XPATH, ".//button[.='Stop']").click()
+    three.see("Stop 1 connector?", "dialog")
+    three.click("Cancel")
+    assert plane.registered_state("a").target_state is TargetState.STARTED
+
+
+def test_what_is_not_shown_is_not_selected(three: ConnectorsPage) -> None:
+    three.find("input[aria-label='Select all shown']").click()
+    three.find(".chip.failed").click()
+    three.see("1 connector selected", ".bulk")
+
+
+def test_one_that_has_only_run_says_where_and_cannot_be_selected(page: ConnectorsPage, topics: WorkerTopics) -> None:
+    runs = told(of_dag([run(60, 5, 4)], "shop_mirror", "read_shop"), FILE, "source", "t")
+    topics.add(Registered("shop-source", FILE, runs=runs, registered=False))
+    page.open()
+    page.see("in DAG shop_mirror · read_shop", "tbody")
+    assert not page.all("input[aria-label='Select shop-source']")
+
+
+def test_a_run_that_lost_all_records_needs_attention(page: ConnectorsPage, topics: WorkerTopics) -> None:
+    lost = run(60, 12, 9, records={"read": 9, "written": 0, "filtered": 0, "dead_lettered": 9})
+    topics.add(Registered("pills", FILE, runs=told([lost], FILE, "source", "t")), Registered("fine", FILE))
+    page.open("#/?state=attention")
+    page.see_names("pills")
+    page.see("all 9 records of the last run became dead letters", "td.why")
+
+
 def test_a_failed_connector_says_why(three: ConnectorsPage) -> None:
-    three.see("no such file", "tbody")
+    three.see("no such file", "td.why")
 
 
 def test_sorting(three: ConnectorsPage) -> None:
-    three.find(".column-changed button").click()
+    three.find(".column-last button").click()
     three.see_names("b", "c", "a")
-    three.find(".column-changed button").click()
+    three.find(".column-last button").click()
     three.see_names("a", "c", "b")
 
 
@@ -132,7 +202,7 @@ def test_changes_are_said_to_screen_readers(three: ConnectorsPage, plane: Contro
 def test_the_lag_of_a_sink_comes_by_itself(shop: ConnectorsPage) -> None:
     shop.open()
     row = "[...document.querySelectorAll('tbody tr')].find((row) => row.textContent.includes('returns-lake'))"
-    lag = f"return {row}.cells[5].textContent"
+    lag = f"return {row}.querySelector('td.lag').textContent"
     shop.find("tbody tr")
     shop.until(lambda: shop.script(lag) == "5", "the lag is not shown")
 

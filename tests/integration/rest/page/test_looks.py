@@ -19,9 +19,10 @@ from tests.support.registered import WorkerTopics
 VIEWS = {
     "list": ("", "orders-warehouse"),
     "failed": ("#/connector/orders-warehouse", "have failed"),
+    "runs": ("#/connector/returns-lake/runs", "Dead-lettered"),
+    "unregistered": ("#/connector/stock-db", "is not registered"),
     "configuration": ("#/connector/orders-warehouse/configuration", "Everything is valid"),
     "preview": ("#/connector/orders-warehouse/preview", "Records of its topics"),
-    "tasks": ("#/connector/orders-warehouse/tasks", "Task 1"),
     "offsets": ("#/connector/shipments-lake/offsets", "Reset all"),
     "topics": ("#/connector/orders-db/topics", "First seen"),
     "dead-letters": ("#/connector/orders-warehouse/dead-letters", "records in"),
@@ -92,7 +93,7 @@ def test_axe_finds_nothing_in_a_dialog(shop: ConnectorsPage) -> None:
     assert look.violations == {"light": [], "dark": []}
 
 
-@pytest.mark.parametrize("view", ["list", "failed", "configuration"])
+@pytest.mark.parametrize("view", ["list", "failed", "runs", "configuration"])
 def test_on_a_small_screen_nothing_is_cut_off(view: str, shop: ConnectorsPage) -> None:
     path, text = VIEWS[view]
     size = {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": False}
