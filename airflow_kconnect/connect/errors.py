@@ -89,4 +89,10 @@ def first_line(error: object) -> str:
 
 def in_one_line(error: BaseException) -> str:
     """Class and first line of the text of an error of another library."""
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+    return named(error).splitlines()[0]
+
+
+def named(error: BaseException) -> str:
+    """Class and text of an error of other code; the class alone if there is no text."""
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, named
 from airflow_kconnect.doctor.subject import Subject
 
 
@@ -122,4 +122,4 @@ def _examined(check: Check, subject: Subject) -> list[Finding]:
     except ConnectError as error:
         return [problem(str(error))]
     except Exception as error:
-        return [problem(f"the check itself failed: {type(error).__name__}: {error}", "Please report this.")]
+        return [problem(f"the check itself failed: {named(error)}", "Please report this.")]

@@ -18,6 +18,7 @@ from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
+from airflow_kconnect.control.password_keys import password_keys
 from airflow_kconnect.control.plugins.java_preflight import check_java_keys
 from airflow_kconnect.control.secrets import shown_as_far_as_known
 from airflow_kconnect.errors import ConnectorRunError, connector_error
@@ -59,7 +60,8 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
     rendered template.
 
     :ivar configuration: for Airflow's page of rendered templates: the configuration that was read from `connector`, its
-        secrets hidden, variables as written; None before the task runs.
+        secrets hidden, variables as written. None before the task runs, and for a Java class whose passwords are not
+        known on this machine.
     """
 
     kind: ClassVar[str]
@@ -207,7 +209,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         """
         if self._given is None:
             self._given = given_config(self.connector, self._dag_folder(), self.worker_config, self.kafka_conn_id)
-            self.configuration = shown_as_far_as_known(texts_of(self._given)[0])
+            self.configuration = _shown(texts_of(self._given)[0])
         return dict(self._given)
 
     def _refuse_stored_secrets(self) -> None:
@@ -274,6 +276,13 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             return ConnectorSparkSubmitHook.from_hook(super()._get_hook())
         except NameError as error:  # the Spark provider's text if the Kubernetes one is missing
             raise missing_provider() from error
+
+
+def _shown(config: Mapping[str, str]) -> dict[str, str] | None:
+    """What Airflow may store of a configuration; None if this machine does not know which keys are passwords."""
+    if looks_hosted(config) and not password_keys(config.get("connector.class", "")):
+        return None
+    return shown_as_far_as_known(config)
 
 
 def _run_id(context: Context) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.connector.source import SourceConnector
-from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, WarnedError
+from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, WarnedError, named
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.hosting.replays import DEAD_LETTERS, interval_problem
 from airflow_kconnect.connect.java_plugins import JavaPlugin
@@ -109,7 +109,7 @@ def _main(arguments: Sequence[str]) -> int:
         if (ended := jvm.unexpected_end()) is not None:
             return _failed(ended)
         log.exception("unexpected error")
-        return _failed(InternalError(hide(f"{type(error).__name__}: {error}")))
+        return _failed(InternalError(hide(named(error))))
     failpoint("before-report")
     emit(event, **facts)
     return EXIT_OK

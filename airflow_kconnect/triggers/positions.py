@@ -8,7 +8,7 @@ from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
-from airflow_kconnect.connect.errors import ConnectError, InternalError
+from airflow_kconnect.connect.errors import ConnectError, InternalError, named
 from airflow_kconnect.stores.watching.conditions import condition_from_dict
 from airflow_kconnect.triggers.watched import WatchedConnector, in_thread
 
@@ -61,7 +61,7 @@ class ConnectorPositionTrigger(BaseTrigger):
             return _error(error)
         except Exception as error:
             self.log.exception("Looking at connector %s failed", self._watched.name)
-            return _error(InternalError(f"{type(error).__name__}: {error}"))
+            return _error(InternalError(named(error)))
 
 
 def _error(error: ConnectError) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, named
 from airflow_kconnect.hooks.clusters.driver_pod import DriverPods
 from airflow_kconnect.hooks.clusters.job_status import ClusterManagerUnavailableError, JobStatus
 from airflow_kconnect.hooks.clusters.yarn import YarnResourceManager
@@ -85,7 +85,7 @@ class SparkJobTrigger(BaseTrigger):
             return self._payload(UNAVAILABLE, str(error))
         except Exception as error:
             self.log.exception("Waiting for job %s failed", self.job_id)
-            return self._payload(UNAVAILABLE, f"{type(error).__name__}: {error}")
+            return self._payload(UNAVAILABLE, named(error))
 
     async def _wait(self, manager: ClusterManager) -> dict[str, Any]:
         failures, state = 0, ""

@@ -17,7 +17,7 @@ from airflow_kconnect.connect.connector.sink import SinkSplit, SplitWriter
 from airflow_kconnect.connect.connector.task import SinkTask, SinkTaskContext
 from airflow_kconnect.connect.data import ConnectSchema
 from airflow_kconnect.connect.error_cells import error_from_column
-from airflow_kconnect.connect.errors import ConnectError, DataError
+from airflow_kconnect.connect.errors import ConnectError, DataError, named
 from airflow_kconnect.connect.frame import Union
 from airflow_kconnect.connect.record import Headers, SinkRecord
 from airflow_kconnect.runtime.conversion.header_stage import RAW, Cell, HeaderStage
@@ -121,7 +121,7 @@ def _as_data_error(task_class: type[SinkTask]) -> Iterator[None]:
     except ConnectError:
         raise
     except Exception as error:
-        raise DataError(f"{task_class.__name__} failed: {type(error).__name__}: {error}") from error
+        raise DataError(f"{task_class.__name__} failed: {named(error)}") from error
 
 
 def _records(

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from airflow_kconnect.connect.error_cells import RecordError
-from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.connect.errors import DataError, named
 from airflow_kconnect.connect.record import SinkRecord
 from airflow_kconnect.runtime.bad_records import FailedRecord, original_of
 
@@ -45,7 +45,7 @@ class TaskErrorReporter:
         self._tell(FailedRecord(**{**position, **original}), exception)
         if not self._tolerant:
             where = f"{record.topic}-{record.partition}@{record.kafka_offset}"
-            self._failure = DataError(f"bad record at {where}: {STAGE}: {type(error).__name__}: {error}")
+            self._failure = DataError(f"bad record at {where}: {STAGE}: {named(error)}")
             raise self._failure
         self.reported += 1
 

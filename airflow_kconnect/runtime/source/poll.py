@@ -16,7 +16,7 @@ from airflow_kconnect.connect.connector.source import Offset, RecordShapes
 from airflow_kconnect.connect.connector.task import SourceTask, SourceTaskContext
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
 from airflow_kconnect.connect.error_cells import END, PADDING, error_cell, stage_prefix
-from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError
+from airflow_kconnect.connect.errors import ConnectError, DataError, RetriableError, named
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.connect.record import SourceRecord
 from airflow_kconnect.connect.run_end import Left
@@ -132,7 +132,7 @@ def _poller(settings: PollSettings) -> Callable[[Iterator[pa.RecordBatch]], Iter
             yield _error_batch(columns, error)
         except Exception as error:  # the task is the user's code: any error it raises is the run's result
             name = settings.task_class.__name__
-            failure = DataError(f"{name} of task {context.partitionId()} failed: {type(error).__name__}: {error}")
+            failure = DataError(f"{name} of task {context.partitionId()} failed: {named(error)}")
             yield _error_batch(columns, failure)
 
     return poll

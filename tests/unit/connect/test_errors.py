@@ -14,6 +14,8 @@ from airflow_kconnect.connect.errors import (
     InternalError,
     RetriableError,
     first_line,
+    in_one_line,
+    named,
 )
 from airflow_kconnect.connect.run import (
     EXIT_CONFIG_OR_DATA,
@@ -101,3 +103,8 @@ def test_exit_code(cls: type[ConnectError], code: int) -> None:
 )
 def test_first_line_is_the_text_or_the_class(error: Exception, line: str) -> None:
     assert first_line(error) == line
+
+
+@pytest.mark.parametrize(("error", "text"), [(ValueError("no"), "ValueError: no"), (TimeoutError(), "TimeoutError")])
+def test_an_error_without_a_text_is_named_without_a_colon(error: Exception, text: str) -> None:
+    assert named(error) == in_one_line(error) == text
