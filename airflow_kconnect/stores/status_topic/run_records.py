@@ -159,7 +159,7 @@ class ConnectorRuns:
 
     @property
     def live(self) -> tuple[RunRecord, ...]:
-        """The runs that are no replays, the newest first."""
+        """The runs without replays, the newest first."""
         return tuple(run for run in self.runs if run.replay is None)
 
     def run(self, run_id: str) -> RunRecord | None:
