@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from airflow_kconnect.hooks.kconnect import KafkaConnectHook
     from airflow_kconnect.operators.approvals import (
+        ApproveAfterFailureOperator,
         ApproveDeadLetterReplayOperator,
         ApproveOffsetChangeOperator,
         ConnectorApprovalOperator,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlterOffsetsOperator",
+    "ApproveAfterFailureOperator",
     "ApproveDeadLetterReplayOperator",
     "ApproveOffsetChangeOperator",
     "ConnectorApprovalOperator",
@@ -90,6 +92,7 @@ __all__ = [
 # Where each name is. As text: importing this package, as the command line does, must not import all of it.
 _MODULES = {
     "AlterOffsetsOperator": "operators.operations",
+    "ApproveAfterFailureOperator": "operators.approvals",
     "ApproveDeadLetterReplayOperator": "operators.approvals",
     "ApproveOffsetChangeOperator": "operators.approvals",
     "ConnectorApprovalOperator": "operators.approvals",

@@ -1,9 +1,9 @@
-"""Operators that wait until a person approves what the next tasks will do: replay dead letters, change offsets."""
+"""Operators that wait until a person approves what comes next: a replay, a change of offsets, a try after a failure."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +14,7 @@ from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.java.json import partition_identity
 from airflow_kconnect.errors import connector_error
 from airflow_kconnect.operators.operations import HookedOperator
+from airflow_kconnect.operators.reports.failures import FAILURE
 from airflow_kconnect.submit.operations import connector_name
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ Request = Sequence[Mapping[str, Any]] | Mapping[str, Any]
 
 # A person reads them, and Airflow stores them.
 _MOST_ROWS = 20
-_MOST_OF_CELL = 200
+_MOST_OF_CELL = 1_000
 
 FACTS = "facts"
 """Key of the XCom with the facts that were shown."""
@@ -172,6 +173,44 @@ class ApproveOffsetChangeOperator(ConnectorApprovalOperator):
         rows = [(change["partition"], change["from"], change["to"]) for change in changes]
         data = {"connector": name, "partitions": len(changes), "changes": changes[:_MOST_ROWS]}
         return Facts(f"{done} the offsets of connector {name}?", text, ("Partition", "Committed", "New"), rows, data)
+
+
+class ApproveAfterFailureOperator(ConnectorApprovalOperator):
+    """Asks a person what to do about a run that has failed, such as one whose records do not fit their target.
+
+    .. code-block:: python
+
+        write = KafkaSinkOperator(task_id="write", connector=sink)
+        ask = ApproveAfterFailureOperator(task_id="ask", connector=sink)
+        write >> ask >> KafkaSinkOperator(task_id="write_new_columns", connector={**sink, "auto.evolve": "true"})
+
+    Shown is the error of each task right before it that runs a connector; its message is that of the task's log, and
+    may quote a record. Skipped if none has failed. Parameters: see `ConnectorApprovalOperator`.
+
+    :param trigger_rule: default `one_failed`.
+    """
+
+    def __init__(self, *, trigger_rule: str = "one_failed", **kwargs: Any) -> None:
+        super().__init__(trigger_rule=trigger_rule, **kwargs)
+
+    def facts(self, context: Context) -> Facts | None:
+        """From what the failed tasks have left in XCom."""
+        rows = []
+        for task_id in sorted(self.upstream_task_ids):
+            left = context["ti"].xcom_pull(task_ids=task_id, key=FAILURE)
+            rows += [(task_id, each["error"], each["message"]) for each in as_failures(left)]
+        if not rows:
+            return None
+        name = connector_name(self.connector, self._dag_folder())
+        data = {"connector": name, "failures": [{"task": t, "error": e, "message": m} for t, e, m in rows]}
+        header = ("Task", "Error", "Message")
+        return Facts(f"Continue after the failure of connector {name}?", "", header, rows, data)
+
+
+def as_failures(left: Any) -> list[Mapping[str, Any]]:
+    """The failures among what a task has left in XCom; a mapped task has left several things."""
+    every = [left] if isinstance(left, Mapping) else left if isinstance(left, Iterable) else []
+    return [each for each in every if isinstance(each, Mapping) and {"error", "message"} <= set(each)]
 
 
 def offset_changes(committed: Sequence[Mapping[str, Any]], request: Request | None) -> list[dict[str, Any]]:

@@ -14,11 +14,13 @@ import pytest
 from confluent_kafka import Producer
 
 from airflow_kconnect import KafkaConnectHook
+from airflow_kconnect.connect.run import event_line
 from tests.airflow.conftest import PASSWORDS
 from tests.support import unique
 from tests.support.airflow.dags import add_dag
 from tests.support.airflow.versions import needs_airflow_3_3
 from tests.support.positions import commit
+from tests.support.spark.fake_spark import FakeSpark, printing
 
 # Before 3.3 such a task waits for a trigger, and so would the test.
 pytestmark = [needs_airflow_3_3, pytest.mark.timeout(300)]
@@ -130,6 +132,37 @@ def test_a_person_decides_by_facts_without_contents(
     assert "secret" not in json.dumps(replay)
     assert "`kafka_offset=0`" in reset["body"]
     assert KafkaConnectHook().offsets(sink) == []
+
+
+_AFTER_FAILURE = """
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG
+
+from airflow_kconnect import ApproveAfterFailureOperator, KafkaSinkOperator
+
+with DAG({dag_id!r}, schedule=None):
+    (
+        KafkaSinkOperator(task_id="write", connector="../sink.json")
+        >> ApproveAfterFailureOperator(task_id="ask", connector="../sink.json")
+        >> EmptyOperator(task_id="write_new_columns")
+    )
+"""
+
+
+def test_a_person_sees_why_a_run_has_failed_before_the_next_task_runs(
+    airflow_url: str, sink: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    error = event_line("error", error="DataError", message="table orders has no column `vat`", exit_code=1, errors=None)
+    FakeSpark(tmp_path).behave(printing(error, exit_code=1))
+    dag = add_dag(tmp_path / "dag", _AFTER_FAILURE.format(dag_id=unique("approvals")))
+
+    with Person(airflow_url, dag.dag_id, {"ask": "Approve"}) as person:
+        run = dag.test()
+
+    assert _states(run) == {"write": "failed", "ask": "success", "write_new_columns": "success"}
+    body = person.questions["ask"]["body"]
+    assert "| `write` | `ConnectorDataError` | `table orders has no column  vat` |" in body
 
 
 def test_where_there_is_nothing_to_approve_nothing_is_asked(

@@ -85,8 +85,8 @@ def test_a_wrong_request_is_not_retried(found: dict[str, Any]) -> None:
 
 
 def test_what_comes_from_a_topic_does_not_become_markdown() -> None:
-    body = Facts("?", header=("A",), rows=[("`]|\n# <b>" + "x" * 300,)]).body()
-    assert body == "| A |\n| --- |\n| `]  # <b>" + "x" * 191 + "` |"
+    body = Facts("?", header=("A",), rows=[("`]|\n# <b>" + "x" * 3000,)]).body()
+    assert body == "| A |\n| --- |\n| `]  # <b>" + "x" * 991 + "` |"
 
 
 def test_a_table_is_cut() -> None:
