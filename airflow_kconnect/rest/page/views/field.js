@@ -85,7 +85,7 @@ export function fieldOf(definition, form, { fixed, set }) {
     const state = JSON.stringify(left);
     if (adding.dataset.shown === state) return;
     adding.dataset.shown = state;
-    adding.replaceChildren(h("option", { value: "" }, `Add one of ${left.length} …`), ...left.map((each) => h("option", { value: each }, each)));
+    adding.replaceChildren(h("option", { value: "" }, `Add … (${left.length})`), ...left.map((each) => h("option", { value: each }, each)));
   }
 
   function tell(text) {

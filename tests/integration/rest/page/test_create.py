@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
+from selenium import webdriver
 from selenium.webdriver.support.ui import Select
+from starlette.requests import Request
 
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.control.stores import ControlStores
+from airflow_kconnect.rest.access import Everything
+from airflow_kconnect.rest.app import create_app
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
 from airflow_kconnect.stores.target_states import TargetState
-from tests.support.pages.connectors_page import ConnectorsPage
+from tests.support.databases.servers import SqliteDatabase
+from tests.support.pages.connectors_page import ConnectorsPage, served
+from tests.support.registered import Registered, WorkerTopics
+
+# A process connects.
+PATIENCE_S = 120.0
 
 
 def choose(page: ConnectorsPage, connector_class: str) -> None:
@@ -111,3 +125,102 @@ def test_classes_say_what_tells_them_apart(page: ConnectorsPage) -> None:
     sources = [card.text for card in page.all("section[aria-label='Sources'] .plugin")]
     assert "Usual choice" in sources[0]
     assert sum("io.confluent.connect.jdbc.JdbcSourceConnector" in text for text in sources) == 1
+
+
+def test_what_a_connector_ran_with_is_registered(
+    page: ConnectorsPage, topics: WorkerTopics, plane: ControlPlane
+) -> None:
+    """Its secrets are typed again."""
+    config = {
+        "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
+        "connection.url": "jdbc:sqlite:/shop.db",
+        "connection.password": "[hidden]",
+        "topics": "orders",
+    }
+    runs = ConnectorRuns(config, config["connector.class"], "sink", ("orders",), "connect-shop", None, ())
+    topics.add(Registered("shop", {}, runs=runs, registered=False))
+    page.open("#/new?from=shop")
+    page.see("type it again", "[id='field-connection.password-error']")
+    assert page.field("connection.password").get_attribute("value") == ""
+    page.fill(page.field("connection.password"), "geheim")
+    page.see("Everything is valid")
+    page.click("Create")
+    page.see("is created", "#toasts")
+    assert plane.registered_config("shop") == {**config, "name": "shop", "connection.password": "geheim"}
+
+
+@pytest.fixture
+def connecting(
+    control_props: dict[str, str], plane: ControlPlane, browser: webdriver.Chrome
+) -> Iterator[ConnectorsPage]:
+    """The page of a server that may connect to databases, and offers connections of Airflow."""
+    props = {**control_props, "kconnect.preview.sources": "true"}
+    other = ControlPlane(props, ControlStores(props))
+    plane.at_close(other.close)
+    with served(create_app(lambda: other, WithConnections())) as url:
+        shown = ConnectorsPage(browser, f"{url}/ui/")
+        yield shown
+        assert shown.errors() == []
+        browser.get("about:blank")
+
+
+def try_connection(page: ConnectorsPage) -> None:
+    """Press the button, wherever the page is scrolled to."""
+    run = page.button("Test the connection")
+    page.script("arguments[0].scrollIntoView({block: 'center'})", run)
+    run.click()
+
+
+class WithConnections(Everything):
+    """A caller as in Airflow."""
+
+    def caller(self, request: Request) -> WithConnections:
+        """See `AccessPolicy`."""
+        return self
+
+    def databases(self) -> list[dict[str, str]]:
+        """See `NamesDatabases`."""
+        return [{"conn_id": "warehouse", "conn_type": "postgres"}]
+
+
+def test_a_connection_of_airflow_is_taken(connecting: ConnectorsPage) -> None:
+    connecting.open("#/new/io.confluent.connect.jdbc.JdbcSinkConnector")
+    Select(connecting.find("[aria-label='Take a connection of Airflow']")).select_by_value("warehouse")
+    assert connecting.field("connection.url").get_attribute("value") == "${airflow:warehouse:jdbc_url}"
+    assert connecting.accessibility() == []
+
+
+def test_what_a_test_of_the_connection_finds_is_at_its_setting(connecting: ConnectorsPage, tmp_path: Path) -> None:
+    db = SqliteDatabase.create(tmp_path)
+    db.execute("create table orders (id integer)")
+    connecting.open("#/new/io.confluent.connect.jdbc.JdbcSinkConnector")
+    connecting.fill(connecting.field("connection.url"), f"jdbc:sqlite:{tmp_path}/no/such.db")
+    try_connection(connecting)
+    connecting.see("Give the connector a name first")
+    connecting.fill(connecting.field("name"), "orders")
+    try_connection(connecting)
+    connecting.see("such.db", "[id='field-connection.url-error']", PATIENCE_S)
+    connecting.fill(connecting.field("connection.url"), db.url)
+    try_connection(connecting)
+    connecting.see("Connected.", patience_s=PATIENCE_S)
+    assert not connecting.all("[id='field-connection.url-error']")
+    connecting.screenshot("connectors-new-tested")
+
+
+@pytest.mark.exhaustive
+def test_tables_and_columns_of_the_database_are_offered(connecting: ConnectorsPage, tmp_path: Path) -> None:
+    db = SqliteDatabase.create(tmp_path)
+    db.execute("create table orders (id integer primary key, at timestamp)")
+    db.execute("create table customers (number integer primary key)")
+    connecting.open(f"#/new/{JDBC}")
+    connecting.fill(connecting.field("name"), "orders")
+    connecting.fill(connecting.field("connection.url"), db.url)
+    Select(connecting.field("mode")).select_by_value("timestamp")
+    try_connection(connecting)
+    connecting.see("It has 2 tables to choose from", patience_s=PATIENCE_S)
+    Select(connecting.find("[aria-label='Add to table.whitelist']")).select_by_value("orders")
+    Select(connecting.find("[aria-label='Add to timestamp.column.name']")).select_by_value("at")
+    assert connecting.field("table.whitelist").get_attribute("value") == "orders"
+    assert connecting.field("timestamp.column.name").get_attribute("value") == "at"
+    connecting.screenshot("connectors-new-offered")
+    assert connecting.accessibility() == []
