@@ -60,7 +60,7 @@ def get_detail(name: ConnectorName, access: Access, plane: Plane, watch: Watchin
 
     `may_write`: may be changed; `may_replay`: runs can start that move records again; `reads_source`: a preview can
     read what the source would read next, else `unread_source` says why not. None of them holds for a connector that is
-    not registered.
+    not registered. `problem` says why all of it may be old.
     """
     check_seen(access, watch, name)
     found = watch.detail(name)
@@ -71,6 +71,7 @@ def get_detail(name: ConnectorName, access: Access, plane: Plane, watch: Watchin
         "may_replay": config is not None and can_replay(plane) and not looks_hosted(config),
         "reads_source": config is not None and reads_source(plane, config),
         "unread_source": unread_source(plane, config) if config is not None else None,
+        "problem": plane.problem,
     }
 
 

@@ -91,7 +91,7 @@ function withoutReport(state) {
 }
 
 function state(value) {
-  const shape = { success: "running", failed: "failed", upstream_failed: "failed", up_for_retry: "failed" }[value] ?? "other";
+  const shape = { success: "idle", running: "running", failed: "failed", upstream_failed: "failed", up_for_retry: "failed" }[value] ?? "other";
   const symbol = { success: "success", running: "running" }[value] ?? (shape === "failed" ? "failed" : "other");
   return h("span", { class: `badge ${shape}` }, icon(symbol), (value ?? "not started").replaceAll("_", " "));
 }

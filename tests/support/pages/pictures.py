@@ -50,14 +50,22 @@ class Pictures:
 
     def take_list(self) -> None:
         """All connectors."""
-        self._size(850)
+        self._size(1110)
         self._page.open()
         self._page.see("2,188", "tbody")
         self._take("list")
 
+    def take_runs(self) -> None:
+        """The runs of a connector, one of which has lost records."""
+        self._size(760)
+        self._page.open("#/connector/returns-lake/runs")
+        self._page.see("1,187", ".past")
+        self._page.find(".past summary").click()
+        self._take("runs")
+
     def take_failed(self) -> None:
         """A failed connector, in dark."""
-        self._size(610)
+        self._size(860)
         self._page.theme("dark")
         self._page.open("#/connector/orders-warehouse")
         self._page.see("2,188")
@@ -123,6 +131,7 @@ def main(folder: Path) -> None:
         browser.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
         pictures = Pictures(ConnectorsPage(browser, f"{url}/ui/"), folder)
         pictures.take_list()
+        pictures.take_runs()
         pictures.take_failed()
         pictures.take_configuration()
         _add_chain(plane)

@@ -31,7 +31,7 @@ export const secondsOf = (run) => ((run.end_ms ?? Date.now()) - run.start_ms) / 
 /** `12 s`, `3 min 20 s`, `2 h 5 min`. */
 export function duration(seconds) {
   const whole = Math.round(seconds);
-  if (whole < 60) return seconds < 9.95 && seconds % 1 ? `${seconds.toFixed(1)} s` : `${whole} s`;
+  if (whole < 60) return `${seconds < 9.95 ? Number(seconds.toFixed(1)) : whole} s`;
   const minutes = Math.floor(whole / 60);
   return minutes < 60 ? joined(minutes, "min", whole % 60, "s") : joined(Math.floor(minutes / 60), "h", minutes % 60, "min");
 }

@@ -7,10 +7,9 @@ import { duration, lookOf, recordsOf, replayOf, secondsOf, stateOf } from "../pa
 export function runsChart() {
   const bars = h("ol", { class: "runs" });
   const most = h("span", {});
-  const first = h("span", {});
-  const last = h("span", {});
+  const times = h("div", { class: "times", "aria-hidden": "true" });
   const numbers = h("p", { class: "numbers" });
-  const plot = h("div", { class: "plot" }, h("div", { class: "axis", "aria-hidden": "true" }, most, h("span", {}, "0 s")), bars, h("div", { class: "times", "aria-hidden": "true" }, first, last));
+  const plot = h("div", { class: "plot" }, h("div", { class: "axis", "aria-hidden": "true" }, most, h("span", {}, "0 s")), bars, times);
   const element = h("div", { class: "chart", hidden: true }, plot, numbers);
   let shown = null;
 
@@ -24,8 +23,7 @@ export function runsChart() {
     if (!began.length) return;
     const longest = Math.max(...began.map(secondsOf), 0.1);
     setText(most, duration(longest));
-    setText(first, began.length > 1 ? moment(began[0].start_ms) : "");
-    setText(last, moment(began.at(-1).start_ms));
+    setText(times, [...new Set([began[0], began.at(-1)])].map((run) => moment(run.start_ms)).join(" – "));
     const at = [...bars.querySelectorAll(".place")].indexOf(document.activeElement);
     bars.replaceChildren(...began.map((run) => barOf(run, longest)));
     if (at >= 0) bars.querySelectorAll(".place")[at]?.focus();

@@ -276,6 +276,13 @@ def test_runs_that_are_remembered_link_to_their_logs(
     assert links == [f"{url}/dags/kconnect.orders/runs/b/tasks/run"] * 2
 
 
+def test_while_kafka_does_not_answer_it_says_as_of_when_it_is(orders: ConnectorsPage, plane: ControlPlane) -> None:
+    plane.close()
+    orders.see("does not answer: this is as of", "#banner")
+    assert orders.script("return document.documentElement.className") == "old"
+    orders.errors()
+
+
 def test_a_token_is_asked_for_and_kept(plane: ControlPlane, topics: WorkerTopics, browser: webdriver.Chrome) -> None:
     topics.add(Registered("orders", CONFIG))
     with served(create_app(lambda: plane, TokenPolicy("geheim"))) as url:
