@@ -14,6 +14,7 @@ from airflow_kconnect.cli.connectors.editing import edit
 from airflow_kconnect.cli.connectors.lag import lag
 from airflow_kconnect.cli.connectors.listing import list_
 from airflow_kconnect.cli.connectors.restarting import restart
+from airflow_kconnect.cli.connectors.runs import runs
 from airflow_kconnect.cli.doctor import doctor
 from airflow_kconnect.cli.local.broker import app as broker
 from airflow_kconnect.cli.local.demo import demo
@@ -52,7 +53,7 @@ app.add_typer(spark, name="spark")
 app.add_typer(topic, name="topic")
 _CONNECTORS = "Connectors"
 _RUNNING = (demo, run, apply, validate, preview, doctor, migrate, rest, reference)
-_REGISTERED = (status, describe, create, edit, config, delete, pause, resume, stop, restart, tasks, topics, lag)
+_REGISTERED = (status, runs, describe, create, edit, config, delete, pause, resume, stop, restart, tasks, topics, lag)
 app.command("list", rich_help_panel=_CONNECTORS)(list_)
 for command in _REGISTERED:
     app.command(rich_help_panel=_CONNECTORS)(command)

@@ -22,11 +22,26 @@ class Connectors(Protocol):
     def expanded(self) -> dict[str, Answer]:
         """By name: `info` (a `ConnectorInfo`) and `status` (a `ConnectorStateInfo`, missing if there is none)."""
 
+    def rows(self) -> list[Answer]:
+        """All connectors, registered or not, in short: see `control.watching.rows`. Of a Connect cluster only name,
+        type, class, registered, state, tasks, failed_tasks, cause; `run_state` is None.
+        """
+
+    def runs(self, name: str) -> list[Answer]:
+        """The last runs of a connector, registered or not, the newest first."""
+
     def info(self, name: str) -> Answer:
         """A `ConnectorInfo`."""
 
     def config(self, connector: str) -> dict[str, Any]:
         """The configuration in a file, or the registered one. :param connector: name or file."""
+
+    def in_kafka(self, connector: str, *also: str) -> dict[str, Any]:
+        """The part of a configuration that says where the connector is in Kafka, see `kafka_keys`; of one that is not
+        registered as its last run had it.
+
+        :param connector: name or file. :param also: prefixes of further keys.
+        """
 
     def status(self, name: str) -> Answer:
         """A `ConnectorStateInfo`."""

@@ -8,7 +8,9 @@ from typing import Any
 from urllib.parse import quote
 
 from airflow_kconnect.cli.connectors.api import Answer
-from airflow_kconnect.connect.errors import ConfigError
+from airflow_kconnect.connect.errors import ConfigError, first_line
+from airflow_kconnect.connect.kafka_keys import kafka_keys
+from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.control import secrets
 from airflow_kconnect.control.errors import NotFoundError
 from airflow_kconnect.remote.client import RestClient
@@ -35,11 +37,27 @@ class OverRest:
     def expanded(self) -> dict[str, Answer]:
         return dict(self._client.call("GET", "/connectors", expand=["info", "status"]))
 
+    def rows(self) -> list[Answer]:
+        try:
+            return list(self._client.call("GET", "/v1/connectors")["connectors"])
+        except NotFoundError:  # a Connect cluster
+            return [_cluster_row(name, parts) for name, parts in sorted(self.expanded().items())]
+
+    def runs(self, name: str) -> list[Answer]:
+        try:
+            return list(self._client.call("GET", f"/v1{_path(name)}")["history"])
+        except NotFoundError:
+            self.info(name)
+            raise ConfigError({"--server": [f"{self.target} is a Connect cluster, which has no runs"]}) from None
+
     def info(self, name: str) -> Answer:
         return dict(self._client.call("GET", _path(name)))
 
     def config(self, connector: str) -> dict[str, Any]:
         return self.info(connector)["config"] if is_name(connector) else connector_config(connector)
+
+    def in_kafka(self, connector: str, *also: str) -> dict[str, Any]:
+        return kafka_keys(self.config(connector), also)
 
     def status(self, name: str) -> Answer:
         return dict(self._client.call("GET", _path(name, "status")))
@@ -148,6 +166,23 @@ class OverRest:
             return dict(self._client.call("GET", _path(name, "config")))
         except NotFoundError:
             return None
+
+
+def _cluster_row(name: str, parts: Answer) -> Answer:
+    info, status = parts.get("info") or {}, parts.get("status") or {"connector": {}, "tasks": []}
+    failed = [task for task in status["tasks"] if task["state"] == "FAILED"]
+    traces = [each.get("trace") for each in (status["connector"], *failed)]
+    return {
+        "name": name,
+        "type": info.get("type", "unknown"),
+        "class": info.get("config", {}).get(CONNECTOR_CLASS),
+        "registered": True,
+        "state": status["connector"].get("state", "UNASSIGNED"),
+        "run_state": None,
+        "tasks": len(status["tasks"]),
+        "failed_tasks": len(failed),
+        "cause": next((first_line(trace) for trace in traces if trace), None),
+    }
 
 
 def _path(name: str, of: str = "") -> str:

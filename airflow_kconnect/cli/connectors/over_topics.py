@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.cli.airflow_variables import airflow_variables
 from airflow_kconnect.cli.connectors.api import Answer
@@ -16,6 +16,7 @@ from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.kafka_keys import kafka_keys
 from airflow_kconnect.connect.sink_topics import sink_group
+from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
 from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES, WorkerConfig
 from airflow_kconnect.control import kinds
 from airflow_kconnect.control.errors import ForbiddenError, NotFoundError
@@ -23,6 +24,9 @@ from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.stores.target_states import TargetState
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.operations import connector_name, is_name
+
+if TYPE_CHECKING:
+    from airflow_kconnect.control.watching.watch import Watch
 
 
 class OverTopics:
@@ -43,8 +47,21 @@ class OverTopics:
     def _plane(self) -> ControlPlane:
         return self._opened(self._props)
 
+    @cached_property
+    def _watch(self) -> Watch:
+        from airflow_kconnect.control.watching.watch import Watch
+
+        return Watch(self._plane, follow=False)
+
     def expanded(self) -> dict[str, Answer]:
         return self._plane.expanded({"info", "status"})
+
+    def rows(self) -> list[Answer]:
+        return self._watch.rows()
+
+    def runs(self, name: str) -> list[Answer]:
+        with self._known_at_least(name):
+            return list(self._watch.detail(name)["history"])
 
     def info(self, name: str) -> Answer:
         with self._explained(name):
@@ -56,6 +73,10 @@ class OverTopics:
         with self._explained(connector):
             return dict(self._plane.registered_config(connector))
 
+    def in_kafka(self, connector: str, *also: str) -> dict[str, Any]:
+        config = self._config(connector) or self._last_run(connector)
+        return kafka_keys(config or self.config(connector), also)
+
     def status(self, name: str) -> Answer:
         return self._plane.status(name)
 
@@ -64,11 +85,13 @@ class OverTopics:
             return self._plane.tasks(name)
 
     def topics(self, name: str) -> list[str]:
-        """Also of a connector that is not registered; of a sink whose runs write no statuses by its offsets."""
+        """Also of a connector that is not registered: by its runs, and of a sink by its offsets."""
         used = set(self._plane.topics(name)[name]["topics"])
         if not used and name not in self._plane.names():
             partitions = [entry["partition"] for entry in self.offsets(name)]
             used = {partition["kafka_topic"] for partition in partitions if "kafka_topic" in partition}
+            recorded = self._plane.known_runs(name)
+            used.update(recorded.topics if recorded else ())
         return sorted(used)
 
     def reset_topics(self, name: str) -> None:
@@ -104,7 +127,7 @@ class OverTopics:
         )
 
     def offsets(self, connector: str) -> list[Answer]:
-        config = self._config(connector)
+        config = self._config(connector) or self._last_run(connector)
         if config is None:
             with self._worker() as worker:
                 return operations.show_offsets(connector, worker)
@@ -137,7 +160,7 @@ class OverTopics:
         return list(known.values())
 
     def lag(self, connector: str) -> Answer:
-        config = self._config(connector)
+        config = self._config(connector) or self._last_run(connector)
         if config is None:
             with self._worker() as worker:
                 return operations.sink_lag(connector, worker)
@@ -151,14 +174,11 @@ class OverTopics:
             return operations.sink_lag(known, worker)
 
     def lags(self) -> list[Answer]:
-        """Registered sinks by their topics, others by the offsets of their groups."""
-        from airflow_kconnect.control.watching.lags import Lags
-
-        known = {each["name"]: each["lag"] for each in self.overview(None) if each["kind"] == "sink"}
-        configs = {name: state.texts for name, state in self._plane.registered().items()}
-        sinks = {name: {**texts, "name": name} for name, texts in configs.items() if self._kind(texts) == "sink"}
-        found = Lags(self._plane.worker).of(sinks).lags
-        lags = {**dict.fromkeys(sinks), **known, **found}
+        """Sinks that are registered or have left records of runs by their topics, others by their groups' offsets."""
+        seen = self._watch.look()
+        sinks = {name for name, known in seen.connectors.items() if known.as_sink()}
+        by_offsets = {each["name"]: each["lag"] for each in self.overview(None) if each["kind"] == "sink"}
+        lags = {**dict.fromkeys(sinks), **by_offsets, **self._watch.lags(seen, sinks).lags}
         return [{"connector": name, "records": lags[name]} for name in sorted(lags)]
 
     def previewed(self, connector: str, wanted: Mapping[str, Any]) -> Answer:
@@ -176,6 +196,8 @@ class OverTopics:
             plane.close()
 
     def close(self) -> None:
+        if "_watch" in self.__dict__:
+            self._watch.close()
         if "_plane" in self.__dict__:
             self._plane.close()
 
@@ -185,6 +207,17 @@ class OverTopics:
 
         stores = ControlStores(props, airflow_variables({}, props), follow=False)
         return ControlPlane(props, stores, variables=airflow_variables)
+
+    @contextmanager
+    def _known_at_least(self, name: str) -> Iterator[None]:
+        """A connector whose runs leave no records may be known by its offsets; a name may have been mistyped."""
+        try:
+            yield
+        except NotFoundError:
+            with self._worker() as worker:
+                operations.check_known(name, worker)
+            text = f"{name} has run, but its runs have left no records: their worker has no `status.storage.topic`"
+            raise NotFoundError(text) from None
 
     @contextmanager
     def _explained(self, name: str) -> Iterator[None]:
@@ -218,10 +251,20 @@ class OverTopics:
         except NotFoundError:
             return None
 
+    def _last_run(self, name: str) -> dict[str, Any] | None:
+        """What the last run of a connector that is not registered had, as far as it says where it is in Kafka; None if
+        no run has left a record.
+        """
+        known = None if not is_name(name) else self._watch.unregistered(name)
+        if known is None or not known.runs.runs:
+            return None
+        letters = {DEAD_LETTER_TOPIC: known.dead_letter_topic} if known.dead_letter_topic else {}
+        return {**known.props, **(known.as_sink() or {}), **letters, "name": name}
+
     def _group(self, connector: str) -> tuple[str, str]:
         """Name and consumer group."""
         name = connector_name(connector)
-        config = self._config(connector) or {}
+        config = self._config(connector) or self._last_run(connector) or {}
         return name, sink_group({**{key: str(value) for key, value in config.items()}, "name": name})
 
     def _status_or_none(self, name: str) -> Answer | None:

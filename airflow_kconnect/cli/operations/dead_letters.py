@@ -19,7 +19,6 @@ from airflow_kconnect.cli.connectors.target import Target
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.kafka_keys import kafka_keys
 from airflow_kconnect.connect.sink_topics import dead_letter_group, sink_group
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
@@ -171,8 +170,8 @@ def _dead_letters(target: Target, connector: str) -> Iterator[_DeadLetters]:
     """:raises ConfigError: the connector is not known, or has no dead-letter topic."""
     worker = target.worker_props()
     with opened(target) as connectors:
-        config = connectors.config(connector)
-    with resolved(kafka_keys(config, (DEAD_LETTER_TOPIC,)), worker) as (config, keys):
+        config = connectors.in_kafka(connector, DEAD_LETTER_TOPIC)
+    with resolved(config, worker) as (config, keys):
         topic = str(config.get(DEAD_LETTER_TOPIC) or "").strip()
         if not topic:
             text = "is not set: records that fail are not kept"

@@ -53,11 +53,14 @@ class TestCreate:
 
 
 class TestList:
-    def test_it_has_state_type_and_class(self, answer: Answer, name: str) -> None:
-        (line,) = [line for line in answer("list")["connectors"] if line["name"] == name]
-        assert line == {"name": name, "type": "source", "class": "FileStreamSource", "state": "RUNNING", "tasks": []}
+    def test_it_has_states_type_and_class(self, answer: Answer, name: str) -> None:
+        (row,) = [row for row in answer("list")["connectors"] if row["name"] == name]
+        assert (row["type"], row["class"], row["registered"]) == ("source", "FileStreamSource", True)
+        assert (row["state"], row["run_state"], row["last_run"]) == ("RUNNING", "never_run", None)
 
-    @pytest.mark.parametrize(("state", "found"), [("paused", True), ("FAILED", False)])
+    @pytest.mark.parametrize(
+        ("state", "found"), [("paused", True), ("PAUSED", True), ("FAILED", False), ("running", False), ("idle", False)]
+    )
     def test_a_state_selects(self, kconnect: Kconnect, answer: Answer, name: str, state: str, found: bool) -> None:
         kconnect("pause", name)
         names = [line["name"] for line in answer("list", "--state", state)["connectors"]]
@@ -65,7 +68,17 @@ class TestList:
 
     def test_a_table_has_a_row_for_each(self, kconnect: Kconnect, name: str) -> None:
         rows = [line.split() for line in kconnect("list").stdout.splitlines()]
-        assert [name, "source", "RUNNING", "FileStreamSource"] in rows
+        assert [name, "source", "never", "run", "registered"] in rows
+
+
+class TestRuns:
+    def test_of_one_that_has_not_run(self, kconnect: Kconnect, answer: Answer, name: str) -> None:
+        assert kconnect("runs", name).stdout == f"No run of connector {name} is known.\n"
+        assert answer("runs", name) == {"runs": []}
+
+    def test_of_one_that_does_not_exist(self, kconnect: Kconnect) -> None:
+        result = kconnect("runs", "no-such")
+        assert (result.exit_code, "no-such" in result.stderr) == (1, True)
 
 
 class TestDescribe:

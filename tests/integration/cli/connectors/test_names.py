@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 from airflow_kconnect.cli import airflow_variables, app
 from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunsKey, RunState
 from tests.support import unique
 from tests.support.kafka import produce
 from tests.support.spark.fake_spark import FakeSpark, printing
@@ -83,6 +85,19 @@ def unregistered(bootstrap: str, read_topic: str) -> str:
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": f"connect-{name}"})
     consumer.commit(offsets=[TopicPartition(read_topic, 0, 1)], asynchronous=False)
     consumer.close()
+    return name
+
+
+@pytest.fixture
+def recorded(bootstrap: str, control_file: Path, read_topic: str, topic: Callable[..., str]) -> str:
+    """A sink with a consumer group of its own that has run from a file, and has left a record."""
+    name, letters = unique("lake"), topic()
+    run = RunRecord("r", RunState.SUCCESS, 1_000, 3_000, {"read": 3, "written": 2, "dead_lettered": 1}, complete=True)
+    run = replace(run, origin={"file": "/data/lake.json", "host": "here"}, warnings=("1 record became a dead letter",))
+    config = {"connector.class": "DirectorySink", "topics": read_topic, "name": name}
+    runs = ConnectorRuns(config, "DirectorySink", "sink", (read_topic,), unique("own-group"), letters, (run,))
+    worker = dict(line.partition("=")[::2] for line in control_file.read_text().splitlines())
+    produce(bootstrap, worker["status.storage.topic"], [runs.encode()], key=RunsKey(name).encode().decode())
     return name
 
 
@@ -200,6 +215,34 @@ class TestNotRegistered:
     def test_a_name_of_which_nothing_is_known_is_an_error(self, kconnect: Kconnect, source: str) -> None:
         result = kconnect("topics", f"{source}x")
         assert (result.exit_code, f"did you mean `{source}`?" in result.stderr) == (1, True)
+
+
+class TestRecorded:
+    """What a run has left is enough where a registered configuration would be needed."""
+
+    def test_it_is_listed_with_its_last_run(self, kconnect: Kconnect, recorded: str) -> None:
+        (row,) = [row for row in _json(kconnect("list", "--json"))["connectors"] if row["name"] == recorded]
+        assert (row["registered"], row["run_state"], row["last_run"]["records"]["read"]) == (False, "idle", 3)
+        (line,) = [line for line in kconnect("list").stdout.splitlines() if line.startswith(recorded)]
+        assert line.split()[1:3] == ["sink", "idle"]
+
+    def test_its_runs_are_a_table(self, kconnect: Kconnect, recorded: str) -> None:
+        header, run, warning = kconnect("runs", recorded).stdout.splitlines()
+        assert " ".join(header.split()) == "Started (UTC) Took Read Written Dead letters Warnings State Where"
+        assert " ".join(run.split()) == "1970-01-01 00:00:01 2 s 3 2 1 1 success /data/lake.json on here"
+        assert warning == "Warning: 1 record became a dead letter"
+
+    def test_its_topics_lag_and_dead_letters_are_known(
+        self, kconnect: Kconnect, recorded: str, read_topic: str
+    ) -> None:
+        assert _json(kconnect("topics", recorded, "--json")) == {"topics": [read_topic]}
+        assert _json(kconnect("lag", recorded, "--json"))["records"] == 3
+        assert _json(kconnect("dlq", "count", recorded, "--json"))["not_replayed"] == 0
+        assert {"connector": recorded, "records": 3} in _json(kconnect("lag", "--json"))["sinks"]
+
+    def test_runs_that_have_left_nothing_are_told_from_none(self, kconnect: Kconnect, unregistered: str) -> None:
+        result = kconnect("runs", unregistered)
+        assert (result.exit_code, "its runs have left no records" in result.stderr) == (1, True)
 
 
 class TestLag:
