@@ -77,7 +77,7 @@ def test_a_problem_that_forbids_every_move_is_an_error_and_comes_first(
     facts = ClusterFacts(api.url, "4.3.0", "abc")
     monkeypatch.setattr("airflow_kconnect.migration.survey.survey", lambda *_, **__: Survey(facts, [], ["no way"]))
     monkeypatch.setattr("airflow_kconnect.migration.recreation.recreate", lambda *_: None)
-    done = typed(api, "--bootstrap-servers", "127.0.0.1:1", *words)
+    done = typed(api, "--bootstrap-servers", "broker.example:9092", *words)
     assert (done.exit_code, done.stdout.splitlines()[-1]) == (1, last)
 
 
