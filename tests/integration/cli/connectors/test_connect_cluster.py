@@ -64,7 +64,8 @@ def name(
 
 def test_list_has_its_state_and_those_of_its_tasks(answer: Callable[..., Any], name: str) -> None:
     (line,) = [line for line in answer("list")["connectors"] if line["name"] == name]
-    assert (line["type"], line["state"], line["tasks"]) == ("source", "RUNNING", ["RUNNING"])
+    found = (line["type"], line["state"], line["tasks"], line["failed_tasks"])
+    assert found == ("source", "RUNNING", 1, 0)
 
 
 def test_describe_hides_the_secrets_that_connect_shows(
