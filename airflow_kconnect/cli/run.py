@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
+import uuid
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +17,7 @@ from rich.text import Text
 
 from airflow_kconnect.cli.airflow_variables import airflow_variables, with_airflow_login
 from airflow_kconnect.cli.connectors.arguments import NameOrFile
-from airflow_kconnect.cli.connectors.given import given
+from airflow_kconnect.cli.connectors.given import Given, given
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.errors import error_event, show
 from airflow_kconnect.cli.listening import check_listening
@@ -37,7 +39,8 @@ from airflow_kconnect.submit.operations import STARTED, connector_name, not_star
 from airflow_kconnect.submit.package_archive import package_for
 from airflow_kconnect.submit.preflight import check_configuration
 from airflow_kconnect.submit.spark import SparkSubmit, find_spark_submit
-from airflow_kconnect.submit.statuses import failures_shown, show_failure, show_target_state
+from airflow_kconnect.submit.statuses import INTERRUPTED as INTERRUPTED_TEXT
+from airflow_kconnect.submit.statuses import failures_shown, interruptions_shown, show_failure, show_target_state
 from airflow_kconnect.submit.submit import submit, submit_command, submit_environment
 
 INTERRUPTED = 130
@@ -141,8 +144,7 @@ def run_once(connector: str, options: RunOptions) -> None:
     except ConnectError as error:
         outcome = RunOutcome(error.exit_code, error=error_event(error))
     except KeyboardInterrupt as error:
-        text = "Interrupted. The next run continues where this one stopped."
-        event = {"error": type(error).__name__, "message": text, "exit_code": INTERRUPTED, "errors": None}
+        event = {"error": type(error).__name__, "message": INTERRUPTED_TEXT, "exit_code": INTERRUPTED, "errors": None}
         outcome = RunOutcome(INTERRUPTED, error=event)
     _present(outcome, console, options.as_json)
     raise typer.Exit(outcome.exit_code)
@@ -151,7 +153,15 @@ def run_once(connector: str, options: RunOptions) -> None:
 def _run(connector: str, options: RunOptions, conf: Mapping[str, str], console: Console) -> RunOutcome:
     found = given(connector, worker_config(options.worker, options.bootstrap_servers))
     worker = found.worker
-    with failures_shown(found.config, lambda: _keys(worker)) if options.live else nullcontext():
+    spec = RunSpec(
+        found.config,
+        worker,
+        run_id=uuid.uuid4().hex[:12],
+        replay_dead_letters=options.dead_letters,
+        dry_run=options.dry_run,
+        origin=_origin(found),
+    )
+    with nullcontext() if options.interval else failures_shown(spec, lambda: _keys(worker)):
         config = with_airflow_login(found.config, worker)
         variables = airflow_variables(config, worker)
         warnings = check_configuration(config, worker, None, variables)
@@ -162,18 +172,18 @@ def _run(connector: str, options: RunOptions, conf: Mapping[str, str], console: 
     name = connector_name(config)
     if options.live and (state := _state(name, worker)) != STARTED:
         return RunOutcome(EXIT_OK, state={"connector": name, "state": state, "message": not_started_text(name, state)})
-    spec = RunSpec(
-        config,
-        worker,
-        replay_dead_letters=options.dead_letters,
-        replay=replay,
-        dry_run=options.dry_run,
-        variables=variables,
-    )
-    outcome = _submitted(spec, options, {**spark_settings(config), **conf}, console)
-    if options.live and outcome.error is not None and outcome.error["error"] == _NO_REPORT:
-        show_failure(name, outcome.error["message"], lambda: _keys(worker))
+    spec = replace(spec, config=config, replay=replay, variables=variables)
+    with interruptions_shown(spec, lambda: _keys(worker)):
+        outcome = _submitted(spec, options, {**spark_settings(config), **conf}, console)
+    if outcome.error is not None and outcome.error["error"] == _NO_REPORT:
+        show_failure(spec, outcome.error["message"], lambda: _keys(worker))
     return outcome
+
+
+def _origin(found: Given) -> dict[str, str | int]:
+    """Where the run is started, and from which file; of a registered connector there is none."""
+    of_file = {} if found.file is None else {"file": str(found.file.absolute())}
+    return {**of_file, "host": socket.gethostname()}
 
 
 def _keys(worker: Mapping[str, str]) -> Mapping[str, Any]:

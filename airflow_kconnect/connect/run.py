@@ -52,6 +52,8 @@ class RunSpec:
     :param dry_run: plan, and report what would be moved.
     :param preview: show records, and move none.
     :param token: the prefix of each event of the job. Records may be printed, too, and cannot know it.
+    :param origin: who starts the run, for its record: of a task ``dag``, ``task``, ``run``, ``map_index`` and ``try``;
+        of a file ``file``, its absolute path, and ``host``.
     :param variables: the values that an Airflow task has looked up for variables in the configurations, by
         `Variable.address`; None without Airflow.
     """
@@ -65,7 +67,23 @@ class RunSpec:
     dry_run: bool = False
     preview: RecordsShown | None = None
     variables: Mapping[str, str] | None = field(default=None, repr=False)
+    origin: Mapping[str, str | int] = field(default_factory=dict)
     token: str = field(default_factory=lambda: secrets.token_hex(16), repr=False, compare=False)
+
+    @property
+    def live(self) -> bool:
+        """Whether the run resumes from the live offsets, and moves them: how the connector is doing depends on it."""
+        return self.moves and self.replay is None and not self.replay_dead_letters
+
+    @property
+    def moves(self) -> bool:
+        """Whether the run moves records."""
+        return not self.dry_run and self.preview is None
+
+    @property
+    def replays(self) -> str | None:
+        """What the run moves again: an interval, or dead letters; None: what is new."""
+        return "dead letters" if self.replay_dead_letters else str(self.replay) if self.replay else None
 
     @classmethod
     def read(cls, path: Path) -> RunSpec:

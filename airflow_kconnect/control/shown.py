@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
 from typing import Any
 
-from airflow_kconnect.connect.config import ConfigDef
-from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, inspect_keys
-from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.control import answers, secrets
+from airflow_kconnect.connect.validation.hidden import shown_as_known
+from airflow_kconnect.control import answers
 from airflow_kconnect.control.kinds import UNKNOWN, kind
-from airflow_kconnect.control.password_keys import password_keys
 from airflow_kconnect.control.stores import ControlStores
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
@@ -57,24 +52,4 @@ class Shown:
 
 def shown(config: Mapping[str, str]) -> dict[str, str]:
     """A configuration with its secrets `[hidden]`."""
-    return dict(_shown(tuple(config.items()), password_keys(config.get(CONNECTOR_CLASS, ""))))
-
-
-@cache
-def _any_worker() -> WorkerConfig:
-    """Which keys are secrets does not depend on the worker."""
-    return WorkerConfig.defaults()
-
-
-@lru_cache(maxsize=4096)
-def _shown(config: tuple[tuple[str, str], ...], of_java: frozenset[str]) -> Mapping[str, str]:
-    """The definitions of all keys are needed for it: too slow for a list of a thousand connectors.
-
-    :param of_java: what is remembered depends on it.
-    """
-    texts = dict(config)
-    try:
-        definition = inspect_keys(texts, worker=_any_worker()).definition
-    except ConfigError:
-        definition = ConfigDef()
-    return secrets.shown(texts, definition)
+    return shown_as_known(config)

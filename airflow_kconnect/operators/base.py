@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,12 +16,12 @@ from airflow.sdk import BaseHook
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
+from airflow_kconnect.connect.hosting.password_keys import was_asked
 from airflow_kconnect.connect.replay import check_replay
 from airflow_kconnect.connect.run import RunSpec, run_spec_file
+from airflow_kconnect.connect.validation.hidden import shown_as_known
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
-from airflow_kconnect.control.password_keys import password_keys
 from airflow_kconnect.control.plugins.java_preflight import check_java_keys
-from airflow_kconnect.control.secrets import shown_as_far_as_known
 from airflow_kconnect.errors import ConnectorRunError, connector_error
 from airflow_kconnect.hooks.clusters.driver_pod import missing_provider
 from airflow_kconnect.hooks.masking import masked
@@ -37,10 +38,13 @@ from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import check_configuration
 from airflow_kconnect.submit.registered import REGISTERED_WORKER_DEFAULTS, Connector
 from airflow_kconnect.submit.spark import job_path
-from airflow_kconnect.submit.statuses import failures_shown, show_failure
+from airflow_kconnect.submit.statuses import INTERRUPTED, failures_shown, show_failure
 
 if TYPE_CHECKING:
     from airflow.sdk import Context
+
+
+_LOST = "The job ended before it could report; see the log of its Airflow task."
 
 
 class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
@@ -94,7 +98,9 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         self.kafka_conn_id = kafka_conn_id
         self.configuration: dict[str, str] | None = None
         self._run_file: Path | None = None
-        self._live: Configurations | None = None  # of a run that moves the live offsets
+        self._driver_is_here = False
+        self._spec: RunSpec | None = None
+        self._configs: Configurations
         self._given: dict[str, Any] | None = None
 
     @property
@@ -116,25 +122,15 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         """
         try:
             cluster = self._deploy_mode_of_connection() == "cluster"
+            self._driver_is_here = not cluster
             mode = run_mode(context)
             with Heartbeat(self._say, "checking the configuration, and whether the connector is paused"):
-                configs = self._configuration(mode)
-                if self._live is not None:
-                    skip_unless_started(configs, driver_is_here=not cluster)
-            replay = mode.replay
-            if replay is not None and self.kind == "sink":
-                replay = with_upstream(replay, self, context)
+                spec = self._checked(context, mode)
+                if spec.live:
+                    skip_unless_started(self._configs, driver_is_here=not cluster)
+            if spec.replay is not None and self.kind == "sink":
+                spec = replace(spec, replay=with_upstream(spec.replay, self, context))
             self.scope_to_clear(context)
-            spec = RunSpec(
-                configs.config,
-                configs.worker,
-                self.kind,
-                _run_id(context),
-                self._of_dead_letters(mode),
-                replay=replay,
-                dry_run=mode.dry_run,
-                variables=configs.variables,
-            )
             with self._run_spec(spec, cluster):
                 return self._run(context, spec, cluster)
         except ConnectError as error:
@@ -147,6 +143,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             super().on_kill()
         if self._run_file is not None:
             shutil.rmtree(self._run_file.parent, ignore_errors=True)
+            self._show_lost_job(INTERRUPTED, ended_by_user=True)
 
     def _say(self, line: str) -> None:
         self.log.info("%s", line)
@@ -168,8 +165,8 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         mode: str | None = self._deploy_mode or connection.extra_dejson.get("deploy-mode")
         return mode
 
-    def _configuration(self, mode: RunMode) -> Configurations:
-        """Configuration of connector and worker, both checked: every problem is reported before Spark starts."""
+    def _checked(self, context: Context, mode: RunMode) -> RunSpec:
+        """The run, its configurations checked: every problem is reported before Spark starts."""
         self._refuse_stored_secrets()
         config = self._given_config()
         if mode.max_records is not None:
@@ -178,8 +175,19 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         is_registered = registered_name(self.connector, self._dag_folder()) is not None
         defaults = REGISTERED_WORKER_DEFAULTS if is_registered else None
         configs = configurations(config, self.worker_config, self.kafka_conn_id, defaults)
-        self._live = None if mode.replay or mode.dry_run or self._of_dead_letters(mode) else configs
-        with self._failures_shown():
+        self._configs = configs
+        self._spec = spec = RunSpec(
+            configs.config,
+            configs.worker,
+            self.kind,
+            _run_id(context),
+            self._of_dead_letters(mode),
+            replay=mode.replay,
+            dry_run=mode.dry_run,
+            variables=configs.variables,
+            origin=_origin(context),
+        )
+        with failures_shown(spec, configs.resolved_worker, masked):
             warnings = check_configuration(configs.config, configs.worker, self.kind, configs.variables)
         for warning in warnings:
             self.log.warning("%s", warning)
@@ -187,13 +195,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         if mode.replay is not None:
             check_replay(config)
             self.log.info("Replaying the interval %s; the live offsets stay where they are", mode.replay)
-        return configs
-
-    def _failures_shown(self) -> AbstractContextManager[None]:
-        """What fails in it is the connector's status, unless the run is a replay or moves nothing."""
-        if self._live is None:
-            return nullcontext()
-        return failures_shown(self._live.config, self._live.resolved_worker, masked)
+        return spec
 
     def _of_dead_letters(self, mode: RunMode) -> bool:
         """Whether the run is one of dead letters. :raises ConfigError: and the connector is a source."""
@@ -243,7 +245,8 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         hook.without_spark_if_possible(spec.config)
         # A job of this machine asks the Java class at once.
         if not hook.needs_no_spark and looks_hosted(texts_of(spec.config)[0]):
-            with self._failures_shown(), Heartbeat(self._say, "checking the keys of a Java class"):
+            checking = Heartbeat(self._say, "checking the keys of a Java class")
+            with failures_shown(spec, self._configs.resolved_worker, masked), checking:
                 check_java_keys(spec.config, spec.worker, self.kind)
         try:
             self.run_job(context, hook)
@@ -253,23 +256,22 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
             # The provider's error contains the whole command, and nothing about the connector.
             raise self._failure_of(hook, error) from None
         if hook.report is None and not cluster:
-            self._show_lost_job()
+            self._show_lost_job(_LOST)
             raise ConnectorRunError("The job ended without an error, but it wrote no report; see the log")
         return hook.report
 
     def _failure_of(self, hook: ConnectorSparkSubmitHook, error: AirflowException) -> AirflowException:
         """The job's own error if it reported one. A failure before that is Spark's, and may be retried."""
         if hook.error is None:
-            self._show_lost_job()
+            self._show_lost_job(_LOST)
             return ConnectorRunError(hook.end_of_submit() or str(error))
         exit_code = int(hook.error.get("exit_code", hook.exit_code or 0))
         return connector_error(exit_code, str(hook.error["message"]), str(hook.error["error"]))
 
-    def _show_lost_job(self) -> None:
-        """Write the status that the job could not write. In cluster deploy mode it may have done so."""
-        if self._live is not None and self._deploy_mode_of_connection() != "cluster":
-            text = "The job ended before it could report; see the log of its Airflow task."
-            show_failure(self._live.config.get("name"), text, self._live.resolved_worker)
+    def _show_lost_job(self, text: str, *, ended_by_user: bool = False) -> None:
+        """Write how the run has ended, as the job could not. In cluster deploy mode it may have done so."""
+        if self._spec is not None and self._driver_is_here:
+            show_failure(self._spec, text, self._configs.resolved_worker, ended_by_user=ended_by_user)
 
     def _get_hook(self) -> ConnectorSparkSubmitHook:
         try:
@@ -280,9 +282,9 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
 
 def _shown(config: Mapping[str, str]) -> dict[str, str] | None:
     """What Airflow may store of a configuration; None if this machine does not know which keys are passwords."""
-    if looks_hosted(config) and not password_keys(config.get("connector.class", "")):
+    if looks_hosted(config) and not was_asked(config.get("connector.class", "")):
         return None
-    return shown_as_far_as_known(config)
+    return shown_as_known(config)
 
 
 def _run_id(context: Context) -> str:
@@ -290,3 +292,10 @@ def _run_id(context: Context) -> str:
     ti = context["ti"]
     mapped = f"[{ti.map_index}]" if getattr(ti, "map_index", -1) >= 0 else ""
     return f"{ti.dag_id}/{ti.run_id}/{ti.task_id}{mapped}#{ti.try_number}"
+
+
+def _origin(context: Context) -> dict[str, str | int]:
+    """Where the attempt is found in Airflow."""
+    ti = context["ti"]
+    map_index = getattr(ti, "map_index", -1)
+    return {"dag": ti.dag_id, "task": ti.task_id, "run": ti.run_id, "map_index": map_index, "try": ti.try_number}

@@ -33,8 +33,7 @@ from airflow_kconnect.runtime.process.parent_watch import die_with_parent
 from airflow_kconnect.runtime.process.progress import emit, use_token
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
-from airflow_kconnect.runtime.statuses import run_statuses
-from airflow_kconnect.stores.status_topic.runs import RunStatuses
+from airflow_kconnect.runtime.statuses import RunTold, run_told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -146,12 +145,13 @@ def run(spec: RunSpec, session: SparkSession | None = None, *, resolver: ConfigR
     :raises ConnectError: any failure; its class says what to do.
     """
     resolver = resolver or ConfigResolver.from_worker(spec.worker, spec.variables)
+    spec = replace(spec, run_id=spec.run_id or uuid.uuid4().hex[:12])
     with resolver.hidden_in_errors():
         worker = WorkerConfig.from_props(resolver.resolve(spec.worker))
+        name = str(resolver.resolve({"name": spec.config.get("name", "")})["name"]).strip()
+    with run_told(spec, worker, name, resolver.hide) as told, resolver.hidden_in_errors():
         config = resolver.resolve(spec.config)
-    name = str(config.get("name", "")).strip()
-    with run_statuses(spec, worker, name, resolver.hide) as statuses, resolver.hidden_in_errors():
-        report = _run(spec, worker, config, session, statuses)
+        told.report = report = _run(spec, worker, config, session, told)
         _judge(report, spec, config)
         return report
 
@@ -209,18 +209,18 @@ def _run(
     worker: WorkerConfig,
     props: Mapping[str, Any],
     session: SparkSession | None,
-    statuses: RunStatuses,
+    told: RunTold,
 ) -> RunReport:
     _provide_plugins(props, worker)
     config = validate_connector(props, worker=worker, kind=spec.kind)
-    run_id = spec.run_id or uuid.uuid4().hex[:12]
+    told.validated(config)
     _check_java_variables(spec, config)
     if config.hosted is not None:
-        return _run_hosted(spec, worker, config, config.hosted, run_id, session, statuses)
+        return _run_hosted(spec, worker, config, config.hosted, session, told)
     from airflow_kconnect.runtime.sink.run import SinkRun
     from airflow_kconnect.runtime.source.run import SourceRun
 
-    settings = run_settings(config, worker, run_id, replay=spec.replay, dry_run=spec.dry_run)
+    settings = run_settings(config, worker, spec.run_id, replay=spec.replay, dry_run=spec.dry_run)
     for warning in (*worker.warnings, *settings.config.warnings):
         log.warning("%s", warning)
     if spec.replay:
@@ -230,21 +230,21 @@ def _run(
         connector.replay(spec.replay)
     if isinstance(connector, SinkConnector):
         # In Connect a sink's tasks are the first to look at its target: what is wrong there is their failure.
-        statuses.running()
+        told.running()
     connector.check()
     lazy = LazySession(f"kconnect {config.name}", session)
     if isinstance(connector, SourceConnector):
         if spec.replay_dead_letters:
             raise ConfigError({"connector.class": [REPLAY_IS_FOR_SINKS]}, config.name)
         source = SourceRun(settings, connector, lazy)
-        statuses.running()
+        told.running()
         report = source.run()
-        statuses.used(report.topics, settings.offset_topic)
+        told.used(report.topics, settings.offset_topic)
         return report
     assert isinstance(connector, SinkConnector)
     sink = SinkRun(settings, connector, lazy, dead_letters=spec.replay_dead_letters)
     report = sink.run()
-    statuses.used(sink.topics_read)
+    told.used(sink.topics_read)
     return report
 
 
@@ -272,9 +272,8 @@ def _run_hosted(
     worker: WorkerConfig,
     config: ValidatedConfig,
     hosted_class: JavaPlugin,
-    run_id: str,
     session: SparkSession | None,
-    statuses: RunStatuses,
+    told: RunTold,
 ) -> RunReport:
     """A Java connector: Spark is needed only if its tasks are spread over executors."""
     from airflow_kconnect.runtime.hosted.live import LiveRun
@@ -289,7 +288,7 @@ def _run_hosted(
         raise ConfigError({"connector.class": [f"{hosted_class.name} {problem}"]}, config.name)
     lazy = LazySession(f"kconnect {config.name}", session)
     run = LiveRun if spec.replay is None else ReplayRun
-    hosted = run(spec, config, worker, run_id, lazy)
-    report = hosted.run(statuses.running)
-    statuses.used(hosted.topics_used, worker.offset_topic_of(config.props) if config.kind == "source" else None)
+    hosted = run(spec, config, worker, spec.run_id, lazy)
+    report = hosted.run(told.running)
+    told.used(hosted.topics_used, worker.offset_topic_of(config.props) if config.kind == "source" else None)
     return report

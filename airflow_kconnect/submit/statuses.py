@@ -8,64 +8,99 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, first_line
+from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
 if TYPE_CHECKING:
-    from airflow_kconnect.stores.status_topic.runs import RunStatuses
+    from airflow_kconnect.stores.status_topic.writing import StatusWriter
 
 log = logging.getLogger(__name__)
 
 
 def show_target_state(name: str, state: str, worker: Mapping[str, Any]) -> None:
-    """Write the status that a connector has while nothing of it runs. Never fails because of Kafka, see `RunStatuses`.
+    """Write the status that a connector has while nothing of it runs. Never fails because of Kafka, see `StatusWriter`.
 
     :param state: STARTED, PAUSED or STOPPED. :param worker: variables resolved.
     """
-    with _statuses(name, worker) as written:
+    from airflow_kconnect.stores.status_topic.runs import RunStatuses
+
+    with _writer(name, worker) as writer:
+        written = RunStatuses(writer.worker, name, None, writer=writer)
         {"STARTED": written.running, "PAUSED": written.paused, "STOPPED": written.stopped}[state]()
 
 
 def show_failure(
-    name: object,
+    spec: RunSpec,
     error: ConnectError | str,
     worker: Callable[[], Mapping[str, Any]],
     hide: Callable[[str], str] = str,
+    *,
+    ended_by_user: bool = False,
 ) -> None:
     """Write that a run has failed which did not get as far as its job, or whose job did not say why. Never fails.
 
-    :param name: as in the configuration. :param worker: resolves the worker's keys.
+    Dry runs write nothing; of a replay the connector's status stays as it is.
+
+    :param worker: resolves the worker's keys.
     :param hide: replaces secrets in the error's text.
+    :param ended_by_user: the connector's status stays, too: its next run resumes.
     """
-    if not isinstance(name, str) or not name.strip():
+    name = str(spec.config.get("name") or "").strip()
+    if not name or not spec.moves:
         return
+    from airflow_kconnect.stores.status_topic.run_facts import facts_of
+    from airflow_kconnect.stores.status_topic.run_history import RunHistory, entry_of
+    from airflow_kconnect.stores.status_topic.runs import RunStatuses
+
     try:
-        with _statuses(name.strip(), worker(), hide) as written:
-            written.failed(error)
+        with _writer(name, worker()) as writer:
+            if spec.live and not ended_by_user:
+                RunStatuses(writer.worker, name, None, hide=hide, writer=writer).failed(error)
+            if spec.run_id:
+                facts = facts_of(spec.config, spec.kind)
+                history = RunHistory(writer, name, entry_of(spec), lambda: facts, hide=hide, of_other=True)
+                history.ended(None, error)
     except ConnectError as problem:
         log.warning("the status of connector %s was not written: %s", name, first_line(problem))
 
 
 @contextmanager
 def failures_shown(
-    config: Mapping[str, Any], worker: Callable[[], Mapping[str, Any]], hide: Callable[[str], str] = str
+    spec: RunSpec, worker: Callable[[], Mapping[str, Any]], hide: Callable[[str], str] = str
 ) -> Iterator[None]:
-    """Errors of the configuration that leave the block are written as the status of the connector, too.
+    """Errors of the configuration that leave the block are written as how the run ended.
 
     :param worker, hide: as for `show_failure`.
     """
     try:
         yield
     except ConfigError as error:
-        show_failure(config.get("name"), error, worker, hide)
+        show_failure(spec, error, worker, hide)
         raise
 
 
 @contextmanager
-def _statuses(name: str, worker: Mapping[str, Any], hide: Callable[[str], str] = str) -> Iterator[RunStatuses]:
-    from airflow_kconnect.stores.status_topic.runs import RunStatuses
+def interruptions_shown(spec: RunSpec, worker: Callable[[], Mapping[str, Any]]) -> Iterator[None]:
+    """If this process is to end, the run has ended, too: its job can no longer say so.
 
-    written = RunStatuses(WorkerConfig.from_props(worker), name, None, hide=hide)
+    :param worker: as for `show_failure`.
+    """
     try:
-        yield written
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        show_failure(spec, INTERRUPTED, worker, ended_by_user=True)
+        raise
+
+
+INTERRUPTED = "Interrupted. The next run continues where this one stopped."
+
+
+@contextmanager
+def _writer(name: str, worker: Mapping[str, Any]) -> Iterator[StatusWriter]:
+    from airflow_kconnect.stores.status_topic.writing import StatusWriter
+
+    writer = StatusWriter(WorkerConfig.from_props(worker), name)
+    try:
+        yield writer
     finally:
-        written.close()
+        writer.close()

@@ -22,7 +22,7 @@ from airflow_kconnect.cli.connectors.command import on_connectors
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.offset_texts import offset_text
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
-from airflow_kconnect.control import secrets
+from airflow_kconnect.connect.validation.hidden import shown_as_known
 from airflow_kconnect.control.errors import ForbiddenError, NotFoundError
 from airflow_kconnect.remote.errors import ServerError
 
@@ -104,7 +104,7 @@ def topics(
 
 def without_secrets(config: Mapping[str, str]) -> dict[str, str]:
     """A configuration whose secrets are `[hidden]`, also one from a Connect cluster, which shows them."""
-    return secrets.shown_as_far_as_known(config)
+    return shown_as_known(config)
 
 
 def _asked(part: str, ask: Callable[[], Any], problems: dict[str, str]) -> Any:

@@ -11,6 +11,7 @@ from airflow_kconnect.connect.config import describe, describe_key
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.hosting.installed import java_plugins
 from airflow_kconnect.connect.hosting.keys import java_props
+from airflow_kconnect.connect.hosting.password_keys import note
 from airflow_kconnect.connect.java_plugins import JavaPlugins
 from airflow_kconnect.connect.java_plugins.kinds import CONNECTORS, KINDS, Kind
 from airflow_kconnect.connect.validation.before_variables import worker_without_references
@@ -18,7 +19,6 @@ from airflow_kconnect.connect.validation.connector_keys import sink_config, sour
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS, Inspection
 from airflow_kconnect.connect.validation.plugin_keys import coordinates_of
 from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.control.password_keys import note
 from airflow_kconnect.hosted.known.schema_history import history_defaults
 from airflow_kconnect.hosted.plugins.warm import WARM
 from airflow_kconnect.machine.errors import SetupError

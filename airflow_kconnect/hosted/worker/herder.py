@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from airflow_kconnect.connect.errors import ConfigError, RetriableError, first_line
+from airflow_kconnect.connect.hosting.password_keys import note, was_asked
 from airflow_kconnect.hosted.java.jvm import HostJvm
 from airflow_kconnect.hosted.worker.internal_rest import InternalRest
 
@@ -99,7 +100,11 @@ class ConnectHerder:
 
         def ask() -> dict[str, list[str]]:
             infos = self._ask(lambda done: self._herder.validateConnectorConfig(self._jvm.text_map(props), done, False))
-            values = (info.configValue() for info in items(infos.configs()))
+            configs = items(infos.configs())
+            if not was_asked(props["connector.class"]):  # takes four requests for each key
+                keys = [key for of in configs if (key := of.configKey()) is not None]
+                note(props["connector.class"], ({"name": str(key.name()), "type": str(key.type())} for key in keys))
+            values = (info.configValue() for info in configs)
             found = ((value.name(), [str(text) for text in items(value.errors())]) for value in values)
             return {str(name): errors for name, errors in found if errors}
 

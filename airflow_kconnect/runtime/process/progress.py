@@ -12,11 +12,15 @@ import socket
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from airflow_kconnect.connect.run import event_line
 
 _token: str | None = None
+_listeners: list[Callable[[Mapping[str, Any]], None]] = []
 
 
 def use_token(token: str) -> None:
@@ -29,6 +33,19 @@ def emit(event: str, **facts: object) -> None:
     """Print an event for the process that started the job."""
     sys.stdout.write(event_line(event, token=_token, **facts) + "\n")
     sys.stdout.flush()
+    if event == "progress":
+        for listener in _listeners:
+            listener(facts)
+
+
+@contextmanager
+def progress_told(listener: Callable[[Mapping[str, Any]], None]) -> Iterator[None]:
+    """Within the block `listener` is called with each ``progress`` event of this process, from any thread."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
 
 
 @dataclass(frozen=True)

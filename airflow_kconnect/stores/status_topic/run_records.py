@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeGuard, TypeVar
 
-from airflow_kconnect.connect.errors import first_line
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.stores.json_values import json_object
 
@@ -90,9 +89,9 @@ class RunRecord:
     origin: Mapping[str, str | int] = field(default_factory=dict)
 
     def ended(self, end_ms: int, *, error: str | None = None) -> RunRecord:
-        """The run with its end. :param error: why it has failed; None if it has not."""
+        """The run with its end. :param error: in one line, why it has failed; None if it has not."""
         state = RunState.SUCCESS if error is None else RunState.FAILED
-        return replace(self, state=state, end_ms=end_ms, error=error and first_line(error), progress=None)
+        return replace(self, state=state, end_ms=end_ms, error=error, progress=None)
 
     def with_report(self, report: RunReport) -> RunRecord:
         """The run with what its report says."""

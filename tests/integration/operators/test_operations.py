@@ -19,13 +19,15 @@ from airflow_kconnect import (
     ResumeConnectorOperator,
     StopConnectorOperator,
 )
-from airflow_kconnect.connect.run import RunReport, event_line
+from airflow_kconnect.connect.run import RunReport, RunSpec, event_line
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.errors import ConnectorConfigError, ConnectorRunError
+from airflow_kconnect.stores.status_topic.run_records import RunRecord, RunState
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState, TargetStates
 from airflow_kconnect.submit.operations import show_offsets
+from airflow_kconnect.submit.statuses import INTERRUPTED, interruptions_shown
 from tests.support import unique
 from tests.support.spark.fake_spark import FakeSpark, printing
 
@@ -56,6 +58,12 @@ class Operations:
         store = StatusStore(WorkerConfig.from_props(self.worker))
         store.refresh()
         return store.connector(self.name)
+
+    def runs(self) -> tuple[RunRecord, ...]:
+        store = StatusStore(WorkerConfig.from_props(self.worker))
+        store.refresh()
+        runs = store.runs(self.name)
+        return () if runs is None else runs.runs
 
 
 @pytest.fixture
@@ -112,6 +120,7 @@ class TestStatuses:
         with pytest.raises(AirflowSkipException):
             operations.do(KafkaSourceOperator)
         assert [task.state.value for task in operations.status().tasks.values()] == ["PAUSED"]
+        assert operations.runs() == ()
 
     def test_a_configuration_that_no_job_gets_is_a_failure(self, operations: Operations, spark: FakeSpark) -> None:
         with pytest.raises(ConnectorConfigError):
@@ -120,6 +129,9 @@ class TestStatuses:
         assert status is not None
         assert status.state.value == "FAILED"
         assert "tasks.max" in (status.trace or "")
+        (run,) = operations.runs()
+        assert (run.state, "tasks.max" in (run.error or "")) == (RunState.FAILED, True)
+        assert run.origin == {"dag": "d", "task": "t", "run": "manual__1", "map_index": -1, "try": 1}
 
     @pytest.mark.parametrize("exit_code", [0, 137])
     def test_a_job_that_could_not_report_is_a_failure(
@@ -129,6 +141,27 @@ class TestStatuses:
         with pytest.raises(ConnectorRunError):
             operations.do(KafkaSourceOperator)
         assert "before it could report" in (operations.status().tasks[0].trace or "")
+        assert [(run.id, run.state) for run in operations.runs()] == [("d/manual__1/t#1", RunState.FAILED)]
+
+    def test_a_backfill_that_could_not_report_has_failed_and_the_connector_has_not(
+        self, operations: Operations, spark: FakeSpark
+    ) -> None:
+        spark.behave(printing("killed", exit_code=137))
+        begin, end = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+        backfill = {"run_type": "backfill", "data_interval_start": begin, "data_interval_end": end}
+        with pytest.raises(ConnectorRunError):
+            operations.do(KafkaSourceOperator, run=backfill)
+        assert operations.status() == ConnectorStatus()
+        assert [run.replay for run in operations.runs()] == ["2026-01-01T00:00:00Z/2026-01-02T00:00:00Z"]
+
+    def test_a_task_that_is_killed_has_failed_and_the_connector_has_not(
+        self, operations: Operations, spark: FakeSpark
+    ) -> None:
+        spec = RunSpec(operations.config, operations.worker, run_id="r")
+        with pytest.raises(SystemExit), interruptions_shown(spec, lambda: operations.worker):
+            raise SystemExit
+        assert operations.status() == ConnectorStatus()
+        assert [(run.state, run.error) for run in operations.runs()] == [(RunState.FAILED, INTERRUPTED)]
 
 
 class TestOffsets:

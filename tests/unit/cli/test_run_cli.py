@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -238,6 +239,12 @@ class TestErrors:
 
     def test_speculation_is_refused(self, spark: FakeSpark, connector: Path) -> None:
         assert _run(connector, "--conf", "spark.speculation=true").exit_code == 1
+
+    def test_the_job_gets_its_id_and_where_it_comes_from(self, spark: FakeSpark, connector: Path) -> None:
+        _run(connector)
+        spec = _spec(spark)
+        assert spec["run_id"]
+        assert spec["origin"] == {"file": str(connector), "host": socket.gethostname()}
 
     def test_an_interrupted_run_says_that_nothing_is_lost(self, spark: FakeSpark, connector: Path) -> None:
         spark.behave("import pathlib, sys, time\npathlib.Path(sys.argv[0]).with_name('up').touch()\ntime.sleep(300)")

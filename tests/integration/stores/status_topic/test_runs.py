@@ -80,9 +80,9 @@ class TestStates:
     def test_a_failure_does_not_hide_that_a_newer_run_has_begun(self, worker: WorkerConfig) -> None:
         old, new = RunStatuses(worker, "c", "1.0"), RunStatuses(worker, "c", "1.0")
         old.running()
-        old._do(old._flush)
+        old._do(old._writer.flush)
         deadline = time.monotonic() + 30
-        while len(old._written) < 2 and time.monotonic() < deadline:
+        while len(old._writer._written) < 2 and time.monotonic() < deadline:
             time.sleep(0.05)
         new.running()
         new.close()

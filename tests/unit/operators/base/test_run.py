@@ -39,6 +39,7 @@ class TestRun:
             "dry_run": False,
             "preview": None,
             "variables": {},
+            "origin": {"dag": "d", "task": "t", "run": "manual__1", "map_index": -1, "try": 2},
             "token": ANY,
         }
 

@@ -158,6 +158,3 @@ class TestReport:
     def test_of_many_warnings_the_rest_is_a_number(self) -> None:
         report = RunReport("c", "sink", "x.Sink", "r", warnings=[f"w{n}" for n in range(1_010)])
         assert run("r", 1).with_report(report).warnings[-1] == "... and 1,000 more: see the log of the run"
-
-    def test_of_an_error_the_first_line_is_kept(self) -> None:
-        assert run("r", 1, RunState.RUNNING).ended(9, error="why\nmore").error == "why"

@@ -28,7 +28,7 @@ def note(class_name: str, definitions: Iterable[Mapping[str, Any]]) -> None:
     own = {name for name in found if not name.startswith(_OF_STAGES)}
     for name in _names(class_name):
         known = password_keys(name)
-        if (file := _file(name)) is not None and not own <= known:
+        if (file := _file(name)) is not None and not (own <= known and file.exists()):
             _write(file, sorted(own | known))
 
 
@@ -47,6 +47,11 @@ def password_keys(class_name: str) -> frozenset[str]:
         return _read[file][1]
     except (OSError, ValueError, TypeError):
         return frozenset()
+
+
+def was_asked(class_name: str) -> bool:
+    """Whether a Java class was ever asked on this machine."""
+    return (file := _file(class_name)) is not None and file.exists()
 
 
 def _names(class_name: str) -> Iterator[str]:
