@@ -58,7 +58,8 @@ def why_not_json(data: bytes) -> str:
     except UnicodeDecodeError as error:
         return f"it is not UTF-8: byte 0x{data[error.start]:02x} at position {error.start}"
     try:
-        leniently(lambda text: json.loads(text, parse_constant=_refuse, object_pairs_hook=_once), text)
+        leniently(json.loads, text)
+        leniently(lambda text: json.loads(text, parse_constant=_refuse), text)
     except json.JSONDecodeError as error:
         return f"it is not JSON: {_problem(error, text)}"
     except RecursionError:
@@ -86,9 +87,3 @@ def _found(rest: str) -> str:
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number in JSON")
-
-
-def _once(members: list[tuple[str, Any]]) -> None:
-    names = [name for name, _ in members]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise ValueError(f"an object has the member `{twice[:_WORD_MAX]}` twice")

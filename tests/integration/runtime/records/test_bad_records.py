@@ -165,7 +165,19 @@ class TestEnvelopes:
         assert found["__connect.errors.topic"] == outcome.topic.encode()
         assert found["__connect.errors.stage"] == b"VALUE_CONVERTER"
         assert found["__connect.errors.exception.class.name"] == b"org.apache.kafka.connect.errors.DataException"
-        assert found["__connect.errors.exception.message"]
+        message = found["__connect.errors.exception.message"] or b""
+        assert message.strip() and not message.rstrip().endswith(b":")
+
+    @pytest.mark.parametrize(
+        ("name", "reason"),
+        [
+            ("no UTF-8", "it is not UTF-8: byte 0xff at position 51"),
+            ("cut off", "it is not JSON: it ends at line 1, column"),
+        ],
+    )
+    def test_what_is_not_json_says_where(self, outcome: Outcome, name: str, reason: str) -> None:
+        message = dict(outcome.headers(name))["__connect.errors.exception.message"] or b""
+        assert f"due to serialization error: {reason}" in message.decode()
 
 
 @pytest.mark.parametrize("format_", ["json", "parquet"])
