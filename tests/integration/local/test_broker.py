@@ -34,6 +34,14 @@ def own(tmp_path: Path) -> Iterator[EmbeddedBroker]:
     broker.stop()
 
 
+@pytest.fixture(scope="module")
+def ill_treated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedBroker]:
+    """A broker that several tests ill-treat; each starts it, which does nothing if it runs."""
+    broker = EmbeddedBroker(tmp_path_factory.mktemp("ill-treated") / "data", heap_mb=256)
+    yield broker
+    broker.stop()
+
+
 class TestRunning:
     def test_records_come_back(self, bootstrap: str, topic: Callable[..., str]) -> None:
         name = topic(partitions=2)
@@ -81,38 +89,38 @@ class TestRunning:
 
 
 class TestLife:
-    def test_kill_and_restart_keep_port_and_records(self, own: EmbeddedBroker) -> None:
-        bootstrap = own.start().bootstrap
+    def test_kill_and_restart_keep_port_and_records(self, ill_treated: EmbeddedBroker) -> None:
+        bootstrap = ill_treated.start().bootstrap
         assert bootstrap
         create_topic(bootstrap, "kept")
         produce(bootstrap, "kept", ["a"])
-        own.kill()
-        assert own.status().state == "stopped"
-        again = own.start()
+        ill_treated.kill()
+        assert ill_treated.status().state == "stopped"
+        again = ill_treated.start()
         assert again.bootstrap == bootstrap
         assert read_values(bootstrap, "kept") == [b"a"]
 
-    def test_stale_pid_file_is_cleaned_with_a_note(self, own: EmbeddedBroker) -> None:
-        own.start()
-        data = own.status().data
-        crashed = psutil.Process(own.status().pid)
+    def test_stale_pid_file_is_cleaned_with_a_note(self, ill_treated: EmbeddedBroker) -> None:
+        ill_treated.start()
+        data = ill_treated.status().data
+        crashed = psutil.Process(ill_treated.status().pid)
         crashed.kill()
         crashed.wait(10)
         stranger = {"pid": os.getpid(), "started_epoch_s": 1.0}
         (data / "broker.pid").write_text(json.dumps(stranger))
-        assert own.status().state == "stopped"
-        assert "was not shut down cleanly" in own.start().note
+        assert ill_treated.status().state == "stopped"
+        assert "was not shut down cleanly" in ill_treated.start().note
 
-    def test_a_frozen_broker_does_not_answer_and_goes_on(self, own: EmbeddedBroker) -> None:
-        own.start()
-        own.pause()
-        assert own.status().state == "starting"
-        own.resume()
-        assert own.status().state == "running"
-        own.pause()
-        assert own.stop()
-        assert own.status().state == "stopped"
-        assert not own.stop()
+    def test_a_frozen_broker_does_not_answer_and_goes_on(self, ill_treated: EmbeddedBroker) -> None:
+        ill_treated.start()
+        ill_treated.pause()
+        assert ill_treated.status().state == "starting"
+        ill_treated.resume()
+        assert ill_treated.status().state == "running"
+        ill_treated.pause()
+        assert ill_treated.stop()
+        assert ill_treated.status().state == "stopped"
+        assert not ill_treated.stop()
 
     def test_sasl_listener_asks_for_the_password(self, tmp_path: Path) -> None:
         own = EmbeddedBroker(tmp_path, heap_mb=256, sasl_users={"ann": 'se"cret;\\1'})
