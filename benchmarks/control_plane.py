@@ -25,6 +25,7 @@ import httpx
 
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.partitions import partition_of
 from airflow_kconnect.kafka.producers import FlushingProducer
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.broker_files import worker_config
@@ -32,8 +33,10 @@ from airflow_kconnect.stores.config_topic import records
 from airflow_kconnect.stores.config_topic.records import RecordKey
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.status_topic.records import State, Status
+from airflow_kconnect.stores.status_topic.run_records import MOST_RUNS, ConnectorRuns, RunRecord, RunsKey, RunState
 from airflow_kconnect.stores.status_topic.store import StatusStore
 
+_STATUS_PARTITIONS = 5
 TOKEN = "a-token-of-a-benchmark"
 _CONFIG = {
     "connector.class": "FileStreamSource",
@@ -126,15 +129,39 @@ def _register(props: dict[str, str], count: int) -> None:
         pass  # makes the topic
     producer = FlushingProducer(clients.producer(None), "registering connectors")
     statuses, running = StatusStore(worker), Status(State.RUNNING, "benchmark:8083", 0, version="1.0")
-    for number in range(count):
-        name = f"connector-{number}"
+    names = [f"connector-{number}" for number in range(count)]
+    statuses.put_all_states((name, running, range(2)) for name in names)
+    for name in names:
         value = records.encode_properties({**_CONFIG, "name": name})
         producer.produce_patiently(worker.config_topic, value, RecordKey(records.CONNECTOR, name).encode(), 0)
-        statuses.put_states(name, running, range(2))
+        key = RunsKey(name).encode()
+        partition = partition_of(key, _STATUS_PARTITIONS)
+        producer.produce_patiently(worker.status_topic, _runs(name).encode(), key, partition)
     producer.flush()
     producer.close()
     statuses.close()
     store.close()
+
+
+def _runs(name: str) -> ConnectorRuns:
+    """As many runs as are remembered, with a report each."""
+    now_ms = int(time.time() * 1000)
+    counts = {"read": 1_000, "written": 990, "filtered": 8, "dead_lettered": 2}
+    runs = [
+        RunRecord(
+            f"{name}-{number}",
+            RunState.SUCCESS,
+            now_ms - number * 900_000,
+            now_ms - number * 900_000 + 12_000,
+            counts,
+            ("2 records could not be moved and are dead letters",),
+            ("dead_letters",),
+            complete=True,
+            origin={"dag": f"kconnect.{name}", "task": "run", "run": f"scheduled__{number}", "map_index": -1, "try": 1},
+        )
+        for number in range(MOST_RUNS)
+    ]
+    return ConnectorRuns(_CONFIG, "FileStreamSource", "source", ("orders",), runs=tuple(runs))
 
 
 @contextmanager

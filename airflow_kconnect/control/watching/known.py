@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE, sink_group
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
@@ -58,12 +59,12 @@ class Known:
         """Where records go that fail; None if they are not kept."""
         return self.resolved(DEAD_LETTER_TOPIC, self.runs.dead_letter_topic)
 
-    @property
+    @cached_property
     def origin(self) -> DagTask | None:
         """The task that has run it last, apart from runs that were started by hand."""
         return origin_of(self.runs)
 
-    @property
+    @cached_property
     def dag_ids(self) -> tuple[str, ...]:
         """The DAGs that may run it, the one of registered connectors first."""
         own = (dag_id_of(self.name),) if self.registered else ()

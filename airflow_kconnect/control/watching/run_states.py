@@ -89,7 +89,8 @@ def fresh_ms(live: Sequence[RunRecord]) -> int | None:
 
 def task_of(run: RunRecord) -> TaskRun | None:
     """The task of Airflow that a run was; None if it was started in another way."""
-    dag, task, dag_run, map_index = (run.origin.get(name) for name in ("dag", "task", "run", "map_index"))
+    origin = run.origin
+    dag, task, dag_run, map_index = origin.get("dag"), origin.get("task"), origin.get("run"), origin.get("map_index")
     if not (isinstance(dag, str) and isinstance(task, str) and isinstance(dag_run, str)):
         return None
     return TaskRun(dag, task, dag_run, map_index if isinstance(map_index, int) else -1)

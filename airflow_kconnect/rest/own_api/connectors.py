@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse
 
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.control.previews import reads_source, unread_source
@@ -35,9 +36,10 @@ def get_overview(access: Access, plane: Plane, watch: Watching, known: str | Non
     seen = watch.look()
     rows = seen.rows(visible(access, seen))
     if known is None:
-        return {"connectors": rows, "problem": plane.problem}
+        return JSONResponse({"connectors": rows, "problem": plane.problem})
     tag, changed = parts.changed(rows, known)
-    return {"tag": tag, "parts": changed, "problem": plane.problem}
+    # Made here, in a thread: FastAPI would look at each value of a thousand rows again, in the server's loop.
+    return JSONResponse({"tag": tag, "parts": changed, "problem": plane.problem})
 
 
 @router.get("/lags")
