@@ -19,10 +19,10 @@ from airflow_kconnect.cli.connectors.target import Target
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.errors import ConfigError
-from airflow_kconnect.connect.sink_topics import dead_letter_group, sink_group
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
-from airflow_kconnect.submit import operations
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -119,16 +119,16 @@ class _DeadLetters:
     topic: str
 
     def counts(self) -> Answer:
+        from airflow_kconnect.control.watching.dead_letters import not_replayed
+
         admin = self._admin()
-        partitions = range(_existing(admin, self.topic))
-        begins = admin.begin_offsets(self.topic, partitions)
-        ends = admin.end_offsets(self.topic, partitions, committed=True)
-        records = sum(max(ends[p] - begins[p], 0) for p in partitions)
+        bounds = admin.bounds([TopicPartition(self.topic, p) for p in range(_existing(admin, self.topic))])
+        group = sink_group({key: str(value) for key, value in self.config.items()})
         return {
             "name": self.config.get("name"),
             "topic": self.topic,
-            "records": records,
-            "not_replayed": self._not_replayed() if self._is_sink else None,
+            "records": sum(each.end - each.begin for each in bounds.values()),
+            "not_replayed": not_replayed(admin, bounds, group) if self._is_sink else None,
         }
 
     def seen(self, max_records: int, *, from_beginning: bool) -> Iterator[SeenRecord]:
@@ -142,17 +142,6 @@ class _DeadLetters:
     @property
     def _is_sink(self) -> bool:
         return bool(self.config.get("topics") or self.config.get("topics.regex"))
-
-    def _not_replayed(self) -> int:
-        """The lag of the group that replays them."""
-        props = {key: str(value) for key, value in self.config.items()}
-        replay = {
-            "name": props["name"],
-            "topics": self.topic,
-            "consumer.override.group.id": dead_letter_group(sink_group(props)),
-        }
-        records: int = operations.sink_lag(replay, self.worker)["records"]
-        return records
 
     def _clients(self) -> ClientConfigs:
         from airflow_kconnect.kafka.clients import ClientConfigs
