@@ -25,7 +25,7 @@ class _Silent(StatusWriter):
 
 
 class RunTold:
-    """What a run tells as it goes on.
+    """What a run tells while it runs.
 
     :ivar report: what is known of its end, also if it fails afterwards.
     """

@@ -34,7 +34,7 @@ class RunHistory:
       written since the connector ran last, not on the size of the topic.
     2 The entry is put into it when the run begins, now and then while it runs, and when it ends. What others have
       written since is read before.
-    3 If others have written at the same moment, their entries are put into it, too. Whoever writes later sees the one
+    3 If others have written at the same moment, their entries are put into it, too. A later writer sees the one
       who wrote before, so no entry is lost.
 
     The record of a connector that is deleted meanwhile stays deleted.
@@ -90,7 +90,7 @@ class RunHistory:
         self._do(lambda: self._end(ended, topics))
 
     def dropped(self) -> None:
-        """It was no run: another process is at work."""
+        """It was not a run: another process is at work."""
         self._do(self._drop)
 
     def _do(self, what: Callable[[], None]) -> None:
