@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from airflow_kconnect.control.runs import DagTask
 from airflow_kconnect.stores.status_topic.records import State
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, Progress, RunRecord, RunState
 from tests.support.registered import Registered
+
+
+class Remembering:
+    """Runs as Airflow remembers them, with pages of its own."""
+
+    def start(self, connector: str) -> None:
+        """Nothing is started."""
+
+    def end(self, connector: str) -> None:
+        """Nothing is ended."""
+
+    def history(self, tasks: Collection[DagTask]) -> list[dict[str, Any]]:
+        """Two runs, newest first: one has not begun."""
+        log = "/dags/kconnect.orders/runs/b/tasks/run"
+        return [
+            {"id": "c", "state": "queued", "start_ms": None, "end_ms": None},
+            {"id": "b", "state": "failed", "start_ms": 60_000, "end_ms": 90_000, "url": log},
+        ]
 
 
 def now_ms() -> int:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
-from typing import Any
 
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 
 from airflow_kconnect.control.plane import ControlPlane
-from airflow_kconnect.control.runs import DagTask
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from airflow_kconnect.stores.status_topic.records import State
 from tests.support.pages.connectors_page import ConnectorsPage, served
-from tests.support.pages.shop_runs import failed, of_dag, run, told
+from tests.support.pages.shop_runs import Remembering, failed, of_dag, run, told
 from tests.support.registered import Registered, WorkerTopics
 
 URL = "jdbc:postgresql://db/shop"
@@ -242,24 +239,6 @@ def test_one_that_is_not_registered_is_looked_at_and_can_be_registered(pills: Co
         *("Overview", "Runs", "Configuration", "Offsets", "Topics", "Dead letters")
     ]
     assert (pills.button("Register").get_attribute("href") or "").endswith("#/new?from=pills")
-
-
-class Remembering:
-    """Runs as Airflow remembers them, with pages of its own."""
-
-    def start(self, connector: str) -> None:
-        """Nothing is started."""
-
-    def end(self, connector: str) -> None:
-        """Nothing is ended."""
-
-    def history(self, tasks: Collection[DagTask]) -> list[dict[str, Any]]:
-        """Two runs, newest first: one has not begun."""
-        log = "/dags/kconnect.orders/runs/b/tasks/run"
-        return [
-            {"id": "c", "state": "queued", "start_ms": None, "end_ms": None},
-            {"id": "b", "state": "failed", "start_ms": 60_000, "end_ms": 90_000, "url": log},
-        ]
 
 
 def test_runs_that_are_remembered_link_to_their_logs(

@@ -14,6 +14,7 @@ from airflow_kconnect.control.plane import ControlPlane
 from airflow_kconnect.rest.access import TokenPolicy
 from airflow_kconnect.rest.app import create_app
 from tests.support.pages.connectors_page import ConnectorsPage, served
+from tests.support.pages.shop_runs import Remembering
 from tests.support.registered import WorkerTopics
 
 VIEWS = {
@@ -144,6 +145,17 @@ def test_in_a_frame_a_connector_has_an_address_that_survives_a_reload(
     browser.refresh()
     browser.switch_to.frame(browser.find_element(By.TAG_NAME, "iframe"))
     framed.see("No offsets yet")
+
+
+def test_in_a_frame_a_link_to_a_log_is_followed_by_the_page_around_it(
+    framed: ConnectorsPage, plane: ControlPlane, browser: webdriver.Chrome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plane.create("orders", {"connector.class": "FileStreamSource", "file": "/data/in.txt", "topic": "t"})
+    monkeypatch.setattr(plane, "_runs", Remembering())
+    framed.click("orders")
+    framed.click("Runs")
+    framed.click("Log")
+    framed.until(lambda: browser.current_url.endswith("/dags/kconnect.orders/runs/b/tasks/run"), "it is not followed")
 
 
 def test_in_a_frame_it_can_be_used(framed: ConnectorsPage, plane: ControlPlane) -> None:
