@@ -102,6 +102,14 @@ class ControlPlane:
         """All registered connectors by name, with their secrets."""
         return self._stores.configs()
 
+    def registered_or_none(self, name: str) -> ConnectorState | None:
+        """A registered connector; None if there is none. :raises DataError: its configuration cannot be read."""
+        return self._stores.config(name)
+
+    def unreadable(self) -> Mapping[str, str]:
+        """Registered connectors whose configuration cannot be read: why."""
+        return self._stores.unreadable()
+
     def registered_state(self, name: str) -> ConnectorState:
         """A registered connector, with its secrets. :raises NotFoundError: as `info`."""
         return self._registered(name)

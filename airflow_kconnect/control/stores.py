@@ -90,6 +90,10 @@ class ControlStores:
         """All registered connectors, by name. :raises RetriableError: the topic was never read."""
         return self._known().connectors
 
+    def unreadable(self) -> Mapping[str, str]:
+        """Registered connectors whose configuration cannot be read: why."""
+        return self._known().unreadable
+
     def config(self, name: str) -> ConnectorState | None:
         """A registered connector. :raises DataError: its configuration cannot be read."""
         self._wait_for_first_read()

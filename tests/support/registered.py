@@ -69,6 +69,11 @@ class WorkerTopics:
             self._offsets(each)
         assert self._producer.flush(60) == 0
 
+    def write_config(self, name: str, value: bytes) -> None:
+        """Write any bytes in the place of a configuration."""
+        self._write("config", RecordKey(CONNECTOR, name).encode(), value, Registered(name, {}))
+        assert self._producer.flush(60) == 0
+
     def _configuration(self, each: Registered) -> None:
         config = {**each.config, "name": each.name}
         target = _TARGETS.get(each.state, TargetState.STARTED)

@@ -74,7 +74,7 @@ class Watch:
         registered, statuses = self._plane.registered(), self._plane.known_statuses()
         runs, targets = self._plane.all_known_runs(), self._plane.target_states()
         with_status = (name for name, status in statuses.items() if status.status or status.tasks)
-        names = sorted({*registered, *with_status, *runs, *self._with_offsets()})
+        names = sorted({*registered, *with_status, *runs, *self._with_offsets()} - set(self._plane.unreadable()))
         found = {
             name: self._known(
                 name,
@@ -93,10 +93,13 @@ class Watch:
         return seen.rows(seen.connectors)
 
     def known(self, name: str) -> Known:
-        """One connector, registered or not. :raises NotFoundError: there is none of this name."""
+        """One connector, registered or not.
+
+        :raises NotFoundError: there is none of this name. :raises DataError: its configuration cannot be read.
+        """
         found = self._known(
             name,
-            self._plane.registered().get(name),
+            self._plane.registered_or_none(name),
             self._plane.known_status(name),
             self._plane.known_runs(name),
             self._plane.target_states().get(name, TargetState.STARTED),
@@ -108,7 +111,7 @@ class Watch:
 
     def unregistered(self, name: str) -> Known | None:
         """A connector that is not registered; None if it is, or if there is none."""
-        if name in self._plane.registered():
+        if name in self._plane.registered() or name in self._plane.unreadable():
             return None
         try:
             return self.known(name)

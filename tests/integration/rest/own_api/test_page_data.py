@@ -257,6 +257,15 @@ class TestUnregistered:
         watch.refresh()
         assert "new" in [row["name"] for row in watch.rows()]
 
+    def test_one_whose_registered_configuration_cannot_be_read_is_not_taken_for_unregistered(
+        self, client: TestClient, topics: WorkerTopics
+    ) -> None:
+        topics.add(Registered("broken", FILE, registered=False))
+        topics.write_config("broken", b"{")
+        assert client.get("/v1/connectors").json()["connectors"] == []
+        answer = client.get("/v1/connectors/broken")
+        assert (answer.status_code, "cannot be read" in answer.json()["message"]) == (500, True)
+
 
 class TestBulk:
     def test_what_happened_to_each_is_said(self, client: TestClient, topics: WorkerTopics) -> None:
