@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from airflow_kconnect.cli.connectors.arguments import AsJson
+from airflow_kconnect.cli.connectors.completion import connector_names
 from airflow_kconnect.cli.console import Console
 from airflow_kconnect.cli.worker import Servers, WorkerFile, known_worker
 
@@ -25,11 +26,12 @@ _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red", "skipped":
 
 def doctor(
     connector: Annotated[
-        Path | None,
+        str | None,
         typer.Argument(
-            metavar="[CONNECTOR_FILE]",
-            help="A connector's file: its configuration, topics and rights are checked too.",
+            metavar="[NAME|FILE]",
+            help="A registered connector, or a file: its configuration, topics and rights are checked too.",
             show_default=False,
+            autocompletion=connector_names,
         ),
     ] = None,
     worker: WorkerFile = None,
@@ -55,7 +57,7 @@ def doctor(
 ) -> None:
     """Check Java, Spark, Python, Airflow, Kafka, topics and rights: what is wrong, and what to do.
 
-    Examples: `kconnect doctor`, `kconnect doctor orders.json --bootstrap-servers broker:9092`
+    Examples: `kconnect doctor`, `kconnect doctor orders`, `kconnect doctor orders.json --bootstrap-servers broker:9092`
 
     Nothing is created or changed. Without a broker that can be reached, what needs one is skipped.
 

@@ -16,6 +16,7 @@ from typing import Any
 from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.errors import ConfigError, DataError, RetriableError
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
+from airflow_kconnect.connect.kafka_keys import kafka_keys
 from airflow_kconnect.connect.run import RecordsShown, RunSpec
 from airflow_kconnect.connect.validation.spark_keys import spark_settings
 from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES
@@ -119,7 +120,7 @@ def unread_source(plane: ControlPlane, config: Mapping[str, str]) -> str | None:
 def _of_latest(
     plane: ControlPlane, name: str, config: Mapping[str, str], most: int, topic: str | None, *, schemas: bool
 ) -> dict[str, Any]:
-    with plane.resolved(config) as found:
+    with plane.resolved(kafka_keys(config)) as found:
         records = LatestRecords(found.worker).of({**found.config, "name": name}, most, topic)
     return _preview(plane, config, [asdict(record) for record in records], schemas=schemas)
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from airflow_kconnect.connect.secret_keys import is_secret
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import connector_config
+from airflow_kconnect.submit.registered import registered_config
 
 if TYPE_CHECKING:
     from airflow_kconnect.doctor.inspector import Inspector
@@ -25,14 +27,14 @@ class Subject:
     """What is examined. Values are read when a check needs them, so that each error belongs to a check.
 
     :param read_worker: the worker's keys, variables not resolved; None if no Kafka is configured.
-    :param connector: file of a connector, or None.
+    :param connector: file of a connector, or name of a registered one; or None.
     :param airflow: whether to check Airflow's connections.
     :param transactions: whether a transactional id may be acquired to test the permission.
     :param timeout_s: time limit of one request to Kafka.
     """
 
     read_worker: Callable[[], Mapping[str, Any] | None]
-    connector: Path | None = None
+    connector: str | None = None
     airflow: bool = False
     transactions: bool = False
     timeout_s: float = 5.0
@@ -45,7 +47,12 @@ class Subject:
     @cached_property
     def config(self) -> dict[str, Any]:
         """The connector's keys, variables not resolved; empty without a connector."""
-        return {} if self.connector is None else connector_config(self.connector)
+        if self.connector is None:
+            return {}
+        name = registered_name(self.connector)
+        if name is None:
+            return connector_config(Path(self.connector))
+        return dict(registered_config(name, self.worker.props, self.timeout_s))
 
     @cached_property
     def resolver(self) -> ConfigResolver:

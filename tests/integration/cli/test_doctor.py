@@ -22,6 +22,7 @@ from airflow_kconnect.cli import app
 from airflow_kconnect.local.broker import EmbeddedBroker
 from airflow_kconnect.local.ports import free_port
 from tests.support import unique
+from tests.support.control import register
 from tests.support.kafka import create_topic
 
 PASSWORD = "alice-secret"
@@ -94,6 +95,14 @@ class TestBrokerThatAllowsEverything:
         worker.write_text(f"bootstrap.servers={bootstrap}\noffset.storage.topic={name}\n")
         assert doctor("--worker", worker)[0] == 0
         assert name not in AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=20).topics
+
+    def test_a_registered_connector_is_checked_by_its_name(
+        self, bootstrap: str, topic: Callable[..., str], worker_props: dict[str, str]
+    ) -> None:
+        config = sink(topic())
+        register(worker_props, **{config["name"]: {key: config[key] for key in config if key != "name"}})
+        _, found = doctor(config["name"], "--bootstrap-servers", bootstrap)
+        assert statuses(found, "Connector configuration", "Connector topics") == ["ok", "ok"]
 
     def test_a_connector_that_fits(self, bootstrap: str, topic: Callable[..., str], file: Any) -> None:
         config = sink(topic(), **{"errors.tolerance": "all", "errors.deadletterqueue.topic.name": unique("dead")})
