@@ -160,12 +160,19 @@ def waiting_dead_letters(config: Mapping[str, Any], worker: Mapping[str, Any]) -
     return dead_letters.waiting_dead_letters(config, worker)
 
 
+def no_lag(source: str) -> ConfigError:
+    """The error about the lag of a source."""
+    text = f"{source} is a source, and only sinks have a lag in Kafka. `kconnect status {source}` shows how far it is"
+    return ConfigError({"connector": [text]}, source)
+
+
 def _sink_of_group(name: str, worker: Mapping[str, Any]) -> dict[str, str]:
     partitions = [entry["partition"] for entry in show_offsets(name, worker)]
     topics = sorted({partition["kafka_topic"] for partition in partitions if "kafka_topic" in partition})
+    if partitions and not topics:
+        raise no_lag(name)
     if not topics:
-        what = "is a source, and only sinks have a lag" if partitions else "has committed no offsets"
-        text = f"{name} {what}. For a sink that has not run yet, give its configuration or its file, not its name"
+        text = f"{name} has committed no offsets. For a sink that has not run yet, give its configuration or its file"
         raise ConfigError({"connector": [text]}, name)
     return {"name": name, "topics": ",".join(topics)}
 

@@ -71,13 +71,14 @@ def registered_config(name: str, worker: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _neither(name: str, registered: Mapping[str, object], keys: Mapping[str, Any]) -> str:
-    if name in operations.known_names(keys):
+    others = operations.known_names(keys)
+    if name in others:
         return not_registered(name)
-    files = {Path(file).stem: file for file in _files(Path())}
-    similar = get_close_matches(name, {*registered, *files}, n=1)
+    meant = {Path(file).stem: file for file in _files(Path())} | {each: each for each in (*others, *registered)}
+    similar = get_close_matches(name, meant, n=1)
     hint = "give the connector's file, or register it with `kconnect create FILE`"
     if similar:
-        hint = f"did you mean `{similar[0] if similar[0] in registered else files[similar[0]]}`?"
+        hint = f"did you mean `{meant[similar[0]]}`?"
     return f"`{name}` is neither a file nor a connector registered at {keys.get('bootstrap.servers')}: {hint}"
 
 

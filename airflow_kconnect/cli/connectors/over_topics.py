@@ -13,7 +13,6 @@ from airflow_kconnect.cli.connectors.api import Answer
 from airflow_kconnect.cli.connectors.given import file_config, not_registered
 from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.config import texts_of
-from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.kafka_keys import kafka_keys
 from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
@@ -165,11 +164,7 @@ class OverTopics:
             with self._worker() as worker:
                 return operations.sink_lag(connector, worker)
         if self._kind(config) == "source":
-            name = connector_name(connector)
-            text = (
-                f"{name} is a source, and only sinks have a lag in Kafka. `kconnect status {name}` shows how far it is"
-            )
-            raise ConfigError({"connector": [text]}, name)
+            raise operations.no_lag(connector_name(connector))
         with resolved(kafka_keys(config), self._props) as (known, worker):
             return operations.sink_lag(known, worker)
 
