@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -82,9 +83,9 @@ def _where(run: Answer) -> str:
     origin = run["origin"] or {}
     if "dag" in origin:
         return f"DAG {origin['dag']}, {origin.get('run', '')}"
-    if "file" in origin:
-        return f"{origin['file']} on {origin.get('host', 'this machine')}"
-    return str(origin.get("host", ""))
+    host = origin.get("host")
+    elsewhere = f" on {host}" if host and host != socket.gethostname() else ""
+    return f"{origin['file']}{elsewhere}" if "file" in origin else f"kconnect run{elsewhere}" if host else ""
 
 
 def _about(newest: Answer) -> list[Text]:
