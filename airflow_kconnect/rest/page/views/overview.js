@@ -84,11 +84,12 @@ function progressFact(run) {
   return fact("Running now", [progressOf(run) || "starting", bar], `for ${duration(secondsOf(run))}, since ${moment(run.start_ms)}`, "running");
 }
 
-function nextFact({ next_run_ms: next, schedule, run_state: state, name, registered }) {
+function nextFact({ next_run_ms: next, schedule, run_state: state, name, registered, configured }) {
   if (state === "no_dag") return fact("Next run", "none", "no DAG runs it: the file of registered connectors is missing in the DAGs folder, or was not parsed yet", "attention");
   if (next) return fact("Next run", ahead(next), `${moment(next)}${schedule ? `, ${schedule}` : ""}`);
   if (schedule) return fact("Next run", "–", schedule);
-  return fact("Next run", "–", ["not scheduled: ", h("code", {}, registered ? `kconnect run ${name}` : "kconnect run"), " runs it now"]);
+  const what = registered ? name : configured.find(({ kind }) => kind === "file")?.path;
+  return fact("Next run", "–", what ? ["not scheduled: ", h("code", {}, `kconnect run ${what}`), " runs it now"] : "not scheduled");
 }
 
 function lettersFact({ dead_letter_topic: topic }, letters) {
