@@ -36,6 +36,8 @@ _ONE_NODE = {
     # After a crash the node is admitted again once its former self has timed out: 9 s by default.
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "500",
+    # A record twice a second tells other nodes that the controller is alive: there are none, and it never rests.
+    "metadata.max.idle.interval.ms": "0",
     "log.cleaner.dedupe.buffer.size": "16777216",
 }
 _BACKSLASH = "\\"
