@@ -16,12 +16,13 @@ from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.stores.config_topic.state import ConnectorState
 from airflow_kconnect.stores.config_topic.store import ConfigStore
 from airflow_kconnect.stores.status_topic.records import State
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord, RunState
 from airflow_kconnect.stores.status_topic.runs import RunStatuses
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from airflow_kconnect.stores.target_states import TargetState
 from airflow_kconnect.stores.topics import ensure_offset_topic
 from tests.support import unique
-from tests.support.connect.records import put_tasks
+from tests.support.connect.records import put_runs, put_tasks
 from tests.support.connect.worker import ConnectWorker
 from tests.support.kafka import create_topic
 
@@ -83,6 +84,10 @@ def written(worker: WorkerConfig, lines: Path, target: str) -> None:
     run.running()
     run.used(["t"], worker.offset_topic)
     run.close()
+    store = StatusStore(worker)
+    for name in ("stopped", "no status"):
+        put_runs(store, name, ConnectorRuns(kind="source", runs=(RunRecord("r", RunState.SUCCESS, 1, 2),)))
+    store.close()
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +132,12 @@ class TestConnectReadsOurs:
     def test_it_obeys_the_target_state(self, connect: ConnectWorker) -> None:
         found = _until(lambda: connect.status("stopped"), lambda status: status["connector"]["state"] == "STOPPED")
         assert found["connector"]["state"] == "STOPPED"
+
+    def test_it_skips_what_runs_tell_about_themselves(self, connect: ConnectWorker, worker: WorkerConfig) -> None:
+        assert "key kconnect-runs-stopped" in connect.log.read_text(errors="replace")
+        store = StatusStore(worker)
+        store.refresh()
+        assert sorted(store.all_runs()) == ["no status", "stopped"]
 
     def test_it_runs_what_is_started(self, connect: ConnectWorker) -> None:
         connect.wait_running("started", timeout_s=120)
