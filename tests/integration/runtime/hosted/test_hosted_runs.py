@@ -15,6 +15,7 @@ from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.offset_changes.source import SourceOffsets
 from airflow_kconnect.stores.status_topic.runs import RunStatuses
+from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.integration.runtime.conftest import missing_and_doubled
 from tests.support import unique
 from tests.support.kafka import create_topic, read_all, read_values
@@ -67,7 +68,8 @@ def test_a_run_that_stopped_at_a_bound_is_completed_by_the_next_without_secrets_
     written = len(read_values(bootstrap, config["topic"]))
     assert (bounded.complete, bounded.notes["ended"]) == (False, "records")
     assert 1000 <= bounded.records["written"] == written
-    whole = run_hosted(config)
+    statuses = {"status.storage.topic": unique("status")}
+    whole = run_hosted(config, **statuses)
     assert (whole.complete, whole.records["written"]) == (True, 30_000 - written)
     assert whole.topics == [config["topic"]]
     assert missing_and_doubled(numbered.expected(), read_values(bootstrap, config["topic"])) == (set(), [])
@@ -75,6 +77,12 @@ def test_a_run_that_stopped_at_a_bound_is_completed_by_the_next_without_secrets_
     stored = b"".join((record.value or b"") for record in read_all(bootstrap, f"{group}-configs"))
     assert b"some.password" in stored
     assert b"tr0ub4dor" not in stored
+    store = StatusStore(WorkerConfig.from_props({**hosting_worker, **statuses}))
+    store.refresh()
+    told = store.runs(config["name"])
+    assert told is not None
+    assert [(run.id, run.records["written"]) for run in told.runs] == [(whole.run_id, 30_000 - written)]
+    assert told.config == config  # its class was asked meanwhile which keys are secrets
 
 
 @pytest.mark.exhaustive
