@@ -129,7 +129,7 @@ def _status_topic(subject: Subject) -> Iterator[Finding]:
     worker = subject.worker
     topic, partitions = worker.status_topic, int(worker.get("status.storage.partitions"))
     if not worker.writes_statuses:
-        yield ok("not named by the worker: only runs of registered connectors write statuses")
+        yield ok("switched off by an empty `status.storage.topic`: runs write no statuses")
         return
     for finding in _internal_topic(subject, "status", topic, partitions, ("READ", "WRITE")):
         is_problem = finding.status is Status.PROBLEM

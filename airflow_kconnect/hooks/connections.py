@@ -21,6 +21,7 @@ from airflow_kconnect.hooks.masking import register_secrets
 if TYPE_CHECKING:
     from airflow.sdk import Connection
 
+_STATUS_TOPIC = "status.storage.topic"
 # The form's fields and the worker keys that they set. Airflow hides values by the names of fields: those for secrets
 # contain `password` or `private_key`, unlike Kafka's own `ssl.keystore.key`.
 _FIELDS = {
@@ -30,7 +31,7 @@ _FIELDS = {
     "ssl_key_password": "ssl.key.password",
     "offset_storage_topic": "offset.storage.topic",
     "config_storage_topic": "config.storage.topic",
-    "status_storage_topic": "status.storage.topic",
+    "status_storage_topic": _STATUS_TOPIC,
 }
 # Fields with a path or with PEM text: the keys for each of the two.
 _PEM_FIELDS = {
@@ -69,7 +70,8 @@ def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
 
     :raises ConfigError: it names no brokers, has a login that would not be used, or an extra that is not flat.
     """
-    extra = {key: value for key, value in extra_of(connection).items() if value not in (None, "")}
+    given = extra_of(connection)
+    extra = {key: value for key, value in given.items() if value not in (None, "")}
     register_secrets(extra)
     if nested := sorted(key for key, value in extra.items() if isinstance(value, dict)):
         raise wrong(connection.conn_id, f"has keys in its extra that are not texts: {', '.join(nested)}")
@@ -82,6 +84,8 @@ def kconnect_worker_keys(connection: Connection) -> dict[str, str]:
         **_registry(connection, fields),
         **{key: text_of(value) for key, value in extra.items()},
     }
+    if given.get(_STATUS_TOPIC) == "":  # an empty field of the form says nothing; the key itself switches statuses off
+        keys[_STATUS_TOPIC] = ""
     _refuse_unused_login(connection, keys)
     return keys
 

@@ -14,6 +14,7 @@ from airflow_kconnect.hooks.variables import look_up, with_login
 from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import Connector, registered_config
+from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,6 @@ def configurations(
     config: Mapping[str, Any],
     worker_config: Mapping[str, Any] | None,
     kafka_conn_id: str | None,
-    defaults: Mapping[str, str] | None = None,
 ) -> Configurations:
     """Combine a task's parameters, look up Airflow's variables, and have Airflow mask all secrets.
 
@@ -60,11 +60,10 @@ def configurations(
     :param config: the connector's configuration; empty if only Kafka matters.
     :param worker_config: worker keys; they override those of the connection.
     :param kafka_conn_id: a connection of type `kconnect` or `kafka`; None if `worker_config` is enough.
-    :param defaults: worker keys that connection and `worker_config` override.
     :raises ConfigError: the connection is missing or wrong, or variables have no value.
     """
     connection = {} if kafka_conn_id is None else connection_worker_keys(kafka_conn_id)
-    worker: dict[str, Any] = {**(defaults or {}), **connection, **(worker_config or {})}
+    worker: dict[str, Any] = {**WORKER_DEFAULTS, **connection, **(worker_config or {})}
     register_secrets(config)
     register_secrets(worker)
     config = with_login(config, worker)

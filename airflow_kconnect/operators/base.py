@@ -34,9 +34,8 @@ from airflow_kconnect.operators.tracking import TOKEN, TrackedSparkSubmitOperato
 from airflow_kconnect.operators.upstream import with_upstream
 from airflow_kconnect.submit.heartbeat import Heartbeat
 from airflow_kconnect.submit.literal_secrets import is_literal_secret
-from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import check_configuration
-from airflow_kconnect.submit.registered import REGISTERED_WORKER_DEFAULTS, Connector
+from airflow_kconnect.submit.registered import Connector
 from airflow_kconnect.submit.spark import job_path
 from airflow_kconnect.submit.statuses import INTERRUPTED, failures_shown, show_failure
 
@@ -171,10 +170,7 @@ class ConnectorOperator(RendersConnector, TrackedSparkSubmitOperator):
         config = self._given_config()
         if mode.max_records is not None:
             config["kconnect.max.records"] = str(mode.max_records)
-        # Of a registered connector the REST API shows the status: its runs always write it.
-        is_registered = registered_name(self.connector, self._dag_folder()) is not None
-        defaults = REGISTERED_WORKER_DEFAULTS if is_registered else None
-        configs = configurations(config, self.worker_config, self.kafka_conn_id, defaults)
+        configs = configurations(config, self.worker_config, self.kafka_conn_id)
         self._configs = configs
         self._spec = spec = RunSpec(
             configs.config,

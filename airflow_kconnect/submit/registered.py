@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from airflow_kconnect.stores.config_topic.state import ClusterConfig
 
 
-REGISTERED_WORKER_DEFAULTS = {"status.storage.topic": "connect-status"}
-"""Worker keys of runs of registered connectors, unless others are set: Connect requires a status topic."""
-
-
 @dataclass(frozen=True)
 class RegisteredConnector:
     """Names a connector that is registered; a task reads its configuration when it runs.

@@ -13,7 +13,7 @@ from airflow_kconnect.cli.worker import resolved
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.preflight import connector_config
-from airflow_kconnect.submit.registered import REGISTERED_WORKER_DEFAULTS, read_registered
+from airflow_kconnect.submit.registered import read_registered
 from airflow_kconnect.submit.yaml_file import YAML_SUFFIXES
 
 _SUFFIXES = (".json", ".properties", *YAML_SUFFIXES)
@@ -46,8 +46,7 @@ def given(connector: str, worker: Mapping[str, str]) -> Given:
     name = operations.registered_name(connector)
     if name is None:
         return Given(file_config(connector), dict(worker), Path(connector))
-    # As in Airflow: the REST API and the page show the status of a registered connector, so its runs write one.
-    return Given(registered_config(name, worker), {**REGISTERED_WORKER_DEFAULTS, **worker}, None)
+    return Given(registered_config(name, worker), dict(worker), None)
 
 
 def file_config(file: str) -> dict[str, Any]:

@@ -211,7 +211,7 @@ class OverTopics:
         except NotFoundError:
             with self._worker() as worker:
                 operations.check_known(name, worker)
-            text = f"{name} has run, but its runs have left no records: their worker has no `status.storage.topic`"
+            text = f"{name} has run, but its runs have left no records: their worker had no `status.storage.topic`"
             raise NotFoundError(text) from None
 
     @contextmanager

@@ -46,7 +46,7 @@ REPLICATION_TEXT = (
 )
 PARTITIONS_TEXT = "Number of partitions must be positive, or -1 to use the broker's default"
 
-_STORES = ("offset", "config", "status")
+_STATUS_TOPIC = "connect-status"
 _JSON_CONVERTER = "org.apache.kafka.connect.json.JsonConverter"
 SIMPLE_HEADER_CONVERTER = "org.apache.kafka.connect.storage.SimpleHeaderConverter"
 
@@ -133,12 +133,12 @@ class WorkerConfig:
     @property
     def status_topic(self) -> str:
         """Where the statuses of connectors and tasks are kept; see `writes_statuses`."""
-        return str(self.parsed["status.storage.topic"])
+        return str(self.parsed["status.storage.topic"] or _STATUS_TOPIC)
 
     @property
     def writes_statuses(self) -> bool:
-        """Whether runs write statuses: only if the worker names a topic for them."""
-        return "status.storage.topic" in self.props
+        """Whether runs write statuses: only if the worker names a topic for them, which may be an empty text."""
+        return bool(self.props.get("status.storage.topic", "").strip())
 
     @property
     def single_writer(self) -> bool:
@@ -213,9 +213,9 @@ def _define_internal_topics(definition: ConfigDef) -> None:
     for kind, topic, partitions, documentation in (
         ("offset", "connect-offsets", 25, "Compacted topic of the offsets of sources, the same as Connect's."),
         ("config", "connect-configs", None, "Compacted topic of target states, the same as Connect's."),
-        ("status", "connect-status", 5, "Compacted topic of the statuses of connectors and tasks, the same as "
-         "Connect's. They are written only if this key is set; records of sources may not go to the topic in any "
-         "case."),
+        ("status", _STATUS_TOPIC, 5, "Compacted topic of the statuses of connectors and tasks, the same as "
+         "Connect's. Runs of Airflow tasks and of `kconnect` write them there unless the text is empty; records of "
+         "sources may not go to the topic in any case."),
     ):  # fmt: skip
         definition.define(
             f"{kind}.storage.topic",
@@ -223,7 +223,7 @@ def _define_internal_topics(definition: ConfigDef) -> None:
             topic,
             Importance.HIGH,
             documentation,
-            validator=NonEmptyString(),
+            validator=None if kind == "status" else NonEmptyString(),
         )
         if partitions is not None:
             definition.define(
@@ -389,4 +389,5 @@ def _bad_drivers(name: str, entries: list[str]) -> str | None:
 
 def internal_topics_of(worker: WorkerConfig) -> InternalTopics:
     """Topics that no connector may read by a pattern, or write to."""
-    return InternalTopics(frozenset(str(worker.parsed[f"{store}.storage.topic"]) for store in _STORES), worker.group_id)
+    topics = (worker.offset_topic, worker.config_topic, worker.status_topic)
+    return InternalTopics(frozenset(topics), worker.group_id)

@@ -2,7 +2,7 @@
 
 Whether it has run before is known from the status topic, in which runs and Connect's workers note the topics that a
 connector has written to; runs note with them which offset topic they had. Nothing is known of connectors whose worker
-names no `status.storage.topic`, or has `topic.tracking.enable=false`.
+has an empty `status.storage.topic`, or `topic.tracking.enable=false`.
 """
 
 from __future__ import annotations

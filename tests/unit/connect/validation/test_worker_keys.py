@@ -168,6 +168,7 @@ def test_time_that_connect_waits_for_a_commit_is_a_warning() -> None:
 def test_statuses_are_written_only_to_a_topic_that_is_named() -> None:
     assert worker(status_storage_topic="s").writes_statuses
     assert not worker().writes_statuses
+    assert not worker(status_storage_topic="").writes_statuses
 
 
 @pytest.mark.parametrize(("support", "single"), [("enabled", True), ("preparing", True), ("disabled", False)])
