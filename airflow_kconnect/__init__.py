@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from airflow_kconnect.hooks.kconnect import KafkaConnectHook
     from airflow_kconnect.operators.approvals import (
+        ApprovalFacts,
         ApproveAfterFailureOperator,
         ApproveDeadLetterReplayOperator,
         ApproveOffsetChangeOperator,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AlterOffsetsOperator",
+    "ApprovalFacts",
     "ApproveAfterFailureOperator",
     "ApproveDeadLetterReplayOperator",
     "ApproveOffsetChangeOperator",
@@ -92,6 +94,7 @@ __all__ = [
 # Where each name is. As text: importing this package, as the command line does, must not import all of it.
 _MODULES = {
     "AlterOffsetsOperator": "operators.operations",
+    "ApprovalFacts": "operators.approvals",
     "ApproveAfterFailureOperator": "operators.approvals",
     "ApproveDeadLetterReplayOperator": "operators.approvals",
     "ApproveOffsetChangeOperator": "operators.approvals",

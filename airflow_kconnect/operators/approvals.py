@@ -20,9 +20,6 @@ from airflow_kconnect.submit.operations import connector_name
 if TYPE_CHECKING:
     from airflow.sdk import Context
 
-Request = Sequence[Mapping[str, Any]] | Mapping[str, Any]
-"""As for `AlterOffsetsOperator`."""
-
 # A person reads them, and Airflow stores them.
 _MOST_ROWS = 20
 _MOST_OF_CELL = 1_000
@@ -32,7 +29,7 @@ FACTS = "facts"
 
 
 @dataclass(frozen=True)
-class Facts:
+class ApprovalFacts:
     """What a person is to decide about.
 
     :param subject: one line: the question.
@@ -105,7 +102,7 @@ class ConnectorApprovalOperator(HookedOperator, ApprovalOperator):
         return super().execute(context)
 
     @abstractmethod
-    def facts(self, context: Context) -> Facts | None:
+    def facts(self, context: Context) -> ApprovalFacts | None:
         """What there is to approve; None if nothing is. Errors as in `execute`, or a `ConnectError`."""
 
 
@@ -123,7 +120,7 @@ class ApproveDeadLetterReplayOperator(ConnectorApprovalOperator):
     since the question. Parameters: see `ConnectorApprovalOperator`.
     """
 
-    def facts(self, context: Context) -> Facts | None:
+    def facts(self, context: Context) -> ApprovalFacts | None:
         """From the dead-letter topic."""
         found = self.hook.dead_letters(self.connector)
         if not found["records"]:
@@ -137,7 +134,7 @@ class ApproveDeadLetterReplayOperator(ConnectorApprovalOperator):
             for each in found["reasons"]
         ]
         header = ("Records", "Error", "Stage", "For example", "Connector")
-        return Facts(f"Replay {records:,} dead letters of connector {name}?", text, header, rows, found)
+        return ApprovalFacts(f"Replay {records:,} dead letters of connector {name}?", text, header, rows, found)
 
 
 class ApproveOffsetChangeOperator(ConnectorApprovalOperator):
@@ -158,11 +155,13 @@ class ApproveOffsetChangeOperator(ConnectorApprovalOperator):
     template_fields: Sequence[str] = (*ConnectorApprovalOperator.template_fields, "offsets")
     template_fields_renderers: ClassVar[dict[str, str]] = {"connector": "json", "offsets": "json"}
 
-    def __init__(self, *, offsets: Request | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self, *, offsets: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self.offsets = offsets
 
-    def facts(self, context: Context) -> Facts | None:
+    def facts(self, context: Context) -> ApprovalFacts | None:
         """From the committed offsets."""
         changes = offset_changes(self.hook.offsets(self.connector), self.offsets)
         if not changes:
@@ -172,7 +171,9 @@ class ApproveOffsetChangeOperator(ConnectorApprovalOperator):
         text = "Partitions without a new offset begin where a first run would. What was written before stays."
         rows = [(change["partition"], change["from"], change["to"]) for change in changes]
         data = {"connector": name, "partitions": len(changes), "changes": changes[:_MOST_ROWS]}
-        return Facts(f"{done} the offsets of connector {name}?", text, ("Partition", "Committed", "New"), rows, data)
+        return ApprovalFacts(
+            f"{done} the offsets of connector {name}?", text, ("Partition", "Committed", "New"), rows, data
+        )
 
 
 class ApproveAfterFailureOperator(ConnectorApprovalOperator):
@@ -193,7 +194,7 @@ class ApproveAfterFailureOperator(ConnectorApprovalOperator):
     def __init__(self, *, trigger_rule: str = "one_failed", **kwargs: Any) -> None:
         super().__init__(trigger_rule=trigger_rule, **kwargs)
 
-    def facts(self, context: Context) -> Facts | None:
+    def facts(self, context: Context) -> ApprovalFacts | None:
         """From what the failed tasks have left in XCom."""
         rows = []
         for task_id in sorted(self.upstream_task_ids):
@@ -204,7 +205,7 @@ class ApproveAfterFailureOperator(ConnectorApprovalOperator):
         name = connector_name(self.connector, self._dag_folder())
         data = {"connector": name, "failures": [{"task": t, "error": e, "message": m} for t, e, m in rows]}
         header = ("Task", "Error", "Message")
-        return Facts(f"Continue after the failure of connector {name}?", "", header, rows, data)
+        return ApprovalFacts(f"Continue after the failure of connector {name}?", "", header, rows, data)
 
 
 def as_failures(left: Any) -> list[Mapping[str, Any]]:
@@ -213,7 +214,9 @@ def as_failures(left: Any) -> list[Mapping[str, Any]]:
     return [each for each in every if isinstance(each, Mapping) and {"error", "message"} <= set(each)]
 
 
-def offset_changes(committed: Sequence[Mapping[str, Any]], request: Request | None) -> list[dict[str, Any]]:
+def offset_changes(
+    committed: Sequence[Mapping[str, Any]], request: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None
+) -> list[dict[str, Any]]:
     """What a request would change: `[{"partition", "from", "to"}]`; offsets are None where there is none.
 
     :param committed: as Connect's REST API shows them. :param request: as for `AlterOffsetsOperator`; None: a reset.

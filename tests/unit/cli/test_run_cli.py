@@ -21,6 +21,7 @@ from airflow_kconnect.cli.run import _hint
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.submit.class_archive import make_class_archive
 from airflow_kconnect.submit.spark import SparkSubmit
+from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
 from tests.support.spark.fake_spark import FakeSpark, printing
 from tests.support.spark.pyspark_package import WRITES_ARCHIVE, pyspark_package, write_program
 
@@ -137,7 +138,7 @@ class TestWorker:
         file.write_text("bootstrap.servers=one:9092\ngroup.id=team\n")
 
         _run(connector, "--worker", file, servers=False)
-        assert _spec(spark)["worker"] == {"bootstrap.servers": "one:9092", "group.id": "team"}
+        assert _spec(spark)["worker"] == {**WORKER_DEFAULTS, "bootstrap.servers": "one:9092", "group.id": "team"}
 
         _run(connector, "--worker", file)
         assert _spec(spark)["worker"]["bootstrap.servers"] == "broker:9092"
@@ -151,7 +152,7 @@ class TestWorker:
 
         _run(connector, servers=False)
 
-        assert _spec(spark)["worker"] == {"bootstrap.servers": "here:9092"}
+        assert _spec(spark)["worker"] == {**WORKER_DEFAULTS, "bootstrap.servers": "here:9092"}
 
     def test_without_any_it_says_how_to_get_one(self, spark: FakeSpark, connector: Path) -> None:
         result = _run(connector, servers=False)

@@ -10,6 +10,7 @@ from airflow.providers.common.compat.sdk import redact
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
+from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
 
 
 @pytest.fixture
@@ -37,12 +38,12 @@ class TestWorkerConfig:
 
         config = worker_config(extra=extra)
 
-        assert config == {key: value for key, value in extra.items() if not key.startswith("enable")}
+        assert config == WORKER_DEFAULTS | {key: value for key, value in extra.items() if not key.startswith("enable")}
 
     def test_leaves_out_what_is_about_one_consumer(self, worker_config: Any) -> None:
         extra = {"bootstrap.servers": "a:9092", "group.id": "mine", "auto.offset.reset": "earliest"}
 
-        assert worker_config(extra=extra) == {"bootstrap.servers": "a:9092"}
+        assert worker_config(extra=extra) == {**WORKER_DEFAULTS, "bootstrap.servers": "a:9092"}
 
     @pytest.mark.parametrize(
         ("fields", "servers"),
@@ -84,12 +85,12 @@ class TestGeneric:
 
         config = KafkaConnectHook("plain").worker_config()
 
-        assert config == {"bootstrap.servers": "a:9092", "sasl.password": "pass-31"}
+        assert config == {**WORKER_DEFAULTS, "bootstrap.servers": "a:9092", "sasl.password": "pass-31"}
 
     def test_has_brokers_by_its_host_too(self, connection: Any) -> None:
         connection("plain", conn_type="generic", host="a", port=9092)
 
-        assert KafkaConnectHook("plain").worker_config() == {"bootstrap.servers": "a:9092"}
+        assert KafkaConnectHook("plain").worker_config() == {**WORKER_DEFAULTS, "bootstrap.servers": "a:9092"}
 
     def test_without_brokers_says_where_the_type_comes_from(self, connection: Any) -> None:
         connection("plain", conn_type="generic")

@@ -11,7 +11,9 @@ from airflow.providers.common.compat.sdk import redact
 from confluent_kafka.admin import AdminClient
 
 from airflow_kconnect import KafkaConnectHook
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.errors import ConnectorConfigError
+from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
 
 WORKER = {"bootstrap.servers": "broker:9092"}
 SOURCE = {"name": "lines", "connector.class": "FileStreamSource", "file": "/data/in", "topic": "lines"}
@@ -29,10 +31,15 @@ class TestWorkerConfig:
 
         config = KafkaConnectHook("team", {"group.id": "given"}).worker_config()
 
-        assert config == {"bootstrap.servers": "a:9092", "group.id": "given"}
+        assert config == {**WORKER_DEFAULTS, "bootstrap.servers": "a:9092", "group.id": "given"}
 
     def test_no_connection_is_needed(self, hook: KafkaConnectHook) -> None:
-        assert hook.worker_config() == WORKER
+        assert hook.worker_config() == WORKER_DEFAULTS | WORKER
+
+    def test_an_empty_topic_in_the_extra_switches_statuses_off(self, connection: Any) -> None:
+        connection("team", conn_type="kconnect", host="a:9092", extra={"status.storage.topic": ""})
+
+        assert not WorkerConfig.from_props(KafkaConnectHook("team").worker_config()).writes_statuses
 
 
 class TestGetConn:

@@ -9,6 +9,7 @@ from airflow.providers.common.compat.sdk import redact
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.worker import configurations
+from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
 
 KAFKA = {"bootstrap.servers": "a:9092"}
 
@@ -17,10 +18,12 @@ class TestConfigurations:
     def test_worker_keys_win_over_those_of_the_connection(self, connection: Any) -> None:
         connection("team", conn_type="kconnect", host="a:9092", extra={"group_id": "connection"})
 
-        assert configurations({}, {"group.id": "mine"}, "team").worker == {**KAFKA, "group.id": "mine"}
+        worker = configurations({}, {"group.id": "mine"}, "team").worker
+
+        assert worker == {**WORKER_DEFAULTS, **KAFKA, "group.id": "mine"}
 
     def test_no_connection_is_needed(self) -> None:
-        assert configurations({}, KAFKA, None).worker == KAFKA
+        assert configurations({}, KAFKA, None).worker == WORKER_DEFAULTS | KAFKA
 
     def test_literal_secrets_are_masked(self) -> None:
         configurations({"connection.password": "literal-51"}, {**KAFKA, "sasl.password": "literal-52"}, None)
@@ -46,7 +49,7 @@ class TestResolved:
         monkeypatch.setenv("KC_GROUP", "connect-cluster")
         written = configurations({"file": "/${airflow-var:team}"}, {**KAFKA, "group.id": "${env:KC_GROUP}"}, None)
 
-        assert written.resolved() == ({"file": "/sales"}, {**KAFKA, "group.id": "connect-cluster"})
+        assert written.resolved() == ({"file": "/sales"}, {**WORKER_DEFAULTS, **KAFKA, "group.id": "connect-cluster"})
 
     def test_the_values_are_masked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KC_TOKEN", "from-environment-53")

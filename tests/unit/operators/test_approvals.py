@@ -11,7 +11,7 @@ from airflow.providers.common.compat.sdk import AirflowFailException, AirflowSki
 from airflow_kconnect import ApproveDeadLetterReplayOperator, ApproveOffsetChangeOperator
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
-from airflow_kconnect.operators.approvals import Facts, offset_changes
+from airflow_kconnect.operators.approvals import ApprovalFacts, offset_changes
 
 SINK = {"name": "orders", "connector.class": "DirectorySink", "topics": "t", "directory": "/out"}
 AT_3 = {"partition": {"kafka_topic": "t", "kafka_partition": 0}, "offset": {"kafka_offset": 3}}
@@ -24,9 +24,9 @@ WAITING = {
 }
 
 
-def _facts(operator: Any) -> Facts | None:
+def _facts(operator: Any) -> ApprovalFacts | None:
     context: Any = {"ti": SimpleNamespace(xcom_push=lambda **pushed: None)}
-    found: Facts | None = operator.facts(context)
+    found: ApprovalFacts | None = operator.facts(context)
     return found
 
 
@@ -85,12 +85,12 @@ def test_a_wrong_request_is_not_retried(found: dict[str, Any]) -> None:
 
 
 def test_what_comes_from_a_topic_does_not_become_markdown() -> None:
-    body = Facts("?", header=("A",), rows=[("`]|\n# <b>" + "x" * 3000,)]).body()
+    body = ApprovalFacts("?", header=("A",), rows=[("`]|\n# <b>" + "x" * 3000,)]).body()
     assert body == "| A |\n| --- |\n| `]  # <b>" + "x" * 991 + "` |"
 
 
 def test_a_table_is_cut() -> None:
-    body = Facts("?", header=("A",), rows=[(n,) for n in range(25)]).body()
+    body = ApprovalFacts("?", header=("A",), rows=[(n,) for n in range(25)]).body()
     assert body.endswith("| `19` |\n\n... and 5 more")
 
 

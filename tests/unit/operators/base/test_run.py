@@ -13,6 +13,7 @@ from airflow.sdk import DAG
 
 from airflow_kconnect.errors import ConnectorConfigError
 from airflow_kconnect.submit.spark import job_path
+from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
 from tests.support.airflow.operator_runs import CONFIG, REPORT, SOURCE, context, source
 from tests.support.spark.fake_spark import FakeSpark
 
@@ -31,7 +32,8 @@ class TestRun:
         assert seen["mode"] == stat.S_IRUSR | stat.S_IWUSR
         assert seen["spec"] == {
             "config": {"name": "lines", **CONFIG},
-            "worker": {"bootstrap.servers": "broker:9092", "sasl.password": "conn-pass-1", "group.id": "team"},
+            "worker": WORKER_DEFAULTS
+            | {"bootstrap.servers": "broker:9092", "sasl.password": "conn-pass-1", "group.id": "team"},
             "kind": "source",
             "run_id": "d/manual__1/t#2",
             "replay_dead_letters": False,
@@ -57,7 +59,7 @@ class TestRun:
     def test_the_worker_configuration_alone_will_do(self, spark: FakeSpark) -> None:
         source(kafka_conn_id=None, worker_config={"bootstrap.servers": "other:9092"}).execute(context())
 
-        assert spark.run["spec"]["worker"] == {"bootstrap.servers": "other:9092"}
+        assert spark.run["spec"]["worker"] == {**WORKER_DEFAULTS, "bootstrap.servers": "other:9092"}
 
     def test_the_file_is_gone_afterwards(self, spark: FakeSpark) -> None:
         source().execute(context())
@@ -141,4 +143,4 @@ class TestConnections:
         operator.execute(context())
 
         assert "local[7]" in spark.command
-        assert spark.run["spec"]["worker"] == {"bootstrap.servers": "b:9092"}
+        assert spark.run["spec"]["worker"] == {**WORKER_DEFAULTS, "bootstrap.servers": "b:9092"}
