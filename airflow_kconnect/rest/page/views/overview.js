@@ -88,6 +88,8 @@ function nextFact({ next_run_ms: next, schedule, run_state: state, name, registe
   if (state === "no_dag") return fact("Next run", "none", "no DAG runs it: the file of registered connectors is missing in the DAGs folder, or was not parsed yet", "attention");
   if (next) return fact("Next run", ahead(next), `${moment(next)}${schedule ? `, ${schedule}` : ""}`);
   if (schedule) return fact("Next run", "–", schedule);
+  // This server may be another one than Airflow's, which then knows the schedule.
+  if (configured.some(({ kind, url }) => kind === "dag" && !url)) return fact("Next run", "–", "by the schedule of its DAG");
   const what = registered ? name : configured.find(({ kind }) => kind === "file")?.path;
   return fact("Next run", "–", what ? ["not scheduled: ", h("code", {}, `kconnect run ${what}`), " runs it now"] : "not scheduled");
 }
