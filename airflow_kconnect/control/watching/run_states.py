@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from airflow_kconnect.connect.run_end import why_incomplete
 from airflow_kconnect.connect.run_warnings import Kind
 from airflow_kconnect.control.runs import DagTask, TaskRun, TaskState
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord
@@ -67,9 +68,14 @@ def attention(newest: RunRecord | None) -> str | None:
     reasons = (
         letters,
         f"{warnings} {'warning' if warnings == 1 else 'warnings'}" if warnings > 0 else None,
-        None if newest.complete else "the last run has not moved everything",
+        None if newest.complete else _left(newest.incomplete),
     )
     return "; ".join(filter(None, reasons)) or None
+
+
+def _left(why: Sequence[str]) -> str:
+    text, reasons = "the last run has not moved everything", "; ".join(why_incomplete(why))
+    return f"{text}: {reasons}" if reasons else text
 
 
 def _dead_letters(records: Mapping[str, int]) -> str | None:

@@ -70,6 +70,7 @@ class RunRecord:
     :param records: the counts of its report.
     :param warnings: the first ones, cut off. :param warning_kinds: of all its warnings, each kind once.
     :param complete: whether it has moved all that was there when it began, see `connect.run_end`.
+    :param incomplete: why not: values of `run_end.Left`.
     :param replay: the interval that it moved again, or `dead letters`; None if it resumed from the live offsets.
     :param error: first line. :param progress: while it runs.
     :param origin: who started it, see `RunSpec.origin`.
@@ -83,6 +84,7 @@ class RunRecord:
     warnings: tuple[str, ...] = ()
     warning_kinds: tuple[str, ...] = ()
     complete: bool = False
+    incomplete: tuple[str, ...] = ()
     replay: str | None = None
     error: str | None = None
     progress: Progress | None = None
@@ -103,6 +105,7 @@ class RunRecord:
             warnings=(*map(str, report.warnings[:_MOST_WARNINGS]), *more),
             warning_kinds=tuple(dict.fromkeys(map(str, report.warning_kinds))),
             complete=report.complete,
+            incomplete=tuple(report.incomplete),
         )
 
     @property
@@ -131,6 +134,7 @@ class RunRecord:
             _texts(value.get("warnings")),
             _texts(value.get("warning_kinds")),
             value.get("complete") is True,
+            _texts(value.get("incomplete")),
             _text(value.get("replay")),
             _text(value.get("error")),
             _progress(value.get("progress")),
@@ -254,6 +258,7 @@ def _bounded_run(run: RunRecord) -> RunRecord:
         records={_cut(name): count for name, count in list(run.records.items())[:_MOST_WARNINGS]},
         warnings=tuple(_cut(warning) for warning in run.warnings[: _MOST_WARNINGS + 1]),
         warning_kinds=tuple(map(_cut, dict.fromkeys(run.warning_kinds)))[: 2 * _MOST_WARNINGS],
+        incomplete=tuple(map(_cut, run.incomplete[:_MOST_WARNINGS])),
         replay=_cut_or_none(run.replay),
         error=_cut_or_none(run.error),
         origin={

@@ -52,6 +52,10 @@ def test_the_state_of_a_connector(state: str, newest: RunRecord | None, more: di
         ("3 warnings", {"warnings": ("a", "b", "c")}),
         ("the last run has not moved everything", {"complete": False}),
         (
+            "the last run has not moved everything: files or tables were replaced or removed while they were read",
+            {"complete": False, "incomplete": ("given_up",)},
+        ),
+        (
             "2 of 9 records of the last run became dead letters; 1 warning",
             {
                 "records": {"read": 9, "dead_lettered": 2},

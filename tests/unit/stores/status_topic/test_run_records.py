@@ -33,6 +33,7 @@ RUNS = st.builds(
     st.lists(TEXTS, max_size=5).map(tuple),
     st.lists(st.sampled_from([kind.value for kind in Kind]), max_size=5, unique=True).map(tuple),
     st.booleans(),
+    st.lists(TEXTS, max_size=5).map(tuple),
     st.none() | TEXTS,
     st.none() | TEXTS,
     st.none() | PROGRESS,
@@ -152,7 +153,8 @@ class TestReport:
         report = RunReport("c", "sink", "x.Sink", "r", records={"read": 3, "written": 2}, incomplete=["bound"])
         report.warn(RunWarning(Kind.LOST, "gone"))
         ended = run("r", 1, RunState.RUNNING).with_report(report).ended(9)
-        assert (ended.state, ended.end_ms, ended.complete) == (RunState.SUCCESS, 9, False)
+        assert (ended.state, ended.end_ms) == (RunState.SUCCESS, 9)
+        assert (ended.complete, ended.incomplete) == (False, ("bound",))
         assert (ended.records, ended.warnings, ended.warning_kinds) == (report.records, ("gone",), ("lost",))
 
     def test_of_many_warnings_the_rest_is_a_number(self) -> None:
