@@ -73,7 +73,7 @@ def _connection_type() -> dict[str, Any]:
             "ssl_key_password": _field("SSL key password", format="password"),
             "offset_storage_topic": _field("Offset topic", "Default: connect-offsets"),
             "config_storage_topic": _field("Config topic", "Default: connect-configs"),
-            "status_storage_topic": _field("Status topic", "Without it no statuses are written"),
+            "status_storage_topic": _field("Status topic", "Default: connect-status"),
             "schema_registry_url": _field("Schema registry URL", "For the worker's converters"),
             "schema_registry_username": _field("Schema registry user"),
             "schema_registry_password": _field("Schema registry password", format="password"),

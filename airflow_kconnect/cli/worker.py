@@ -14,7 +14,7 @@ from airflow_kconnect.cli.local.broker import default_data
 from airflow_kconnect.connect.config import properties
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
-from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
+from airflow_kconnect.submit.worker_defaults import with_defaults
 
 WorkerFile = Annotated[
     Path | None,
@@ -38,7 +38,7 @@ Servers = Annotated[
 
 
 def worker_config(file: Path | None, bootstrap_servers: str | None) -> dict[str, str]:
-    """The worker's keys, as they were written, with `WORKER_DEFAULTS`.
+    """The worker's keys, as they were written, with those of `with_defaults`.
 
     :raises ConfigError: no Kafka is named, or the file cannot be read.
     """
@@ -48,7 +48,7 @@ def worker_config(file: Path | None, bootstrap_servers: str | None) -> dict[str,
         worker = {}
     else:
         worker = _read_default(_default_file())
-    worker = {**WORKER_DEFAULTS, **worker}
+    worker = with_defaults(worker)
     return worker if bootstrap_servers is None else worker | {"bootstrap.servers": bootstrap_servers}
 
 

@@ -21,7 +21,7 @@ from airflow_kconnect.hooks.masking import masked
 from airflow_kconnect.hooks.worker import Configurations, configurations, given_config
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.registered import Connector, RegisteredConnector
-from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
+from airflow_kconnect.submit.worker_defaults import with_defaults
 
 if TYPE_CHECKING:
     from confluent_kafka.admin import AdminClient
@@ -81,7 +81,7 @@ class KafkaConnectHook(BaseHook):
         :raises ConfigError: there is no such connection, or it does not say how to reach Kafka.
         """
         connection = {} if self.kafka_conn_id is None else connection_worker_keys(self.kafka_conn_id)
-        return {**WORKER_DEFAULTS, **connection, **(self._worker_config or {})}
+        return with_defaults({**connection, **(self._worker_config or {})})
 
     def get_conn(self) -> AdminClient:
         """A new admin client of confluent_kafka, with the worker's `admin.*` keys. Connects on its first request."""

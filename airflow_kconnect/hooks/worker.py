@@ -14,7 +14,7 @@ from airflow_kconnect.hooks.variables import look_up, with_login
 from airflow_kconnect.submit.operations import registered_name
 from airflow_kconnect.submit.preflight import connector_config
 from airflow_kconnect.submit.registered import Connector, registered_config
-from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
+from airflow_kconnect.submit.worker_defaults import with_defaults
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def configurations(
     :raises ConfigError: the connection is missing or wrong, or variables have no value.
     """
     connection = {} if kafka_conn_id is None else connection_worker_keys(kafka_conn_id)
-    worker: dict[str, Any] = {**WORKER_DEFAULTS, **connection, **(worker_config or {})}
+    worker = with_defaults({**connection, **(worker_config or {})})
     register_secrets(config)
     register_secrets(worker)
     config = with_login(config, worker)

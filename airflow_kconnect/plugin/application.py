@@ -15,7 +15,7 @@ from airflow_kconnect.plugin import reports
 from airflow_kconnect.plugin.runs import AirflowRuns
 from airflow_kconnect.plugin.security import SECTION, AirflowPolicy, authenticated
 from airflow_kconnect.rest.app import create_app
-from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
+from airflow_kconnect.submit.worker_defaults import with_defaults
 
 
 def application() -> FastAPI:
@@ -37,7 +37,7 @@ class _LazyPlane:
         with self._lock:
             if self._plane is None:
                 conn_id = conf.get(SECTION, "kafka_conn_id", fallback="kafka_default")
-                worker = {**WORKER_DEFAULTS, **connection_worker_keys(conn_id)}
+                worker = with_defaults(connection_worker_keys(conn_id))
                 stores = ControlStores(worker, look_up({}, worker))
                 self._plane = ControlPlane(worker, stores, AirflowRuns(), _variables)
             return self._plane
