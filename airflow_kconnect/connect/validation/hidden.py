@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
@@ -20,6 +21,11 @@ HIDDEN = "[hidden]"
 
 # Without a password in it an address is no secret, whatever its key is called.
 _ADDRESSES = ("url", "urls", "uri")
+_STAGE = re.compile(
+    r"(?:(?P<converter>(?:key|value|header)\.converter)|(?P<other>(?:transforms|predicates)\.[^.]+))\.(?P<setting>.+)",
+    re.DOTALL,
+)
+_COMMON_SETTINGS = ("type", "predicate", "negate", "plugin.version")
 
 
 def shown(config: Mapping[str, str], definition: ConfigDef) -> dict[str, str]:
@@ -42,16 +48,21 @@ def shown_as_known(config: Mapping[str, str]) -> dict[str, str]:
 
 def shown_to_others(config: Mapping[str, str], inspection: Inspection | None) -> dict[str, str]:
     """A configuration to be stored where others read it: of a class that is not known here, or was never asked for its
-    keys, all values of keys of its own are `[hidden]`, since any of them may be a secret.
+    keys, all values of keys of its own are `[hidden]`, since any of them may be a secret. So are those of a Java
+    connector's converters and transformations that are not Connect's: no one asks for their keys.
 
     :param inspection: see `inspected`.
     """
     definition = ConfigDef() if inspection is None else inspection.definition
     texts = shown(config, definition)
-    if inspection is not None and (inspection.plugin is not None or was_asked(config.get(CONNECTOR_CLASS, ""))):
+    if inspection is not None and inspection.plugin is not None:
         return texts
+    asked = inspection is not None and was_asked(config.get(CONNECTOR_CLASS, ""))
+    known = {*definition.keys, CONNECTOR_CLASS}
     return {
-        key: HIDDEN if _is_literal(text) and key not in definition.keys and key != CONNECTOR_CLASS else text
+        key: HIDDEN
+        if _is_literal(text) and key not in known and (not asked or _of_foreign_stage(key, config))
+        else text
         for key, text in texts.items()
     }
 
@@ -89,6 +100,14 @@ def _shown(config: tuple[tuple[str, str], ...], of_java: frozenset[str]) -> Mapp
     """
     inspection = inspected(texts := dict(config))
     return shown(texts, ConfigDef() if inspection is None else inspection.definition)
+
+
+def _of_foreign_stage(key: str, config: Mapping[str, str]) -> bool:
+    """Whether a key is a setting of a converter, a transformation or a predicate that is not one of Connect's."""
+    stage = _STAGE.fullmatch(key)
+    if stage is None or stage["setting"] in _COMMON_SETTINGS:
+        return False
+    return not config.get(stage["converter"] or f"{stage['other']}.type", "").startswith("org.apache.kafka.connect.")
 
 
 def _is_literal(value: str) -> bool:

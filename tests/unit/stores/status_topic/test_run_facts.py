@@ -56,6 +56,16 @@ def test_of_a_java_class_that_was_asked_only_the_passwords_are_hidden() -> None:
     assert _told(JAVA).config == {**JAVA, "door": "[hidden]"}
 
 
+def test_settings_of_foreign_stages_of_a_java_class_are_hidden_though_the_class_was_asked() -> None:
+    note(JAVA["connector.class"], [{"name": "host", "type": "STRING"}])
+    cast = {"transforms.a.type": "org.apache.kafka.connect.transforms.Cast$Value", "transforms.a.spec": "id:int32"}
+    cipher = {"transforms.b.type": "com.example.Cipher", "transforms.b.negate": "false"}
+    converter = {"value.converter": "com.example.Sealed"}
+    config = {**JAVA, **cast, **cipher, **converter}
+    told = _told({**config, "transforms.b.data_keys": "hunter22", "value.converter.seal": "hunter22"}).config
+    assert told == {**config, "transforms.b.data_keys": "[hidden]", "value.converter.seal": "[hidden]"}
+
+
 def test_a_java_class_without_passwords_was_asked_too() -> None:
     note(JAVA["connector.class"], [{"name": "host", "type": "STRING"}])
     assert _told(JAVA).config["host"] == "db"
