@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeGuard, TypeVar
@@ -113,6 +113,11 @@ class RunRecord:
         """Whether its end was not written yet."""
         return self.state is RunState.RUNNING
 
+    @property
+    def fresh(self) -> bool:
+        """Whether it has moved everything that was there when it began."""
+        return self.state is RunState.SUCCESS and self.complete
+
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON data."""
         return {**asdict(self), "state": self.state.value}
@@ -170,7 +175,7 @@ class ConnectorRuns:
         return next((run for run in self.runs if run.id == run_id), None)
 
     def with_runs(self, runs: Iterable[RunRecord]) -> ConnectorRuns:
-        """With these runs, too: at most as many as are kept, the newest first. Of the same run, the end counts, else
+        """With these runs, too, the newest first; of many those that are `_kept`. Of the same run, the end counts, else
         the one that is given here.
         """
         by_id = {run.id: run for run in self.runs}
@@ -178,7 +183,7 @@ class ConnectorRuns:
             if not (run.running and run.id in by_id and not by_id[run.id].running):
                 by_id[run.id] = run
         newest = sorted(by_id.values(), key=lambda run: (run.start_ms, run.id), reverse=True)
-        return replace(self, runs=tuple(newest[:MOST_RUNS]))
+        return replace(self, runs=_kept(newest))
 
     def without_run(self, run_id: str) -> ConnectorRuns:
         """Without one of the runs."""
@@ -223,6 +228,17 @@ class ConnectorRuns:
             _text(members.get("dead_letter_topic")),
             tuple(filter(None, map(RunRecord.parse, runs if isinstance(runs, list) else ()))),
         )
+
+
+def _kept(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
+    """As many as are kept of these, the newest first. Whatever replays and failures came after them, the last live run
+    stays, and the last one that has moved everything: they say how the connector is doing, and how fresh its data is.
+    """
+    live = [run for run in runs if run.replay is None]
+    needed = {run.id for run in (*live[:1], *[run for run in live if run.fresh][:1])}
+    others = [run.id for run in runs if run.id not in needed][: MOST_RUNS - len(needed)]
+    kept = needed.union(others)
+    return tuple(run for run in runs if run.id in kept)
 
 
 def _encoded(runs: ConnectorRuns) -> bytes:

@@ -139,6 +139,13 @@ class TestRuns:
         assert len(runs.runs) == MOST_RUNS
         assert runs.run("0") is None
 
+    def test_many_replays_and_failures_leave_the_last_live_run_and_the_last_that_moved_everything(self) -> None:
+        fresh, failed = replace(run("fresh", 0), complete=True), run("failed", 1, RunState.FAILED)
+        later = [replace(run(f"{n}", n), replay="dead letters", complete=True) for n in range(2, 2 * MOST_RUNS)]
+        runs = ConnectorRuns().with_runs([fresh, failed]).with_runs(later)
+        assert len(runs.runs) == MOST_RUNS
+        assert [of.id for of in runs.live] == ["failed", "fresh"]
+
     def test_a_run_that_has_ended_does_not_run_again(self) -> None:
         ended = ConnectorRuns().with_runs([run("a", 1)])
         assert ended.with_runs([run("a", 1, RunState.RUNNING)]) == ended
