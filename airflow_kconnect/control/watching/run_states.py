@@ -68,13 +68,15 @@ def attention(newest: RunRecord | None) -> str | None:
     reasons = (
         letters,
         f"{warnings} {'warning' if warnings == 1 else 'warnings'}" if warnings > 0 else None,
-        None if newest.complete else _left(newest.incomplete),
+        None if newest.complete else _left(newest),
     )
     return "; ".join(filter(None, reasons)) or None
 
 
-def _left(why: Sequence[str]) -> str:
-    text, reasons = "the last run has not moved everything", "; ".join(why_incomplete(why))
+def _left(run: RunRecord) -> str:
+    if not run.records:  # its scheduler says that it has ended well; it could not write what it has moved
+        return "what the last run has moved is not known: see its log"
+    text, reasons = "the last run has not moved everything", "; ".join(why_incomplete(run.incomplete))
     return f"{text}: {reasons}" if reasons else text
 
 
@@ -90,7 +92,7 @@ def _dead_letters(records: Mapping[str, int]) -> str | None:
 
 def fresh_ms(live: Sequence[RunRecord]) -> int | None:
     """When the last run began after which everything up to then was moved; None if no such run is known."""
-    return next((run.start_ms for run in live if run.state is Outcome.SUCCESS and run.complete), None)
+    return next((run.start_ms for run in live if run.fresh), None)
 
 
 def task_of(run: RunRecord) -> TaskRun | None:

@@ -64,6 +64,7 @@ def test_the_state_of_a_connector(state: str, newest: RunRecord | None, more: di
             },
         ),
         (None, {"state": RunState.RUNNING, "complete": False}),
+        ("what the last run has moved is not known: see its log", {"records": {}, "complete": False}),
     ],
 )
 def test_what_needs_attention(text: str | None, changed: dict[str, Any]) -> None:
