@@ -11,7 +11,15 @@ from typing import Any
 
 from airflow_kconnect.control.runs import Dag, SchedulesRuns, TaskRun, TaskState
 from airflow_kconnect.control.watching.known import Known
-from airflow_kconnect.control.watching.run_states import RunState, as_ended, attention, fresh_ms, run_state, task_of
+from airflow_kconnect.control.watching.run_states import (
+    RunState,
+    as_ended,
+    attention,
+    fresh_ms,
+    run_state,
+    runs_in_connect,
+    task_of,
+)
 from airflow_kconnect.stores.status_topic.records import State, Status
 from airflow_kconnect.stores.status_topic.run_records import RunRecord
 from airflow_kconnect.submit.dag_ids import dag_id_of
@@ -148,6 +156,7 @@ def _state(known: Known, scheduled: Scheduled, live: Sequence[RunRecord], failed
         failed=has_failed,
         no_dag=bool(known.registered) and scheduled.dags is not None and not _dag_id(known, scheduled.dags),
         never_run=known.registered is not None and not any(signs_of_runs),
+        in_connect=runs_in_connect(status.status),
     )
 
 

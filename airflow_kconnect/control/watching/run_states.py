@@ -12,6 +12,7 @@ from enum import StrEnum
 from airflow_kconnect.connect.run_end import why_incomplete
 from airflow_kconnect.connect.run_warnings import Kind
 from airflow_kconnect.control.runs import DagTask, TaskRun, TaskState
+from airflow_kconnect.stores.status_topic.records import State, Status
 from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord
 from airflow_kconnect.stores.status_topic.run_records import RunState as Outcome
 from airflow_kconnect.stores.target_states import TargetState
@@ -40,14 +41,21 @@ _TARGETS = {TargetState.PAUSED: RunState.PAUSED, TargetState.STOPPED: RunState.S
 
 
 def run_state(
-    target: TargetState, newest: RunRecord | None, *, failed: bool, no_dag: bool, never_run: bool
+    target: TargetState,
+    newest: RunRecord | None,
+    *,
+    failed: bool,
+    no_dag: bool,
+    never_run: bool,
+    in_connect: bool = False,
 ) -> RunState:
     """The state of a connector: the first that applies.
 
     :param newest: the newest run that moves the live offsets; None if none is known.
     :param failed: its status says so. :param no_dag: nothing would start a run. :param never_run: nothing has run yet.
+    :param in_connect: a Connect cluster with the same status topic runs it, see `runs_in_connect`.
     """
-    if newest is not None and newest.running:
+    if (newest is not None and newest.running) or (in_connect and not failed):
         return RunState.RUNNING
     if target in _TARGETS:
         return _TARGETS[target]
@@ -56,6 +64,12 @@ def run_state(
     if no_dag:
         return RunState.NO_DAG
     return RunState.NEVER_RUN if never_run else RunState.IDLE
+
+
+def runs_in_connect(status: Status | None) -> bool:
+    """Whether a worker of Connect was the last to say that it runs a connector; its port is not one of ours."""
+    port = "" if status is None else status.worker_id.rpartition(":")[2]
+    return status is not None and status.state is State.RUNNING and port.isdecimal() and int(port) > 0
 
 
 def attention(newest: RunRecord | None) -> str | None:

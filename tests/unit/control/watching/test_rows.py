@@ -100,6 +100,20 @@ class TestConnectorOfADag:
         assert shown(Known("lake", runs=replace(RUNS, runs=(replay, RUN))), None, "last_run")["id"] == "r"
 
 
+@pytest.mark.parametrize(
+    ("worker", "task", "found"),
+    [
+        ("connect-1:8083", State.RUNNING, "running"),
+        ("connect-1:8083", State.FAILED, "failed"),
+        ("here:0", State.RUNNING, "idle"),
+        ("here:kconnect", State.RUNNING, "idle"),
+    ],
+)
+def test_what_a_connect_cluster_with_the_same_topics_runs_is_running(worker: str, task: State, found: str) -> None:
+    status = ConnectorStatus(Status(State.RUNNING, worker, 1), {0: Status(task, worker, 1)})
+    assert shown(Known("lake", kind="sink", status=status, runs=RUNS), None, "run_state") == found
+
+
 class TestRegisteredConnector:
     def test_one_that_has_never_run(self) -> None:
         assert shown(registered(), None, "run_state", "last_run", "dag_id") == ("never_run", None, None)
