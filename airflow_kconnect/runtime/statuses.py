@@ -38,7 +38,9 @@ class RunTold:
         self._writer = (StatusWriter if spec.moves and name else _Silent)(worker, name)
         # Replays run alongside the connector, and how it is doing does not depend on them.
         of_state = self._writer if spec.live else _Silent(worker, name)
-        self._statuses = RunStatuses(worker, name, version, hide=hide, writer=of_state)
+        self._statuses = RunStatuses(
+            worker, name, version, hide=lambda text: facts_of(spec.config, spec.kind).hide(hide(text)), writer=of_state
+        )
         self._history = RunHistory(
             self._writer, name, entry_of(spec), lambda: facts_of(spec.config, spec.kind), hide=hide
         )

@@ -54,10 +54,13 @@ def show_failure(
 
     try:
         with _writer(name, worker()) as writer:
+            facts = facts_of(spec.config, spec.kind)
             if spec.live and not ended_by_user:
-                RunStatuses(writer.worker, name, None, hide=hide, writer=writer).failed(error)
+                written = RunStatuses(
+                    writer.worker, name, None, hide=lambda text: facts.hide(hide(text)), writer=writer
+                )
+                written.failed(error)
             if spec.run_id:
-                facts = facts_of(spec.config, spec.kind)
                 history = RunHistory(writer, name, entry_of(spec), lambda: facts, hide=hide, of_other=True)
                 history.ended(None, error)
     except ConnectError as problem:

@@ -31,7 +31,7 @@ class RunStatuses:
 
     :param writer: writes them; None creates one.
     :param worker: variables resolved. :param version: of the connector's class (KIP-891); None if it is not known.
-    :param hide: replaces secrets in traces.
+    :param hide: replaces secrets in traces; called in the thread that writes them.
     :param limit_s: how long `close` waits for the broker, in seconds.
     """
 
@@ -82,9 +82,8 @@ class RunStatuses:
         """
         if isinstance(error, FencedError):
             return
-        trace = bounded_trace(error, self._hide)
         of_connector = isinstance(error, ConfigError) and not self._began
-        self._do(lambda: self._put_failed(trace, of_connector=of_connector))
+        self._do(lambda: self._put_failed(bounded_trace(error, self._hide), of_connector=of_connector))
 
     def close(self) -> None:
         """Wait until everything is written, for a limited time."""

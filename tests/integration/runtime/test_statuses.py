@@ -155,6 +155,20 @@ def test_a_wrong_configuration_fails_the_connector_and_its_secret_is_not_told(
     assert b"hunter2" not in told(config["name"]).encode()
 
 
+def test_a_secret_without_a_variable_is_not_told_either(
+    run_here: Run, file_source: Source, statuses: str, seen: Seen, told: Told
+) -> None:
+    config = file_source(**{"tasks.max": "hunter22", "my.password": "hunter22"})
+    with pytest.raises(ConfigError):
+        run_here(config, **{"status.storage.topic": statuses})
+    status = seen(config["name"]).status
+    assert status is not None
+    assert "[hidden]" in (status.trace or "")
+    assert "hunter22" not in (status.trace or "")
+    (run,) = told(config["name"]).runs
+    assert "hunter22" not in (run.error or "")
+
+
 def test_a_dry_run_says_nothing(
     run_here: Run, file_source: Source, numbered: NumberedFile, statuses: str, seen: Seen, told: Told
 ) -> None:
