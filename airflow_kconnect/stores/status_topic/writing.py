@@ -65,10 +65,11 @@ class StatusWriter:
         self._producer.poll(0)
 
     def flush(self) -> None:
-        """Wait for the broker. :raises ConnectError: it has refused a record, or does not answer."""
+        """Wait for the broker. :raises ConnectError: it has refused a record since then, or does not answer."""
         left = self._producer.flush(self._limit_s)
-        if self._failed is not None:
-            raise translate(self._failed, f"writing to {self.topic}")
+        failed, self._failed = self._failed, None
+        if failed is not None:
+            raise translate(failed, f"writing to {self.topic}")
         if left:
             raise ConnectError(f"the broker did not answer within {self._limit_s:.0f} s")
 

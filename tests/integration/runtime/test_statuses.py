@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.integration.runtime.conftest import STRING, NumberedFile, Run
 from tests.support import unique
-from tests.support.kafka import produce
+from tests.support.kafka import create_topic, produce
 
 Source = Callable[..., dict[str, str]]
 
@@ -167,6 +168,25 @@ def test_a_secret_without_a_variable_is_not_told_either(
     assert "hunter22" not in (status.trace or "")
     (run,) = told(config["name"]).runs
     assert "hunter22" not in (run.error or "")
+
+
+def test_an_entry_that_is_too_large_for_the_topic_leaves_the_statuses_alone(
+    run_here: Run,
+    bootstrap: str,
+    file_source: Source,
+    numbered: NumberedFile,
+    statuses: str,
+    seen: Seen,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    create_topic(bootstrap, statuses, 1, {"cleanup.policy": "compact", "max.message.bytes": "4000"})
+    numbered.append(1)
+    cast = {"transforms": "t", "transforms.t.type": "Cast$Value", "transforms.t.spec": "int8"}
+    config = file_source(**cast, **{f"note.{n}": random.randbytes(900).hex() for n in range(9)})
+    with caplog.at_level(logging.WARNING), pytest.raises(ConnectError):
+        run_here(config, **{"status.storage.topic": statuses})
+    assert "the run was not added" in caplog.text
+    assert _states(seen(config["name"])) == ("RUNNING", ["FAILED"])
 
 
 def test_a_dry_run_says_nothing(
