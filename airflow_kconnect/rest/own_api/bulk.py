@@ -42,7 +42,7 @@ def act(access: Access, plane: Plane, watch: Watching, body: JsonBody) -> Any:
     A connector that the caller may not change, that is not registered or does not exist is one of the answers.
     """
     request = validated(BulkRequest, body)
-    log.info("%s asks to %s %s", access, request.action, ", ".join(request.names))
+    log.info("%s asks to %s %r", access, request.action, request.names)
     results = bulk.act(plane, watch, request.action, request.names, lambda name: _refusal(access, plane, watch, name))
     return {"results": results}
 
