@@ -40,6 +40,8 @@ def test_what_is_no_secret_is_there_as_it_was_written() -> None:
         ({**SINK, "unknown.api.key": "hunter22"}, "hunter22"),
         ({**SINK, "transforms": "a", "transforms.a.type": "x.Y", "transforms.a.secret": "hunter22"}, "hunter22"),
         ({**SINK, "note": "-----BEGIN PRIVATE KEY-----\nhunter22"}, "hunter22"),
+        ({**SINK, "headers": "Accept: text/plain|Authorization: Bearer hunter22"}, "hunter22"),
+        ({**SINK, "headers": '{"Authorization": "Basic hunter22"}'}, "hunter22"),
         (JAVA, "hunter22"),
         ({**JAVA, "connector.class": "no.such.Class"}, "hunter22"),
     ],
