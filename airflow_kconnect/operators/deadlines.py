@@ -14,12 +14,8 @@ from airflow.providers.common.compat.sdk import AirflowOptionalProviderFeatureEx
 try:
     # `airflow.sdk` has it too, but not for type checkers.
     from airflow.sdk.definitions.deadline import BaseDeadlineReference
-except ImportError as error:
-    from airflow import __version__
-
-    raise AirflowOptionalProviderFeatureException(
-        f"FreshBy needs Airflow 3.3 or newer, and this is {__version__}. Leave the deadline out"
-    ) from error
+except ImportError:  # an Airflow below 3.3
+    BaseDeadlineReference = object  # type: ignore[assignment, misc]
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -57,6 +53,12 @@ class FreshBy(BaseDeadlineReference):
     required_kwargs = frozenset({"dag_id"})
 
     def __post_init__(self) -> None:
+        """:raises AirflowOptionalProviderFeatureException: this Airflow has no such references."""
+        if BaseDeadlineReference is object:
+            from airflow import __version__
+
+            text = f"FreshBy needs Airflow 3.3 or newer, and this is {__version__}. Leave the deadline out"
+            raise AirflowOptionalProviderFeatureException(text)
         if not self.task_id:
             raise ValueError("`task_id` of FreshBy: name the task whose runs make the data fresh")
 

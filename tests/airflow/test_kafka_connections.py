@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
+from airflow_kconnect.submit.worker_defaults import WORKER_DEFAULTS
 
 # Stands for an environment without apache-airflow-providers-apache-kafka: no metadata of it, and nothing to import.
 _WITHOUT_PROVIDER = """
@@ -60,5 +61,5 @@ def test_are_read_whether_the_provider_is_installed_or_not(
 
     assert conn_type == stored
     monkeypatch.setenv("AIRFLOW_CONN_KAFKA_STORED", json.dumps({"conn_type": conn_type, "extra": extra}))
-    assert KafkaConnectHook("kafka_stored").worker_config() == extra
+    assert KafkaConnectHook("kafka_stored").worker_config() == WORKER_DEFAULTS | extra
     assert os.environ["AIRFLOW_HOME"] == str(airflow_database)

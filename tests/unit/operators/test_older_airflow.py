@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from airflow.providers.common.compat.sdk import AirflowOptionalProviderFeatureException, TaskDeferred
 
-from airflow_kconnect import KafkaSourceOperator
+from airflow_kconnect import FreshBy, KafkaSourceOperator
 from airflow_kconnect.operators.retries import connector_retry_policy
 from tests.support.airflow.versions import below_airflow_3_3
 from tests.support.spark.fake_spark import FakeSpark, printing
@@ -26,6 +26,11 @@ SOURCE = {"name": "lines", "config": {"connector.class": "FileStreamSource", "fi
 def test_the_retry_policy_names_the_version_that_it_needs() -> None:
     with pytest.raises(AirflowOptionalProviderFeatureException, match=r"needs Airflow 3\.3 or newer"):
         connector_retry_policy()
+
+
+def test_a_deadline_by_freshness_names_the_version_that_it_needs() -> None:
+    with pytest.raises(AirflowOptionalProviderFeatureException, match=r"needs Airflow 3\.3 or newer"):
+        FreshBy("read")
 
 
 @pytest.fixture

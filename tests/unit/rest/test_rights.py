@@ -215,7 +215,7 @@ def test_who_asks_for_a_change_is_in_the_log(user: User, caplog: pytest.LogCaptu
     caplog.set_level("INFO", "kconnect.rest")
     client_of(user).put("/connectors/theirs/pause")
     client_of(user).get("/connectors/theirs/status")
-    assert [record.message for record in caplog.records if record.name == "kconnect.rest"] == [
+    assert [record.getMessage() for record in caplog.records if record.name == "kconnect.rest"] == [
         f"{user.name} asks for PUT '/connectors/theirs/pause'"
     ]
 

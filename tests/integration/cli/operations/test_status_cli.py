@@ -77,14 +77,9 @@ def test_all_sinks_are_found_by_their_groups(status: Status, topic: Callable[...
 def test_a_paused_connector_without_offsets_is_listed(status: Status, worker: Path) -> None:
     name = unique("lines")
     assert CliRunner().invoke(app, ["pause", name, "--force", "--worker", str(worker)]).exit_code == 0
-    assert status()[name] == {
-        "name": name,
-        "state": "PAUSED",
-        "kind": None,
-        "offsets": [],
-        "lag": None,
-        "status": None,
-    }
+    found = status()[name]
+    assert found.pop("status")["connector"]["state"] == "PAUSED"
+    assert found == {"name": name, "state": "PAUSED", "kind": None, "offsets": [], "lag": None}
 
 
 def test_a_file_names_the_group_of_a_sink(

@@ -128,7 +128,7 @@ class TestMariaDB:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            pytest.param("sslMode=disable", r"connection\.password.*careful was refused", id="plain"),
+            pytest.param("sslMode=disable", r"connection\.password.*cannot log in to .* as careful", id="plain"),
             pytest.param("sslMode=verify-full", r"connection\.url.*certificate", id="unknown server"),
             pytest.param(
                 "sslMode=verify-ca&serverSslCert=/missing", r"connection\.url.*from /missing", id="no such file"

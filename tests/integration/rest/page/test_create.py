@@ -67,7 +67,7 @@ def test_a_key_that_is_not_defined(page: ConnectorsPage, plane: ControlPlane) ->
     page.fill(page.find("[id='other-producer.override.linger.ms']"), "5")
     page.see("Everything is valid")
     page.click("Create")
-    page.see("Running", ".heading")
+    page.see("Never run", ".heading")
     assert plane.registered_config("lines")["producer.override.linger.ms"] == "5"
 
 

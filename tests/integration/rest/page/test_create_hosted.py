@@ -67,7 +67,7 @@ def test_from_the_form_to_records(page: ConnectorsPage, plane: ControlPlane, boo
     page.fill(page.field("value.converter"), STRING)
     page.see("Everything is valid")
     page.click("Create")
-    page.see("Running", ".heading")
+    page.see("Never run", ".heading")
     assert plane.registered_config("lines")["kconnect.hosted"] == "true"
 
     run_registered(plane, "lines", tmp_path)

@@ -172,5 +172,5 @@ def test_dead_letters_are_replayed(starting: tuple[ConnectorsPage, StartedRuns])
 
 def test_without_runs_there_is_no_replay(sink: str, page: ConnectorsPage) -> None:
     page.open("#/connector/orders-lake")
-    page.see("Running", ".heading")
+    page.see("Idle", ".heading")
     assert "Replay" not in [each.text.strip() for each in page.all("button")]

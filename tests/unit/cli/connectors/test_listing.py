@@ -15,11 +15,14 @@ from airflow_kconnect.cli.connectors.over_topics import OverTopics
 from airflow_kconnect.cli.moments import ahead, roughly
 
 LIST = ["list", "--bootstrap-servers", "broker:9092"]
-NOW_MS = int(time.time() * 1000)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
 
 
 def _row(name: str, run_state: str, state: str = "RUNNING", **more: Any) -> dict[str, Any]:
-    run = {"start_ms": NOW_MS - 300_000, "records": {"read": 1234}, "progress": None}
+    run = {"start_ms": _now_ms() - 300_000, "records": {"read": 1234}, "progress": None}
     return {
         "name": name,
         "type": "source",
@@ -39,20 +42,21 @@ def _row(name: str, run_state: str, state: str = "RUNNING", **more: Any) -> dict
     }
 
 
-ROWS = [
-    _row("shop-source-of-all-orders", "idle"),
-    _row("b", "failed", "FAILED", cause="there is no table public.orders that the user can see"),
-    _row("c", "paused", "PAUSED"),
-    _row("d", "never_run", last_run=None),
-    _row("e", "running", last_run={"start_ms": NOW_MS, "progress": {"records": 7}, "records": {}}),
-]
+def _rows(_: OverTopics) -> list[dict[str, Any]]:
+    return [
+        _row("shop-source-of-all-orders", "idle"),
+        _row("b", "failed", "FAILED", cause="there is no table public.orders that the user can see"),
+        _row("c", "paused", "PAUSED"),
+        _row("d", "never_run", last_run=None),
+        _row("e", "running", last_run={"start_ms": _now_ms(), "progress": {"records": 7}, "records": {}}),
+    ]
 
 
 @pytest.fixture
 def listed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     """Lines that the command prints for these rows, in a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr(OverTopics, "rows", lambda self: ROWS)
+    monkeypatch.setattr(OverTopics, "rows", _rows)
 
     def go(*options: str) -> list[str]:
         result = CliRunner().invoke(app, [*LIST, *options])
@@ -74,7 +78,7 @@ def test_each_is_one_line_of_80_columns_with_its_whole_name(listed: Callable[...
 def test_the_next_run_has_a_column_where_it_is_known(
     listed: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = _row("a", "idle", next_run_ms=NOW_MS + 3_700_000, schedule="@hourly")
+    row = _row("a", "idle", next_run_ms=_now_ms() + 3_700_000, schedule="@hourly")
     monkeypatch.setattr(OverTopics, "rows", lambda self: [row])
     assert "in 1 h" in listed()[1]
 

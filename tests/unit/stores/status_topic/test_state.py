@@ -85,7 +85,7 @@ class TestRuns:
     def test_garbage_is_skipped_with_one_warning(self, caplog: pytest.LogCaptureFixture) -> None:
         state = _runs(b"no JSON")
         assert [state.runs("c"), state.runs("c")] == [None, None]
-        assert [record.message for record in caplog.records if "status-0@0" in record.message] == [caplog.messages[0]]
+        assert [text for text in caplog.messages if "status-0@0" in text] == [caplog.messages[0]]
 
 
 def _runs(*values: bytes | None) -> StatusTopicState:
