@@ -93,7 +93,9 @@ class ConnectorsPage:
 
     def text(self, css: str = "main") -> str:
         """What can be read there now."""
-        return "\n".join(each.text for each in self.all(css))
+        # WebDriver's own way to the text of an element takes a hundred times as long.
+        texts = "[...document.querySelectorAll(arguments[0])].map((e) => (e.checkVisibility() ? e.innerText : ''))"
+        return "\n".join(map(str.strip, self.script(f"return {texts}", css)))
 
     def see(self, text: str, css: str = "body", patience_s: float = _PATIENCE_S) -> None:
         """Wait until the text can be read. :raises AssertionError: it does not appear."""
