@@ -15,9 +15,10 @@ import typer
 from airflow_kconnect.cli.connectors.completion import topic_names
 from airflow_kconnect.cli.console import clean
 from airflow_kconnect.cli.errors import errors_shown
-from airflow_kconnect.cli.operations.kafka import clients_of
+from airflow_kconnect.cli.operations.kafka import worker_of
 from airflow_kconnect.cli.worker import Servers, WorkerFile
 from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig, internal_topics_of
 
 if TYPE_CHECKING:
     from airflow_kconnect.kafka.admin import KafkaAdmin
@@ -67,6 +68,9 @@ def produce(
     create: Annotated[
         bool, typer.Option("--create", help="Create the topic with the brokers' defaults, if it does not exist.")
     ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Also into a topic in which Kafka or the worker keeps what it knows.")
+    ] = False,
     worker: WorkerFile = None,
     bootstrap_servers: Servers = None,
 ) -> None:
@@ -83,6 +87,9 @@ def produce(
     A line is a value, byte for byte, without its line end. With --json each line is an object with `value`, and maybe
     `key`, `headers` and `timestamp`; topic, partition and offset in it are ignored. Partitions are chosen by keys, as
     Java's clients do. All records are acknowledged by all replicas in sync, or the command fails and says so.
+
+    Kafka's own topics (`__...`) and those in which the worker keeps configurations, offsets and statuses are refused: a
+    wrong record there can stop connectors, or have them move records twice. --force writes all the same.
     """
     lines = _Lines(key, key_separator, tuple(header or ()), null_value)
     if as_json and lines != _Lines():
@@ -91,8 +98,14 @@ def produce(
         )
     with errors_shown():
         parse = _of_json if as_json else lines.parser()
-        with clients_of(worker, bootstrap_servers, "topic-produce") as (clients, admin), _opened(file) as stream:
-            _check_exists(admin, topic, create)
+        with worker_of(worker, bootstrap_servers) as known, _opened(file) as stream:
+            from airflow_kconnect.kafka.admin import KafkaAdmin
+            from airflow_kconnect.kafka.clients import ClientConfigs
+
+            if not force:
+                _check_not_internal(topic, known)
+            clients = ClientConfigs(known.props, name="topic-produce")
+            _check_exists(KafkaAdmin(clients.admin()), topic, create)
             written, interrupted = _write(clients.producer(None), topic, _records(stream, parse, file))
     typer.echo(clean(written))
     if interrupted:
@@ -161,7 +174,10 @@ def _bytes(part: Mapping[str, Any], name: str, of: str = "") -> bytes | None:
         return None
     if not isinstance(text, str):
         raise DataError(f"has {of or 'a '}`{name}` that is neither a text nor null: write JSON as a text, in quotes")
-    return text.encode(errors="surrogateescape")
+    try:
+        return text.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        raise DataError(f"has {of or 'a '}`{name}` with half of a character") from None
 
 
 @contextmanager
@@ -189,6 +205,14 @@ def _records(lines: Iterable[bytes], parse: Callable[[bytes], NewRecord], file: 
             where = f"line {number}" if file is None else f"{file}, line {number}"
             before = "; the lines before it are written" if number > 1 else ""
             raise DataError(f"{where} {error}{before}") from None
+
+
+def _check_not_internal(topic: str, worker: WorkerConfig) -> None:
+    """:raises ConfigError: a record in the topic would be taken for one of Kafka, or of the worker."""
+    if topic.startswith("__") or topic in internal_topics_of(worker):
+        whose = "Kafka" if topic.startswith("__") else "the worker"
+        text = f"topic {topic} is internal: {whose} keeps there what it knows, and a wrong record can stop connectors"
+        raise ConfigError({"TOPIC": [f"{text}. --force writes all the same"]})
 
 
 def _check_exists(admin: KafkaAdmin, topic: str, create: bool) -> None:

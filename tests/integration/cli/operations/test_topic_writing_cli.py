@@ -96,6 +96,7 @@ class TestProduce:
             ('{"key": "k"}', "line 2 is not an object with a `value`"),
             ('{"value": {"id": 1}}', "line 2 has a `value` that is neither a text nor null"),
             ('{"value": "v", "headers": {"h": "1"}}', "line 2 has `headers` that are not a list"),
+            ('{"value": "\\ud800"}', "line 2 has a `value` with half of a character"),
         ],
     )
     def test_a_wrong_line_is_named_and_those_before_it_are_written(
@@ -117,6 +118,16 @@ class TestProduce:
         result = kconnect("produce", name, stdin="a\n")
         assert (result.exit_code, f"topic {name} does not exist" in result.stderr) == (1, True)
         assert name not in kconnect("list", "--all").stdout
+
+    @pytest.mark.parametrize("internal", ["__own", "connect-configs", "connect-offsets", "connect-status"])
+    def test_internal_topics_are_refused(self, kconnect: Kconnect, internal: str) -> None:
+        result = kconnect("produce", internal, "--create", stdin="a\n")
+        assert (result.exit_code, f"topic {internal} is internal" in result.stderr) == (1, True)
+
+    def test_internal_topics_are_written_to_by_force(self, kconnect: Kconnect, topic: Callable[..., str]) -> None:
+        name = topic(prefix="__own")
+        assert kconnect("produce", name, "--force", stdin="a\n").exit_code == 0
+        assert _pairs(kconnect, name) == [(None, "a")]
 
     @pytest.mark.parametrize(
         "options", [("--key", "k", "--key-separator", ":"), ("--json", "--key", "k"), ("--header", "x")]
