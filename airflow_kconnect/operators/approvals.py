@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from airflow.providers.common.compat.sdk import AirflowSkipException
+from airflow.providers.common.compat.sdk import AirflowFailException, AirflowSkipException
+from airflow.providers.standard.exceptions import HITLRejectException
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 # A person reads them, and Airflow stores them.
 _MOST_ROWS = 20
 _MOST_OF_CELL = 1_000
+
+_FAILED = ("failed", "upstream_failed")
 
 FACTS = "facts"
 """Key of the XCom with the facts that were shown."""
@@ -87,12 +90,13 @@ class ConnectorApprovalOperator(HookedOperator, ApprovalOperator):
 
         :raises AirflowSkipException: there is nothing to approve.
         :raises ConnectorConfigError: configuration or request are wrong; a retry would not help.
+        :raises ConnectorDataError: data are wrong, a subclass of it.
         :raises ConnectorRetriableError: an external system is unavailable.
         """
         try:
             facts = self.facts(context)
         except ConnectError as error:
-            raise connector_error(error.exit_code, str(error)) from None
+            raise connector_error(error.exit_code, str(error), type(error).__name__) from None
         if facts is None:
             raise AirflowSkipException("There is nothing to approve")
         self.subject = self.subject or facts.subject
@@ -100,6 +104,16 @@ class ConnectorApprovalOperator(HookedOperator, ApprovalOperator):
         context["ti"].xcom_push(key=FACTS, value=dict(facts.data))
         self.log.info("%s\n%s", self.subject, self.body)
         return super().execute(context)
+
+    def execute_complete(self, context: Context, event: dict[str, Any]) -> Any:
+        """Called by Airflow with the answer.
+
+        :raises AirflowFailException: rejected, with `fail_on_reject`. A retry would ask the same again.
+        """
+        try:
+            return super().execute_complete(context, event)
+        except HITLRejectException:
+            raise AirflowFailException(f"Rejected: {self.subject or self.task_id}") from None
 
     @abstractmethod
     def facts(self, context: Context) -> ApprovalFacts | None:
@@ -185,27 +199,37 @@ class ApproveAfterFailureOperator(ConnectorApprovalOperator):
         ask = ApproveAfterFailureOperator(task_id="ask", connector=sink)
         write >> ask >> KafkaSinkOperator(task_id="write_new_columns", connector={**sink, "auto.evolve": "true"})
 
-    Shown is the error of each task right before it that runs a connector; its message is that of the task's log, and
-    may quote a record. Skipped if none has failed. Parameters: see `ConnectorApprovalOperator`.
+    Shown is the error of each task right before it that has failed; its message is that of the task's log, and may
+    quote a record. Skipped if none has failed. Rejected, this task fails, and so does the DAG run: skipped tasks alone
+    would let it succeed, although a task has failed. Parameters: see `ConnectorApprovalOperator`.
 
-    :param trigger_rule: default `one_failed`.
+    :param trigger_rule: default `one_failed`. :param fail_on_reject: default True.
     """
 
-    def __init__(self, *, trigger_rule: str = "one_failed", **kwargs: Any) -> None:
-        super().__init__(trigger_rule=trigger_rule, **kwargs)
+    def __init__(self, *, trigger_rule: str = "one_failed", fail_on_reject: bool = True, **kwargs: Any) -> None:
+        super().__init__(trigger_rule=trigger_rule, fail_on_reject=fail_on_reject, **kwargs)
 
     def facts(self, context: Context) -> ApprovalFacts | None:
-        """From what the failed tasks have left in XCom."""
+        """From what the failed tasks have left in XCom; one that was killed has left nothing."""
+        ti = context["ti"]
         rows = []
         for task_id in sorted(self.upstream_task_ids):
-            left = context["ti"].xcom_pull(task_ids=task_id, key=FAILURE)
-            rows += [(task_id, each["error"], each["message"]) for each in as_failures(left)]
+            left = as_failures(ti.xcom_pull(task_ids=task_id, key=FAILURE))
+            rows += [(task_id, each["error"], each["message"]) for each in left]
+            if not left and _has_failed(ti, task_id):
+                rows.append((task_id, "not known", "It left no error: see its log"))
         if not rows:
             return None
         name = connector_name(self.connector, self._dag_folder())
         data = {"connector": name, "failures": [{"task": t, "error": e, "message": m} for t, e, m in rows]}
         header = ("Task", "Error", "Message")
         return ApprovalFacts(f"Continue after the failure of connector {name}?", "", header, rows, data)
+
+
+def _has_failed(ti: Any, task_id: str) -> bool:
+    """Whether a task of the same DAG run, or one before it, has failed; of a mapped one any of its instances."""
+    states = ti.get_task_states(dag_id=ti.dag_id, task_ids=[task_id], run_ids=[ti.run_id])
+    return any(state in _FAILED for state in states.get(ti.run_id, {}).values())
 
 
 def as_failures(left: Any) -> list[Mapping[str, Any]]:

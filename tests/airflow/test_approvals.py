@@ -165,6 +165,23 @@ def test_a_person_sees_why_a_run_has_failed_before_the_next_task_runs(
     assert "| `write` | `ConnectorDataError` | `table orders has no column  vat` |" in body
 
 
+def test_a_rejected_failure_fails_the_dag_run_also_if_no_error_is_known(
+    airflow_url: str, sink: dict[str, str], tmp_path: Path
+) -> None:
+    source = _AFTER_FAILURE.format(dag_id=unique("approvals")).replace(
+        'KafkaSinkOperator(task_id="write", connector="../sink.json")',
+        'BashOperator(task_id="write", bash_command="kill -9 $$")',
+    )
+    dag = add_dag(tmp_path / "dag", f"from airflow.providers.standard.operators.bash import BashOperator\n{source}")
+
+    with Person(airflow_url, dag.dag_id, {"ask": "Reject"}) as person:
+        run = dag.test()
+
+    assert _states(run) == {"write": "failed", "ask": "failed", "write_new_columns": "upstream_failed"}
+    assert run.state == "failed"
+    assert "| `write` | `not known` | `It left no error: see its log` |" in person.questions["ask"]["body"]
+
+
 def test_where_there_is_nothing_to_approve_nothing_is_asked(
     airflow_database: Path, sink: dict[str, str], tmp_path: Path
 ) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from airflow.providers.common.compat.sdk import AirflowFailException, AirflowSkipException
 
-from airflow_kconnect import ApproveDeadLetterReplayOperator, ApproveOffsetChangeOperator
+from airflow_kconnect import (
+    ApproveAfterFailureOperator,
+    ApproveDeadLetterReplayOperator,
+    ApproveOffsetChangeOperator,
+)
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.hooks.kconnect import KafkaConnectHook
 from airflow_kconnect.operators.approvals import ApprovalFacts, offset_changes
@@ -82,6 +87,41 @@ def test_what_is_no_request_is_an_error(request_: Any) -> None:
 def test_a_wrong_request_is_not_retried(found: dict[str, Any]) -> None:
     with pytest.raises(AirflowFailException, match="must be a list"):
         ApproveOffsetChangeOperator(task_id="ask", connector=SINK, offsets={}).execute({})
+
+
+def _after_failure(states: dict[str, str], left: Any = None) -> ApprovalFacts | None:
+    """What is asked after a task `write`, whose instances have these states."""
+    operator = ApproveAfterFailureOperator(task_id="ask", connector=SINK)
+    operator.upstream_task_ids.add("write")
+    ti = SimpleNamespace(
+        dag_id="d", run_id="r", xcom_pull=lambda **wanted: left, get_task_states=lambda **wanted: {"r": states}
+    )
+    facts: ApprovalFacts | None = operator.facts({"ti": ti})  # type: ignore[typeddict-item]
+    return facts
+
+
+@pytest.mark.parametrize("states", [{"write": "failed"}, {"write_0": "success", "write_1": "upstream_failed"}])
+def test_a_failure_without_an_error_is_asked_about_too(states: dict[str, str]) -> None:
+    facts = _after_failure(states)
+    assert facts is not None
+    assert facts.rows == [("write", "not known", "It left no error: see its log")]
+
+
+def test_an_error_that_was_left_is_shown() -> None:
+    facts = _after_failure({"write": "failed"}, {"error": "E", "message": "text"})
+    assert facts is not None
+    assert facts.rows == [("write", "E", "text")]
+
+
+def test_without_a_failure_nothing_is_asked() -> None:
+    assert _after_failure({"write": "success"}) is None
+
+
+def test_a_rejection_after_a_failure_fails_for_good() -> None:
+    operator = ApproveAfterFailureOperator(task_id="ask", connector=SINK)
+    answer = {"chosen_options": ["Reject"], "params_input": {}, "responded_at": datetime.now(UTC)}
+    with pytest.raises(AirflowFailException, match="Rejected"):
+        operator.execute_complete({}, {**answer, "responded_by_user": None})
 
 
 def test_what_comes_from_a_topic_does_not_become_markdown() -> None:
