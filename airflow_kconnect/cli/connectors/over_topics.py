@@ -20,6 +20,7 @@ from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES, Wor
 from airflow_kconnect.control import kinds
 from airflow_kconnect.control.errors import ForbiddenError, NotFoundError
 from airflow_kconnect.control.plane import ControlPlane
+from airflow_kconnect.control.watching.known import is_whole
 from airflow_kconnect.stores.target_states import TargetState
 from airflow_kconnect.submit import operations
 from airflow_kconnect.submit.operations import connector_name, is_name
@@ -248,10 +249,12 @@ class OverTopics:
 
     def _last_run(self, name: str) -> dict[str, Any] | None:
         """What the last run of a connector that is not registered had, as far as it says where it is in Kafka; None if
-        no run has left a record.
+        no run has left a record with all of that.
         """
         known = None if not is_name(name) else self._watch.unregistered(name)
         if known is None or not known.runs.runs:
+            return None
+        if not all(map(is_whole, kafka_keys(known.props).values())):
             return None
         letters = {DEAD_LETTER_TOPIC: known.dead_letter_topic} if known.dead_letter_topic else {}
         return {**known.props, **(known.as_sink() or {}), **letters, "name": name}

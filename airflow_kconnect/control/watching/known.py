@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from airflow_kconnect.connect.sink_topics import GROUP_OVERRIDE, sink_group
+from airflow_kconnect.connect.validation.hidden import HIDDEN
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.validation.topic_rules import DEAD_LETTER_TOPIC
 from airflow_kconnect.connect.variables.syntax import has_reference
@@ -15,7 +16,7 @@ from airflow_kconnect.control.runs import DagTask
 from airflow_kconnect.control.watching.offsets import KnownOffsets
 from airflow_kconnect.control.watching.run_states import origin_of
 from airflow_kconnect.stores.config_topic.state import ConnectorState
-from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
+from airflow_kconnect.stores.status_topic.run_records import CUT_OFF, ConnectorRuns
 from airflow_kconnect.stores.status_topic.state import ConnectorStatus
 from airflow_kconnect.stores.target_states import TargetState
 from airflow_kconnect.submit.dag_ids import dag_id_of
@@ -73,14 +74,20 @@ class Known:
     def resolved(self, key: str, by_runs: str | None) -> str | None:
         """A value of the configuration; if it is a variable, the one that the last run had."""
         written = self.props.get(key, "").strip()
-        return by_runs if has_reference(written) else written or (None if self.registered else by_runs)
+        return (
+            by_runs
+            if has_reference(written) or not is_whole(written)
+            else written or (None if self.registered else by_runs)
+        )
 
     def as_sink(self) -> dict[str, str] | None:
-        """The configuration with the topics and the group that its lag is about; None if it reads no topics."""
+        """The configuration with the topics and the group that its lag is about; None if it reads no topics, or if no
+        record has all of them.
+        """
         named = _TOPICS if self.props.get(_TOPICS) else _PATTERN
         written = self.props.get(named, "")
         topics = ",".join(self.runs.topics)
-        if self.kind != "sink" and not written:
+        if not is_whole(written) or (self.kind != "sink" and not written):
             return None
         if (has_reference(written) or not written) and topics:
             named, written = _TOPICS, topics
@@ -88,9 +95,14 @@ class Known:
         return {**others, "name": self.name, named: written, GROUP_OVERRIDE: self.group}
 
 
+def is_whole(text: str) -> bool:
+    """Whether a value of a run's configuration is the one that it had: secrets and ends of long ones are not kept."""
+    return text != HIDDEN and not text.endswith(CUT_OFF)
+
+
 def group_of(name: str, props: Mapping[str, str], runs: ConnectorRuns | None) -> str:
     """The consumer group of a sink with this configuration."""
     written = props.get(GROUP_OVERRIDE, "")
-    if runs is not None and runs.group and (has_reference(written) or not props):
+    if runs is not None and runs.group and (has_reference(written) or not is_whole(written) or not props):
         return runs.group
     return sink_group({**props, "name": name})

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from fastapi import APIRouter
 
-from airflow_kconnect.control import checks
+from airflow_kconnect.control import checks, secrets
 from airflow_kconnect.control.plugins import catalogue, forms
 from airflow_kconnect.rest.access import Access, AnyReader, may_write
 from airflow_kconnect.rest.bodies import JsonBody, config_request
@@ -43,7 +43,12 @@ def validate(plugin: str, plane: Plane, access: AnyReader, body: JsonBody) -> An
     `test` says at which key the connection can be tested; null: it cannot.
     """
     config = config_request(body, nulls=True)
+    # A class that tries a login must not try it with what stands for a password.
+    hidden = secrets.still_hidden(config)
+    config = {key: value for key, value in config.items() if key not in hidden}
     inspection = catalogue.inspected(plugin, config, plane.worker_props)
+    for key, messages in hidden.items():
+        inspection.add(key, *messages)
     may_ask = may_write(access, str(config.get("name") or ""))
     answer = forms.with_form(catalogue.described(inspection, config, asks_java=may_ask), inspection)
     return answer | {"test": checks.possible(plane, inspection)}

@@ -23,6 +23,9 @@ MOST_RUNS = 20
 MOST_BYTES = 64 * 1024
 """Of an encoded record; brokers accept a megabyte."""
 
+CUT_OFF = "... (cut off)"
+"""The end of a text that was too long."""
+
 _MOST_WARNINGS = 10
 _MOST_TOPICS = 100
 _LONGEST_TEXT = 500
@@ -246,7 +249,7 @@ def _encoded(runs: ConnectorRuns) -> bytes:
 
 
 def _cut(text: str, longest: int = _LONGEST_TEXT) -> str:
-    return text if len(text) <= longest else f"{text[:longest]}... (cut off)"
+    return text if len(text) <= longest else f"{text[:longest]}{CUT_OFF}"
 
 
 def _cut_or_none(text: str | None) -> str | None:

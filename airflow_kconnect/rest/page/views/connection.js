@@ -4,6 +4,8 @@ import { get, ofConnector, post } from "../parts/api.js";
 import { button, h, plural, prose, show } from "../parts/dom.js";
 
 const URL_KEY = "connection.url";
+const LOGIN_KEYS = ["connection.user", "connection.password"];
+const HIDDEN = "[hidden]";
 let connections = null;
 
 /** values: of the form. name: gives the connector's name. */
@@ -42,6 +44,7 @@ export function connectionHelp({ values, name }) {
   function take() {
     if (!choice.value) return;
     form.set(URL_KEY, `\${airflow:${choice.value}:jdbc_url}`);
+    for (const key of LOGIN_KEYS) if (values.get(key) === HIDDEN) form.set(key, "");
     say("User and password come with it.");
     choice.value = "";
   }

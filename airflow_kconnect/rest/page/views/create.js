@@ -12,6 +12,7 @@ const STATES = [
   ["STOPPED", "Stopped: offsets can be set before the first run"],
 ];
 const HIDDEN = "[hidden]";
+const CUT_OFF = "... (cut off)";
 
 /** className: the class of the address; null: it is to be chosen. from: a connector that is not registered. */
 export function createView(className = null, from = null) {
@@ -29,8 +30,8 @@ export function createView(className = null, from = null) {
 
   async function start() {
     if (from !== null) {
-      const { config } = await get(`v1/${ofConnector(from)}`);
-      fill(new Map(Object.entries({ ...config, name: from })), draftOf(`from ${from}`));
+      const { config, class: known } = await get(`v1/${ofConnector(from)}`);
+      fill(asItRan({ "connector.class": known, ...config, name: from }), draftOf(`from ${from}`));
     } else if (className) fill(new Map([["connector.class", className]]), draftOf(className));
     else await choose();
   }
@@ -47,8 +48,6 @@ export function createView(className = null, from = null) {
   }
 
   function fill(values, draft) {
-    const again = [...values].filter(([, value]) => value === HIDDEN).map(([key]) => key);
-    for (const key of again) values.delete(key);
     touched = draft.restore(values);
     forget = draft.forget;
     const problem = h("p", { class: "error", role: "alert" });
@@ -65,13 +64,10 @@ export function createView(className = null, from = null) {
         touched = true;
         draft.keep(values, form.answer());
       },
-      onAnswer(answered) {
-        test.place(answered);
-        for (const key of again) if (!values.has(key)) answered.fields.get(key)?.notice("It is hidden in the configuration that ran: type it again.");
-      },
+      onAnswer: test.place,
     });
     const other = button("Another class", { onclick: () => (location.hash = "#/new") });
-    const origin = h("p", { class: "note" }, h("span", {}, "This is what ", h("strong", {}, from ?? ""), " ran with last. Once it is registered, it can be paused, stopped and edited here."));
+    const origin = h("p", { class: "note" }, h("span", {}, "This is what ", h("strong", {}, from ?? ""), " ran with last, as far as that is known: secrets, and what was too long, are ", h("code", {}, HIDDEN), " until you type them again. Once it is registered, it can be paused, stopped and edited here."));
     place.replaceChildren(
       ...(from === null ? [] : [origin]),
       form.element,
@@ -100,6 +96,12 @@ export function createView(className = null, from = null) {
 
   // A reload does not close the view.
   return { element, changed: () => touched, close: () => forget() };
+}
+
+/** What is not whole is hidden: the server refuses that, and so nothing is registered in its place. */
+function asItRan(config) {
+  const whole = ([key, value]) => !key.endsWith(CUT_OFF) && !value.endsWith(CUT_OFF);
+  return new Map(Object.entries(config).map((entry) => (whole(entry) ? entry : [entry[0], HIDDEN])));
 }
 
 function pluginCard({ class: name, version, summary, recommended, others }) {

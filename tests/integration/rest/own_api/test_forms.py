@@ -44,6 +44,14 @@ def test_classes_and_validation(client: TestClient) -> None:
     assert "`kconnect.preview.sources`" in answer["test"]["problem"]
 
 
+def test_what_a_run_did_not_keep_is_wrong_until_it_is_given(client: TestClient) -> None:
+    config = {"connector.class": SINK, "connection.password": "[hidden]", "topics": "t"}
+    answer = client.put(f"/v1/plugins/{SINK}/config/validate", json=config).json()
+    (value,) = (each["value"] for each in answer["configs"] if each["value"]["name"] == "connection.password")
+    assert "is [hidden]" in value["errors"][0]
+    assert value["value"] is None
+
+
 def test_a_registered_connector_is_validated_with_choices(plane: ControlPlane, client: TestClient) -> None:
     config = {"connector.class": SINK, "connection.url": "jdbc:sqlite:/x.db", "topics": "t"}
     plane.create("shop", config)

@@ -130,19 +130,25 @@ def test_classes_say_what_tells_them_apart(page: ConnectorsPage) -> None:
 def test_what_a_connector_ran_with_is_registered(
     page: ConnectorsPage, topics: WorkerTopics, plane: ControlPlane
 ) -> None:
-    """Its secrets are typed again."""
+    """Its secrets, and what was too long to be kept, are typed again."""
     config = {
         "connector.class": "io.confluent.connect.jdbc.JdbcSinkConnector",
         "connection.url": "jdbc:sqlite:/shop.db",
         "connection.password": "[hidden]",
         "topics": "orders",
     }
-    runs = ConnectorRuns(config, config["connector.class"], "sink", ("orders",), "connect-shop", None, ())
+    ran = {**config, "note": "n" * 3_000}
+    runs = ConnectorRuns(ran, config["connector.class"], "sink", ("orders",), "connect-shop", None, ())
     topics.add(Registered("shop", {}, runs=runs, registered=False))
     page.open("#/new?from=shop")
-    page.see("type it again", "[id='field-connection.password-error']")
-    assert page.field("connection.password").get_attribute("value") == ""
+    page.see("give the value", "[id='field-connection.password-error']")
+    page.see("give the value", "[id='other-note-error']")
+    page.click("Create")
+    page.see("is [hidden]", ".savebar .error")
     page.fill(page.field("connection.password"), "geheim")
+    remove = page.button("Remove")
+    page.script("arguments[0].scrollIntoView({block: 'center'})", remove)
+    remove.click()
     page.see("Everything is valid")
     page.click("Create")
     page.see("is created", "#toasts")

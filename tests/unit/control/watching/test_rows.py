@@ -201,3 +201,18 @@ class TestHistory:
         runs = [replace(RUN, id="new", start_ms=2_000, origin={**OF_TASK, "run": "scheduled__4"}), RUN]
         found = history(runs, with_dags(), others)
         assert [run["id"] for run in found] == ["queued", "new", "killed", "r"]
+
+
+@pytest.mark.parametrize("topics", ["[hidden]", "orders," * 300 + "... (cut off)"])
+def test_a_lag_is_not_that_of_some_topics_only(topics: str) -> None:
+    assert Known("lake", kind="sink", runs=replace(RUNS, config={**SINK, "topics": topics})).as_sink() is None
+
+
+def test_a_group_whose_name_was_not_kept_is_the_one_of_the_run() -> None:
+    config = {**SINK, "consumer.override.group.id": "[hidden]"}
+    assert Known("lake", kind="sink", runs=replace(RUNS, config=config, group="others")).group == "others"
+
+
+def test_a_dead_letter_topic_that_was_not_kept_is_the_one_of_the_run() -> None:
+    config = {**SINK, "errors.deadletterqueue.topic.name": "[hidden]"}
+    assert Known("lake", kind="sink", runs=replace(RUNS, config=config, dead_letter_topic="d")).dead_letter_topic == "d"
