@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
+from airflow.models.dagrun import DagRun
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XCOM_RETURN_KEY, XComModel
 from airflow.utils.session import create_session
+from airflow.utils.state import State
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy import select
 
@@ -17,7 +19,7 @@ from airflow_kconnect.rest.threads import ThreadRoute
 
 # Classes of users' own are found by what they have left.
 _OPERATORS = ("KafkaSourceOperator", "KafkaSinkOperator", "ReplayDeadLettersOperator")
-_LISTS, _MOST = ("offsets", "ranges"), 100
+_LISTS, _MOST = ("offsets", "ranges", "warnings", "incomplete"), 100
 
 DagId = Annotated[str, Query(alias="dag_id", min_length=1)]
 
@@ -34,15 +36,18 @@ def get_reports(dag: DagId, run: Annotated[str, Query(alias="run_id", min_length
     """The connector tasks of a DAG run by their start: `task_id`, `map_index`, `try_number`, `operator`, `state`,
     `start_ms`, `end_ms`, `report`, `failure`.
 
-    `report` is that of the run, with at most 100 offsets and ranges; `failure` is the error's name and text. Either is
-    null if there is none. For those who may read XComs of the DAG; a run that does not exist has no tasks.
+    `report` is that of the run, with at most 100 offsets, ranges and warnings; `failure` is the error's name and text.
+    Either is null if there is none. `ended`: whether nothing will be added. For those who may read XComs of the DAG; a
+    run that does not exist has ended, and no tasks.
     """
     with create_session() as session:
         query = select(TaskInstance).where(TaskInstance.dag_id == dag, TaskInstance.run_id == run)
         tasks = list(session.scalars(query.order_by(TaskInstance.start_date, TaskInstance.task_id)))
         left = _left(dag, run, session)
+        state = session.scalar(select(DagRun.state).where(DagRun.dag_id == dag, DagRun.run_id == run))
         shown = [_shown(task, left.get((task.task_id, task.map_index), {})) for task in tasks]
-    return {"tasks": [each for each in shown if each["operator"] in _OPERATORS or each["report"] or each["failure"]]}
+    moving = [each for each in shown if each["operator"] in _OPERATORS or each["report"] or each["failure"]]
+    return {"tasks": moving, "ended": state is None or state in State.finished_dr_states}
 
 
 def _left(dag: str, run: str, session: Any) -> dict[tuple[str, int], dict[str, Any]]:

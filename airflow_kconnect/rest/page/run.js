@@ -18,9 +18,9 @@ let ended = false;
 
 async function refresh() {
   try {
-    const { tasks } = await get(`v1/reports?${new URLSearchParams({ dag_id: dagId, run_id: runId })}`);
-    const text = JSON.stringify(tasks);
-    ended = tasks.every((task) => ENDED.includes(task.state));
+    const { tasks, ended: over } = await get(`v1/reports?${new URLSearchParams({ dag_id: dagId, run_id: runId })}`);
+    const text = JSON.stringify([tasks, over]);
+    ended = over;
     banner(null);
     if (text === shown) return;
     shown = text;
@@ -31,7 +31,7 @@ async function refresh() {
 }
 
 function view(tasks) {
-  const cards = tasks.length ? tasks.map(card) : h("p", { class: "nothing" }, "No task of this run has moved records with a connector.");
+  const cards = tasks.length ? tasks.map(card) : h("p", { class: "nothing" }, `No task of this run has moved records with a connector${ended ? "" : " yet"}.`);
   return h("div", { class: "view" }, h("h1", {}, "Connectors"), cards);
 }
 

@@ -67,6 +67,7 @@ def client(airflow_url: str) -> Iterator[httpx.Client]:
 
 def test_the_connector_tasks_of_a_run_and_what_they_have_left(client: httpx.Client, run: dict[str, str]) -> None:
     answer = client.get("/v1/reports", params=run, auth=("bob", PASSWORDS["bob"]))
+    assert not answer.json()["ended"]  # nothing has run it
     tasks = {task["task_id"]: task for task in answer.json()["tasks"]}
     assert set(tasks) == {"read", "write"}
     assert (tasks["read"]["report"], tasks["read"]["failure"]) == (None, FAILED)

@@ -1,7 +1,9 @@
 // What was typed into a form, kept until the tab is closed: a reload loses nothing. Never secrets.
 
 const PREFIX = "kconnect-draft ";
-const SECRET = /password|passwd|secret|token|credential|private|jaas|api.?key/i;
+const SECRET = /passw|pwd|passphrase|secret|token|credential|private|jaas|keytab|user.?info|(api|access).?key|authorization|webhook|signature/i;
+// As in URLs: `//user:password@`, and Oracle's `user/password@`.
+const LOGIN = /\/\/[^/?#\s:@]*:[^/?#\s@]+@|oracle:\w+:[^/@\s]+\/[^@\s]+@/i;
 
 /** The draft of a form, by a name. */
 export function draftOf(name) {
@@ -16,7 +18,7 @@ export function draftOf(name) {
     /** answer: of the validation, which says what is a secret; without it nothing is kept. */
     keep(values, answer) {
       const plain = new Set((answer?.configs ?? []).filter(({ definition }) => definition && definition.type !== "PASSWORD").map(({ definition }) => definition.name));
-      const kept = [...values].filter(([name, value]) => plain.has(name) && !SECRET.test(name) && !SECRET.test(value));
+      const kept = [...values].filter(([name, value]) => plain.has(name) && !SECRET.test(name) && !SECRET.test(value) && !LOGIN.test(value));
       write(key, Object.fromEntries(kept));
     },
     forget: () => write(key, null),

@@ -109,6 +109,7 @@ def test_a_mode_is_chosen_and_brings_its_columns(jdbc: ConnectorsPage) -> None:
 def test_what_was_typed_survives_a_reload_except_secrets(jdbc: ConnectorsPage) -> None:
     jdbc.fill(jdbc.field("topic.prefix"), "shop-")
     jdbc.fill(jdbc.field("connection.password"), "geheim")
+    jdbc.fill(jdbc.field("connection.url"), "jdbc:postgresql://shop:geheim@db/shop")
     jdbc.fill(jdbc.field("name"), "orders")
     jdbc.driver.refresh()
     jdbc.until(lambda: jdbc.field("name").get_attribute("value") == "orders", "the name is not kept")
