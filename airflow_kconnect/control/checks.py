@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.validation.inspection import Inspection
 from airflow_kconnect.connect.validation.worker_keys import PREVIEW_SOURCES
+from airflow_kconnect.connect.variables.secret_forms import in_texts
 from airflow_kconnect.control import previews, secrets
 from airflow_kconnect.control.configurations import RequestError
 from airflow_kconnect.control.errors import ForbiddenError
@@ -50,7 +50,7 @@ def of_connection(plane: ControlPlane, name: str, config: Mapping[str, Any] | No
     request = {"config": props, "worker": dict(plane.worker_props), "variables": variables}
     with previews.place():
         answer = checked_connection(request, _TIMEOUT_S)
-    hidden: dict[str, Any] = json.loads(secrets.hider(chosen, config or {})(json.dumps(answer, ensure_ascii=False)))
+    hidden: dict[str, Any] = in_texts(secrets.hider(chosen, config or {}), answer)
     return hidden
 
 

@@ -14,6 +14,7 @@ from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
+from airflow_kconnect.connect.variables.secret_forms import in_texts
 
 # A transformation could show the value of a variable in disguise.
 _UNRESOLVED = ("transforms", "predicates")
@@ -37,7 +38,7 @@ def checked(config: Mapping[str, str], worker: Mapping[str, Any], variables: dic
         answer["errors"] = error.errors
     except ConnectError as error:
         answer["problem"] = str(error)
-    hidden: dict[str, Any] = json.loads(hide(json.dumps(answer, ensure_ascii=False)))
+    hidden: dict[str, Any] = in_texts(hide, answer)
     return hidden
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 
@@ -20,3 +21,19 @@ def secret_forms(value: str) -> Iterator[str]:
     if len(lines) > 1:
         # Lines that are not secret by themselves: brackets, the frame of a PEM file.
         yield from (line for line in lines if len(line) > 4 and not line.startswith("-----"))
+
+
+def in_texts(hide: Callable[[str], str], data: Any) -> Any:
+    """JSON data with the secrets in its texts hidden; names of members stay, and numbers.
+
+    Not in the encoded data: a secret may be `true`, or the name of a member.
+    """
+    match data:
+        case str():
+            return hide(data)
+        case dict():
+            return {name: in_texts(hide, value) for name, value in data.items()}
+        case list() | tuple():
+            return [in_texts(hide, value) for value in data]
+        case _:
+            return data
