@@ -17,13 +17,15 @@ SECRET_KEYS = (
 """Regular expression, Java's and Python's, to be searched in a key."""
 
 _PATTERN = re.compile(SECRET_KEYS)
-# The login of a URL; a parameter; user/password of Oracle's URLs; a header of HTTP. Quantifiers are bounded: a value
-# may be long.
+# The login of a URL; a parameter; user/password of Oracle's URLs; a header of HTTP; a member of JSON. Quantifiers are
+# bounded: a value may be long.
 _LOGINS = re.compile(
     r"//[^/?#\s:@]{0,200}:(?P<login>[^/?#\s@]{1,1000})@"
     r"|(?:passw(?:or)?d|pwd|secret|token)\w{0,40}=\s{0,3}[\"']?(?P<parameter>[^&;,\s\"']{1,1000})"
     r"|jdbc:oracle:\w{1,20}:[^/@\s]{1,200}/(?P<oracle>[^@\s]{1,200})@"
-    r"|authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|bearer|token)\s{1,3}(?P<header>[^\s,;|\"']{1,1000})",
+    r"|authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:basic|bearer|token)\s{1,3}(?P<header>[^\s,;|\"']{1,1000})"
+    r"|(?:passw(?:or)?d|pwd|passphrase|secret|token|(?:access|api|private)_?key)\w{0,40}\"\s{0,3}:\s{0,3}"
+    r"\"(?P<member>[^\"]{1,1000})\"",
     re.IGNORECASE,
 )
 _PEM = re.compile(r"-----BEGIN (?!CERTIFICATE|PUBLIC KEY)")
