@@ -1,6 +1,6 @@
 // What a connector is and does: the last run, the next one, what is left, and where all that is configured.
 
-import { get, ofConnector } from "../parts/api.js";
+import { get, inParts, ofConnector } from "../parts/api.js";
 import { ago, ahead, h, moment, number, plural, prose, show } from "../parts/dom.js";
 import { placesOf } from "../parts/places.js";
 import { duration, lookOf, progressOf, recordsOf, replayOf, secondsOf, stateOf } from "../parts/runs.js";
@@ -17,6 +17,7 @@ export function overviewTab({ name }) {
   const trouble = troubleOf();
   const warnings = h("section", { class: "trouble attention", "aria-label": "Warnings of the last run", hidden: true });
   const element = h("div", { class: "stack" }, trouble.element, warnings, facts, runs);
+  const askForLags = inParts("v1/lags");
   let lag;
   let letters = null;
 
@@ -26,7 +27,7 @@ export function overviewTab({ name }) {
     chart.update(data.history);
     show(runs, data.history.some((run) => run.start_ms));
     tell(data);
-    [lag, letters] = await Promise.all([lagOf(name, data), lettersOf(name, data)]);
+    [lag, letters] = await Promise.all([lagOf(askForLags, name, data), lettersOf(name, data)]);
     tell(data);
   }
 
@@ -114,10 +115,10 @@ function newest(offsets) {
   return `newest: ${offsetText(offsets.newest.offset)}`;
 }
 
-async function lagOf(name, { type }) {
+async function lagOf(ask, name, { type }) {
   if (type !== "sink") return undefined;
   try {
-    return (await get("v1/lags")).lags[name];
+    return (await ask()).rows.find((each) => each.name === name)?.lag;
   } catch {
     return undefined;
   }
