@@ -34,13 +34,15 @@ def is_name(connector: Connector) -> TypeGuard[str]:
 def registered_name(connector: Connector, folder: Path | None = None) -> str | None:
     """The name of a connector whose configuration is in the config topic; None if it was given in another way.
 
-    :param folder: a text may be the path of a file, relative to this folder; one that exists wins.
+    :param folder: a text may be the path of a file, relative to this folder; one that exists wins. A folder of the name
+        does not: that of a sink's files may be called as it is.
     """
     if isinstance(connector, RegisteredConnector):
         return connector.name if connector.file is None else None
-    if not is_name(connector) or not connector.strip() or (folder or Path()).joinpath(connector).exists():
+    if not is_name(connector) or not connector.strip():
         return None
-    return connector.strip()
+    path = (folder or Path()) / connector
+    return None if path.exists() and not path.is_dir() else connector.strip()
 
 
 def connector_name(connector: Connector, folder: Path | None = None) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from airflow_kconnect.submit.operations import is_name
+from airflow_kconnect.submit.operations import is_name, registered_name
 
 
 @pytest.mark.parametrize("connector", ["orders", "orders.v2", "orders json"])
@@ -22,3 +22,10 @@ def test_a_text_is_a_name(connector: str) -> None:
 )
 def test_a_configuration_and_its_file_are_not(connector: Any) -> None:
     assert not is_name(connector)
+
+
+def test_a_file_wins_over_a_name_and_a_folder_does_not(tmp_path: Path) -> None:
+    (tmp_path / "orders").mkdir()
+    (tmp_path / "lines").touch()
+    assert registered_name("orders", tmp_path) == "orders"
+    assert registered_name("lines", tmp_path) is None
