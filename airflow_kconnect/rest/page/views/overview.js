@@ -58,10 +58,10 @@ function factsOf(data, lag, letters) {
   const { last_run: run } = data;
   return [
     fact("State", stateBadge(data), goalOf(data) ?? meaningOf(data)),
-    run?.state === "running" ? progressFact(run) : lastRunFact(run),
+    run?.state === "running" ? progressFact(run) : lastRunFact(data),
     nextFact(data),
     data.type === "sink" ? fact("Lag", lag === undefined ? "–" : number(lag), "records left to read, in offsets") : null,
-    fact("Fresh as of", data.fresh_ms ? ago(data.fresh_ms) : "–", data.fresh_ms ? `${moment(data.fresh_ms)}, when the last complete run began` : "no run has been complete yet"),
+    fact("Fresh as of", data.fresh_ms ? ago(data.fresh_ms) : "–", data.fresh_ms ? `${moment(data.fresh_ms)}, when the last complete run began` : "no complete run is known"),
     lettersFact(data, letters),
     fact("Committed offsets", data.offsets ? plural(data.offsets.partitions, "partition") : "none", newest(data.offsets)),
     fact("Topics used", number(data.topics.length), data.topics.slice(0, 3).map((topic) => topic.name).join(", ") || "none yet"),
@@ -73,8 +73,8 @@ function fact(label, value, detail, look = "") {
   return h("div", { class: `fact ${look}` }, h("dt", {}, label), h("dd", {}, h("span", { class: "value" }, value), detail ? h("span", { class: "detail" }, detail) : null));
 }
 
-function lastRunFact(run) {
-  if (!run) return fact("Last run", "none yet");
+function lastRunFact({ last_run: run, run_state: state }) {
+  if (!run) return fact("Last run", state === "never_run" ? "none yet" : "not known");
   const look = lookOf(run);
   return fact("Last run", recordsOf(run), [stateOf(run), replayOf(run), duration(secondsOf(run)), `${ago(run.start_ms)}, ${moment(run.start_ms)}`].filter(Boolean).join(" · "), look === "idle" ? "" : look);
 }

@@ -74,7 +74,7 @@ export function rowOf(name, box, lagOf) {
   }
 
   function tellMoments({ last_run: run, next_run_ms: next, schedule }) {
-    when.title = run ? moment(run.start_ms) : "has not run";
+    when.title = run ? moment(run.start_ms) : "no run is known";
     what.className = run ? lookOf(run) : "";
     cells.last.classList.toggle("none", !run);
     cells.next.title = [next ? moment(next) : "", schedule ?? ""].filter(Boolean).join("\n");

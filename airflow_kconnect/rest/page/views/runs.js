@@ -12,7 +12,7 @@ export function runsTab() {
   const body = h("tbody", {});
   const head = h("tr", {}, HEADS.map(([label, kind]) => h("th", { scope: "col", class: kind || null }, label)));
   const card = h("div", { class: "card table-card", tabindex: "0", role: "region", "aria-label": "Table of the last runs" }, h("table", { class: "past" }, h("caption", { class: "visually-hidden" }, "The last runs, the newest first"), h("thead", {}, head), body));
-  const nothing = h("p", { class: "nothing" }, "No run yet.");
+  const nothing = h("p", { class: "nothing" }, "No run is known.");
   const element = h("div", { class: "stack" });
   const rows = new Map();
 
