@@ -18,7 +18,7 @@ export function bulk(onDone) {
   const all = h("input", { type: "checkbox", "aria-label": "Select all shown", onchange: () => select(shown, all.checked) });
   const count = h("strong", {});
   const buttons = ACTIONS.map(([action, label, symbol]) => button(label, { icon: symbol, onclick: (event) => start(action, label, event.currentTarget) }));
-  const bar = h("div", { class: "bulk card", role: "group", "aria-label": "Actions for the selected connectors", hidden: true }, count, buttons, button("Clear", { kind: "plain", onclick: () => select([...selected], false) }));
+  const bar = h("div", { class: "bulk card", role: "group", "aria-label": "Actions for the selected connectors", hidden: true }, count, buttons, button("Clear", { kind: "plain", onclick: clear }));
   const boxes = new Map();
 
   /** The checkbox of a row. */
@@ -32,6 +32,12 @@ export function bulk(onDone) {
     for (const name of names) chosen ? selected.add(name) : selected.delete(name);
     tell();
     announce(`${plural(selected.size, "connector")} selected`);
+  }
+
+  /** The bar goes away: what has selected all takes the focus. */
+  function clear() {
+    select([...selected], false);
+    all.focus();
   }
 
   /** The rows that are shown now: what is not shown is not selected. Runs from elsewhere cannot be acted upon. */
@@ -57,7 +63,8 @@ export function bulk(onDone) {
     for (const each of buttons) each.disabled = true;
     try {
       const { results } = await post("v1/connectors/bulk", { action, names });
-      await onDone();
+      // What was done is told also if the list cannot be had.
+      onDone().catch(() => {});
       await tellResults(label, results);
     } catch (error) {
       toast(error.message, "bad");

@@ -114,6 +114,8 @@ def test_what_is_not_shown_is_not_selected(three: ConnectorsPage) -> None:
     three.find("input[aria-label='Select all shown']").click()
     three.find(".chip.failed").click()
     three.see("1 connector selected", ".bulk")
+    three.click("Clear")
+    assert three.script("return document.activeElement.ariaLabel") == "Select all shown"
 
 
 def test_one_that_has_only_run_says_where_and_cannot_be_selected(page: ConnectorsPage, topics: WorkerTopics) -> None:
