@@ -191,6 +191,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
         started.stop()
 
 
+@pytest.mark.exhaustive
 class TestStandaloneCluster:
     @pytest.fixture
     def on_cluster(

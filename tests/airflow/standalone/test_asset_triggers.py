@@ -13,6 +13,7 @@ from tests.support.kafka import create_topic, produce
 
 @pytest.mark.spark_submit
 @pytest.mark.timeout(600)
+@pytest.mark.exhaustive
 def test_a_dag_runs_when_a_source_has_written_to_its_topic(airflow: StandaloneAirflow) -> None:
     (airflow.example_folder / "orders.txt").write_text("one\ntwo\nthree\n")
     airflow.add_example("example_asset_pipeline")

@@ -45,6 +45,7 @@ def run_registered(plane: ControlPlane, name: str, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.exhaustive
 def test_from_the_form_to_records(page: ConnectorsPage, plane: ControlPlane, bootstrap: str, tmp_path: Path) -> None:
     lines, topic = tmp_path / "in.txt", unique("t")
     lines.write_text("one\ntwo\nthree\n")

@@ -82,5 +82,7 @@ def test_there_is_nothing_to_end_before_spark_has_started(monkeypatch: pytest.Mo
 def test_a_job_prepares_the_jvm_before_any_connector_can_start_it(monkeypatch: pytest.MonkeyPatch) -> None:
     _given(monkeypatch, "--conf", "spark.driver.memory=3g")
     monkeypatch.setattr("airflow_kconnect.runtime.job.die_with_parent", lambda: None)
+    monkeypatch.setattr(jvm, "end", lambda: None)  # it would be that of other tests' session
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "")
     assert job_main(["--run", "/none/run.json"]) == EXIT_CONFIG_OR_DATA
     assert "spark.driver.memory=3g" in os.environ["PYSPARK_SUBMIT_ARGS"]

@@ -18,7 +18,7 @@ JAVA = {"name": "c", "connector.class": "com.example.SecretSink", "topics": "t",
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No Java class was asked on this machine."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("KCONNECT_CACHE", str(tmp_path))
 
 
 def _told(config: dict[str, str]) -> ConnectorRuns:
