@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from airflow_kconnect.connect.config import ConfigDef
 from airflow_kconnect.connect.data import SCHEMALESS, Shape
 from airflow_kconnect.connect.error_cells import DATA_EXCEPTION, with_exception
+from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.frame import RecordFrame, Union
 from airflow_kconnect.converters.types import spark_type
 
@@ -107,6 +108,15 @@ class Stage(ABC):
         :returns: key without prefix -> messages.
         """
         return {}
+
+
+def creation_errors(stage: type[Stage], config: Mapping[str, str]) -> dict[str, list[str]]:
+    """What a stage finds wrong only when it reads its keys: for its `validate`."""
+    try:
+        stage(config)
+    except ConfigError as error:
+        return error.errors
+    return {}
 
 
 class Transformation(Stage):

@@ -207,23 +207,22 @@ class OverTopics:
     @contextmanager
     def _known_at_least(self, name: str) -> Iterator[None]:
         """A connector whose runs leave no records may be known by its offsets; a name may have been mistyped."""
-        try:
+        text = f"{name} has run, but its runs have left no records: their worker had no `status.storage.topic`"
+        with self._explained(name, text):
             yield
-        except NotFoundError:
-            with self._worker() as worker:
-                operations.check_known(name, worker)
-            text = f"{name} has run, but its runs have left no records: their worker had no `status.storage.topic`"
-            raise NotFoundError(text) from None
 
     @contextmanager
-    def _explained(self, name: str) -> Iterator[None]:
-        """A connector that is not registered may have run; a name may have been mistyped."""
+    def _explained(self, name: str, text: str | None = None) -> Iterator[None]:
+        """A connector that is not found may have run; a name may have been mistyped.
+
+        :param text: about one that has run. Default: that it is not registered.
+        """
         try:
             yield
         except NotFoundError:
             with self._worker() as worker:
                 operations.check_known(name, worker)
-            raise NotFoundError(not_registered(name)) from None
+            raise NotFoundError(text or not_registered(name)) from None
 
     def _kind(self, config: Mapping[str, Any]) -> str:
         """`source` or `sink`; of a class that is not known here by its topics."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Shape
-from airflow_kconnect.connect.errors import ConfigError, DataError
-from airflow_kconnect.transforms.base import Change, PartTransformation, Rows, with_exception_column
+from airflow_kconnect.connect.errors import DataError
+from airflow_kconnect.transforms.base import Change, PartTransformation, Rows, creation_errors, with_exception_column
 from airflow_kconnect.transforms.expressions.field_paths import FieldPath, define_syntax, value_along
 from airflow_kconnect.transforms.expressions.fields import define_null_rule, no_object, no_struct, or_null
 
@@ -36,11 +36,7 @@ class ExtractField(PartTransformation):
 
     @classmethod
     def validate(cls, config: Mapping[str, str]) -> dict[str, list[str]]:
-        try:
-            cls(config)
-        except ConfigError as error:
-            return error.errors
-        return {}
+        return creation_errors(cls, config)
 
     def change(self, shape: Shape, column: Column, rows: Rows) -> Change:
         if shape.schema is None:

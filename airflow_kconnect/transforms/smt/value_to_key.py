@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from airflow_kconnect.connect.config import ConfigDef, Importance, Type, ValidList
 from airflow_kconnect.connect.data import SCHEMALESS, ConnectSchema, Field, SchemaType, Shape, struct
-from airflow_kconnect.connect.errors import ConfigError, DataError
+from airflow_kconnect.connect.errors import DataError
 from airflow_kconnect.connect.frame import RecordFrame
-from airflow_kconnect.transforms.base import Change, Scope, Transformation, failed, set_part
+from airflow_kconnect.transforms.base import Change, Scope, Transformation, creation_errors, failed, set_part
 from airflow_kconnect.transforms.expressions.field_paths import FieldPath, define_syntax, value_along
 from airflow_kconnect.transforms.expressions.fields import (
     define_null_rule,
@@ -51,11 +51,7 @@ class ValueToKey(Transformation):
 
     @classmethod
     def validate(cls, config: Mapping[str, str]) -> dict[str, list[str]]:
-        try:
-            cls(config)
-        except ConfigError as error:
-            return error.errors
-        return {}
+        return creation_errors(cls, config)
 
     def apply(self, frame: RecordFrame, where: Column | None, scope: Scope) -> RecordFrame:
         from pyspark.sql import functions as F
