@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.replay import Replay
@@ -85,6 +85,10 @@ class RunSpec:
         """What the run moves again: an interval, or dead letters; None: what is new."""
         return "dead letters" if self.replay_dead_letters else str(self.replay) if self.replay else None
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return asdict(self)
+
     @classmethod
     def read(cls, path: Path) -> RunSpec:
         """Read a run spec.
@@ -93,16 +97,35 @@ class RunSpec:
             in the working directory of a cluster's driver, and is made readable for its owner only.
         :raises ConfigError: the file is missing, readable by others, or not a run spec.
         """
+        return cls.of(run_file_data(path))
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> RunSpec:
+        """A run spec from its JSON data. :raises ConfigError: it is not one."""
         try:
-            _check_mode(path)
-            fields = json.loads(path.read_text(encoding="utf-8"))
             spec = cls(**fields)
             spec = replace(spec, replay=Replay(**fields["replay"])) if spec.replay else spec
             return replace(spec, preview=RecordsShown(**fields["preview"])) if spec.preview else spec
-        except OSError as error:
-            raise ConfigError({"--run": [f"cannot read {path}: {error.strerror}"]}) from error
         except (ValueError, TypeError) as error:
-            raise ConfigError({"--run": [f"{path} is not a run spec: {error}"]}) from error
+            raise ConfigError({"--run": [f"it is not a run spec: {error}"]}) from error
+
+
+def run_file_data(path: Path) -> dict[str, Any]:
+    """What a file that `run_spec_file` has written contains.
+
+    :param path: as for `RunSpec.read`.
+    :raises ConfigError: the file is missing, readable by others, or not JSON.
+    """
+    try:
+        _check_mode(path)
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(data, dict):
+            raise ValueError("it is not a JSON object")
+        return data
+    except OSError as error:
+        raise ConfigError({"--run": [f"cannot read {path}: {error.strerror}"]}) from error
+    except ValueError as error:
+        raise ConfigError({"--run": [f"{path} is not a run spec: {error}"]}) from error
 
 
 def _check_mode(path: Path) -> None:
@@ -119,9 +142,16 @@ def _check_mode(path: Path) -> None:
             raise ConfigError({"--run": [f"{path} {why}"]}) from error
 
 
+class JobSpec(Protocol):
+    """What a job is to do: one run, or the runs of a group."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain JSON data."""
+
+
 @contextlib.contextmanager
-def run_spec_file(spec: RunSpec) -> Iterator[Path]:
-    """Write a run spec to a file that only its owner can read, in a folder that only its owner can enter.
+def run_spec_file(spec: JobSpec) -> Iterator[Path]:
+    """Write what a job is to do to a file that only its owner can read, in a folder that only its owner can enter.
 
     The folder belongs to this run alone and is removed with its content when the block ends.
     """
@@ -129,7 +159,7 @@ def run_spec_file(spec: RunSpec) -> Iterator[Path]:
         path = Path(folder, f"{Path(folder).name}.json")
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "w", encoding="utf-8") as out:
-            json.dump(asdict(spec), out)
+            json.dump(spec.as_dict(), out)
         yield path
 
 
@@ -211,7 +241,7 @@ def event_line(event: str, *, token: str | None = None, **facts: Any) -> str:
     Events: ``phase`` (name, text for display, step, steps), ``spark_ui`` (url), ``progress`` (records, rate,
     tasks_done, tasks, elapsed_s, expected or null), ``report`` (report: `RunReport.as_dict`), ``preview`` (answer: see
     `runtime.source.previewing`), ``error`` (error: class name, message, exit_code, errors: key -> messages for
-    configuration errors).
+    configuration errors). Events of a group's runs have ``connector``.
     """
     text = json.dumps({"event": event, **facts}, separators=(",", ":"))
     return f"{EVENT_PREFIX}{token} {text}" if token else EVENT_PREFIX + text

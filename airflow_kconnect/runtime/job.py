@@ -17,20 +17,30 @@ from airflow_kconnect.connect.config import texts_of
 from airflow_kconnect.connect.connector.sink import SinkConnector
 from airflow_kconnect.connect.connector.source import SourceConnector
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, InternalError, WarnedError, named
+from airflow_kconnect.connect.group import GroupSpec, MemberEnd, exit_code_of
 from airflow_kconnect.connect.hosting.inspection import looks_hosted
 from airflow_kconnect.connect.hosting.replays import DEAD_LETTERS, interval_problem
 from airflow_kconnect.connect.java_plugins import JavaPlugin
 from airflow_kconnect.connect.plugins import registry
 from airflow_kconnect.connect.replay import check_replay
-from airflow_kconnect.connect.run import EXIT_OK, EXIT_USAGE, SUBMITTER, RecordsShown, RunReport, RunSpec
+from airflow_kconnect.connect.run import (
+    EXIT_OK,
+    EXIT_USAGE,
+    SUBMITTER,
+    RecordsShown,
+    RunReport,
+    RunSpec,
+    run_file_data,
+)
 from airflow_kconnect.connect.run_warnings import FAIL_ON_WARNING, dead_letters_warning, failing
 from airflow_kconnect.connect.validation.connector import ValidatedConfig, validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
 from airflow_kconnect.runtime.process import jvm
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
-from airflow_kconnect.runtime.process.progress import emit, use_token
+from airflow_kconnect.runtime.process.progress import emit, speaker, use_token
 from airflow_kconnect.runtime.process.session import LazySession
 from airflow_kconnect.runtime.settings import run_settings
 from airflow_kconnect.runtime.statuses import RunTold, run_told
@@ -64,7 +74,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Hiding(logging.Formatter):
-    """Writes variables in place of their values, in tracebacks too: no process after the job knows these values."""
+    """Writes variables in place of their values, in tracebacks too: no process after the job knows these values.
+
+    Lines about a connector of a group begin with its name.
+    """
 
     def __init__(self, hide: Callable[[str], str]) -> None:
         super().__init__(_FORMAT)
@@ -72,6 +85,11 @@ class _Hiding(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return self._hide(super().format(record))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        if (connector := speaker()) is not None:
+            record.message = f"[{connector}] {record.message}"
+        return super().formatMessage(record)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -90,15 +108,15 @@ def _main(arguments: Sequence[str]) -> int:
         jvm.prepare(short=False)  # JDBC connectors need the JVM before there is a session
     parser = _Parser(prog="connector_job.py", description="Run a connector once.")
     parser.add_argument("--run", type=Path, required=True, help="run spec file (mode 600)")
-    hide: Callable[[str], str] = str
+    hidden = HiddenValues()
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(_Hiding(hidden.hide_in_log))
     try:
         spec = _read(parser.parse_args(arguments).run)
         use_token(spec.token)
-        resolver = ConfigResolver.from_worker(spec.worker, spec.variables)
-        hide = resolver.hide
-        for handler in logging.getLogger().handlers:
-            handler.setFormatter(_Hiding(resolver.hide_in_log))
-        event, facts = _done(spec, resolver)
+        if isinstance(spec, GroupSpec):
+            return exit_code_of(run_group(spec, hidden=hidden))
+        event, facts = _done(spec, ConfigResolver.from_worker(spec.worker, spec.variables, hidden))
     except _Usage as error:
         sys.stderr.write(f"{error}\n")
         return EXIT_USAGE
@@ -108,7 +126,7 @@ def _main(arguments: Sequence[str]) -> int:
         if (ended := jvm.unexpected_end()) is not None:
             return _failed(ended)
         log.exception("unexpected error")
-        return _failed(InternalError(hide(named(error))))
+        return _failed(InternalError(hidden.hide(named(error))))
     failpoint("before-report")
     emit(event, **facts)
     return EXIT_OK
@@ -121,11 +139,12 @@ def _done(spec: RunSpec, resolver: ConfigResolver) -> tuple[str, dict[str, Any]]
     return "report", {"report": run(spec, resolver=resolver).as_dict()}
 
 
-def _read(run_file: Path) -> RunSpec:
-    """Read the run spec. Its file contains secrets: if it was made for this run, it is deleted even if the submitter
-    has died.
+def _read(run_file: Path) -> RunSpec | GroupSpec:
+    """Read what is to be done. The file contains secrets: if it was made for this job, it is deleted even if the
+    submitter has died.
     """
-    spec = RunSpec.read(run_file)
+    data = run_file_data(run_file)
+    spec = GroupSpec.of(data) if "runs" in data else RunSpec.of(data)
     if SUBMITTER in os.environ:
         run_file.unlink(missing_ok=True)
     return spec
@@ -137,7 +156,29 @@ def _failed(error: ConnectError) -> int:
     return error.exit_code
 
 
-def run(spec: RunSpec, session: SparkSession | None = None, *, resolver: ConfigResolver | None = None) -> RunReport:
+def run_group(
+    spec: GroupSpec, session: SparkSession | None = None, *, hidden: HiddenValues | None = None
+) -> list[MemberEnd]:
+    """Run the connectors of a group; returns how each of them has ended. See `GroupRun`.
+
+    :param session: a running Spark session, of which each gets a new one; without it one is started if it is needed.
+    :param hidden: the values of variables, which all their texts hide.
+    """
+    from airflow_kconnect.runtime.group.run import GroupRun, weights
+    from airflow_kconnect.runtime.group.shared_spark import SharedSpark
+
+    hides = HiddenValues() if hidden is None else hidden
+
+    def run_one(member: RunSpec, own: LazySession) -> RunReport:
+        return run(member, own, resolver=ConfigResolver.from_worker(member.worker, member.variables, hides))
+
+    spark = SharedSpark("kconnect group", weights(spec), session)
+    return GroupRun(spec, run_one, spark, hide=hides.hide).run()
+
+
+def run(
+    spec: RunSpec, session: SparkSession | LazySession | None = None, *, resolver: ConfigResolver | None = None
+) -> RunReport:
     """Run a connector once.
 
     :param resolver: created from the worker of `spec`; None creates one.
@@ -208,7 +249,7 @@ def _run(
     spec: RunSpec,
     worker: WorkerConfig,
     props: Mapping[str, Any],
-    session: SparkSession | None,
+    session: SparkSession | LazySession | None,
     told: RunTold,
 ) -> RunReport:
     _provide_plugins(props, worker)
@@ -232,7 +273,7 @@ def _run(
         # In Connect a sink's tasks are the first to look at its target: what is wrong there is their failure.
         told.running()
     connector.check()
-    lazy = LazySession(f"kconnect {config.name}", session)
+    lazy = _lazy(config.name, session)
     if isinstance(connector, SourceConnector):
         if spec.replay_dead_letters:
             raise ConfigError({"connector.class": [REPLAY_IS_FOR_SINKS]}, config.name)
@@ -246,6 +287,10 @@ def _run(
     report = sink.run()
     told.used(sink.topics_read)
     return report
+
+
+def _lazy(name: str, session: SparkSession | LazySession | None) -> LazySession:
+    return session if isinstance(session, LazySession) else LazySession(f"kconnect {name}", session)
 
 
 def _check_java_variables(spec: RunSpec, config: ValidatedConfig) -> None:
@@ -272,7 +317,7 @@ def _run_hosted(
     worker: WorkerConfig,
     config: ValidatedConfig,
     hosted_class: JavaPlugin,
-    session: SparkSession | None,
+    session: SparkSession | LazySession | None,
     told: RunTold,
 ) -> RunReport:
     """A Java connector: Spark is needed only if its tasks are spread over executors."""
@@ -286,7 +331,7 @@ def _run_hosted(
         problem = interval_problem(hosted_class.name, config.kind, config.props)
     if problem is not None:
         raise ConfigError({"connector.class": [f"{hosted_class.name} {problem}"]}, config.name)
-    lazy = LazySession(f"kconnect {config.name}", session)
+    lazy = _lazy(config.name, session)
     run = LiveRun if spec.replay is None else ReplayRun
     hosted = run(spec, config, worker, spec.run_id, lazy)
     report = hosted.run(told.running)

@@ -21,6 +21,7 @@ from airflow_kconnect.connect.config import (
     Width,
     nullable,
 )
+from airflow_kconnect.connect.group import AFTER, PRIORITY
 
 GROUP = "Airflow"
 
@@ -31,6 +32,7 @@ POOL = "kconnect.pool"
 POOL_SLOTS = "kconnect.pool.slots"
 TAGS = "kconnect.tags"
 OWNER = "kconnect.owner"
+GROUP_NAME = "kconnect.group"
 
 _DOCS = {
     SCHEDULE: "When Airflow runs the connector, if it is registered and became a DAG: cron in UTC, a preset such as "
@@ -43,6 +45,12 @@ _DOCS = {
     POOL_SLOTS: "How many slots of the pool a run of a registered connector takes. Not set: as the DAG file says.",
     TAGS: "Further tags of a registered connector's DAG, comma-separated.",
     OWNER: "Owner of a registered connector's DAG. Not set: as the DAG file says.",
+    GROUP_NAME: "The group of a registered connector: those with the same group run in one DAG, as one Spark "
+    "application. Not set: it has a DAG of its own.",
+    PRIORITY: "Within a group: connectors with a higher priority start first, and get a larger share of Spark's "
+    "cores. Negative: after the others.",
+    AFTER: "Within a group: names of connectors that end before this one starts, comma-separated. Sources start before "
+    "the sinks that read their topics, as far as the configurations tell, without it.",
 }
 
 PRESETS = ("@once", "@continuous", "@hourly", "@daily", "@weekly", "@monthly", "@quarterly", "@yearly")
@@ -74,6 +82,8 @@ _FIELDS = (
 )
 _LONGEST = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,9}))?")
+_GROUP_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
+_GROUP_NAME_SHAPE = "up to 100 letters, digits, `_`, `-` and `.`"
 _MAX_TAG = 100
 _LONGEST_DELAY_MS = 7 * 86_400_000
 _EXPECTED = "expected cron (`0 * * * *`), a preset (`@hourly`), or an interval (`15m`, `PT15M`)"
@@ -92,6 +102,9 @@ def define_dag_keys(definition: ConfigDef) -> None:
         (POOL_SLOTS, "Pool slots", Type.INT, None, slots),
         (TAGS, "Tags", Type.LIST, [], tags),
         (OWNER, "Owner", Type.STRING, None, not_empty),
+        (GROUP_NAME, "Group", Type.STRING, None, nullable(LambdaValidator(_bad_group))),
+        (PRIORITY, "Priority in the group", Type.INT, 0, Range.between(-1000, 1000)),
+        (AFTER, "After", Type.LIST, [], ValidList()),
     )
     for order, (name, title, type_, default, validator) in enumerate(keys, 1):
         definition.define(
@@ -172,6 +185,12 @@ def _number(text: str, known: _Field) -> int | None:
 
 def _bad_schedule(name: str, text: str) -> str | None:
     return schedule_problem(text) if text else None
+
+
+def _bad_group(name: str, text: str) -> str | None:
+    if not text.strip():
+        return "a group has a name"
+    return None if _GROUP_NAME.fullmatch(text.strip()) else f"expected {_GROUP_NAME_SHAPE}: it is part of a DAG's id"
 
 
 def _bad_tags(name: str, tags: list[str]) -> str | None:

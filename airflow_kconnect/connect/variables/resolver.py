@@ -13,6 +13,7 @@ from typing import Any
 
 from airflow_kconnect.connect.config import coerce, java_trim
 from airflow_kconnect.connect.errors import ConfigError, ConnectError
+from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.providers import (
     CLASSES,
     DEFAULTS,
@@ -23,15 +24,12 @@ from airflow_kconnect.connect.variables.providers import (
     TaskConfigProvider,
     printable,
 )
-from airflow_kconnect.connect.variables.secret_forms import secret_forms
 from airflow_kconnect.connect.variables.syntax import Variable, has_reference, variables_in
 
 OWN_PROVIDER = "kconnect"
 """The alias under which the Connect worker of a hosted connector finds what was resolved here."""
 
 _PROVIDERS = "config.providers"
-# As Airflow's secrets masker.
-_SHORTEST_IN_LOG = 5
 _PACKAGE = "org.apache.kafka.common.config.provider."
 # A class of Java's has a package.
 _JAVA_CLASS = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)+")
@@ -52,13 +50,20 @@ class ConfigResolver:
     Unlike Connect, it raises an error for a variable without a value.
     """
 
-    def __init__(self, providers: Mapping[str, Provider], java: Iterable[str] = ()) -> None:
+    def __init__(
+        self, providers: Mapping[str, Provider], java: Iterable[str] = (), hidden: HiddenValues | None = None
+    ) -> None:
         self._providers, self._java = dict(providers), frozenset(java)
         self._values: dict[tuple[str, str, str], str | ProviderProblem] = {}
-        self._variable_of: dict[str, str] = {}
+        self._hidden = HiddenValues() if hidden is None else hidden
 
     @classmethod
-    def from_worker(cls, worker: Mapping[str, Any], variables: Mapping[str, str] | None = None) -> ConfigResolver:
+    def from_worker(
+        cls,
+        worker: Mapping[str, Any],
+        variables: Mapping[str, str] | None = None,
+        hidden: HiddenValues | None = None,
+    ) -> ConfigResolver:
         """The providers that a worker defines; without any `config.providers`: `file`, `dir` and `env`.
 
         Unless the worker has turned providers off, there are `airflow` and `airflow-var`, too. Variables of providers
@@ -66,6 +71,7 @@ class ConfigResolver:
 
         :param worker: the worker's keys, variables not resolved; `config.providers*` cannot use variables.
         :param variables: the values of Airflow's variables by `Variable.address`; None without Airflow.
+        :param hidden: shared with the resolvers of other connectors in this process.
         :raises ConfigError: with all errors of `config.providers*`, and with the worker's own keys that only Java could
             resolve.
         """
@@ -91,12 +97,12 @@ class ConfigResolver:
                 errors.setdefault(key, [str(problem)])
         if errors:
             raise ConfigError(errors)
-        return cls(providers, java)
+        return cls(providers, java, hidden)
 
     @property
     def secrets(self) -> frozenset[str]:
         """All values inserted so far, as they are and trimmed; for the caller to mask."""
-        return frozenset(self._variable_of)
+        return self._hidden.values
 
     def resolve(self, props: Mapping[str, Any]) -> dict[str, Any]:
         """A configuration with its variables resolved once: variables inside the inserted values stay text.
@@ -122,17 +128,7 @@ class ConfigResolver:
 
         :param shortest: leave values with fewer characters alone.
         """
-        values = [(form, name) for value, name in self._variable_of.items() for form in secret_forms(value)]
-        variable_of = {form: name for form, name in reversed(values) if len(form) >= shortest}
-        if not variable_of:
-            return text
-        forms = sorted(variable_of, key=len, reverse=True)
-        words = (re.escape(form) if len(form) > 3 else rf"(?<!\w){re.escape(form)}(?!\w)" for form in forms)
-        return re.sub("|".join(words), lambda match: variable_of[match[0]], text)
-
-    def hide_in_log(self, text: str) -> str:
-        """`hide` for log lines, where numbers and short words are just that and not secrets."""
-        return self.hide(text, _SHORTEST_IN_LOG)
+        return self._hidden.hide(text, shortest)
 
     @contextmanager
     def hidden_in_errors(self) -> Iterator[None]:
@@ -143,7 +139,7 @@ class ConfigResolver:
             errors = {key: [self.hide(message) for message in messages] for key, messages in error.errors.items()}
             raise ConfigError(errors, error.connector) from None
         except ConnectError as error:
-            if self._variable_of:
+            if self._hidden:
                 raise type(error)(self.hide(str(error))) from None
             raise
 
@@ -185,7 +181,7 @@ class ConfigResolver:
         except ProviderProblem as problem:
             return problem
         for form in filter(None, (value, java_trim(value))):
-            self._variable_of.setdefault(form, variable.text)
+            self._hidden.add(form, variable.text)
         return value
 
 

@@ -115,6 +115,12 @@ def unexpected_end() -> RetriableError | None:
     )
 
 
+def has_ended() -> bool:
+    """Whether the JVM that this process has started is gone."""
+    process = _process()
+    return process is not None and process.poll() is not None
+
+
 @cache
 def _options() -> tuple[str, ...]:
     return tuple(json.loads(os.environ[SPARK_OPTIONS]))

@@ -14,38 +14,74 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
 from typing import Any
 
 from airflow_kconnect.connect.run import event_line
 
-_token: str | None = None
-_listeners: list[Callable[[Mapping[str, Any]], None]] = []
+
+@dataclass
+class Voice:
+    """On whose behalf a thread prints events: the process's one run, or one of a group's.
+
+    Threads that a run starts have its voice if they run in a copy of its context.
+
+    :param connector: None: of a job with one run.
+    """
+
+    token: str | None = None
+    connector: str | None = None
+    listeners: list[Callable[[Mapping[str, Any]], None]] = field(default_factory=list)
+
+
+_of_process = Voice()
+_voice: ContextVar[Voice] = ContextVar("kconnect-voice", default=_of_process)
+_printing = threading.Lock()
 
 
 def use_token(token: str) -> None:
     """Begin all events of this process with the token of the run spec."""
-    global _token
-    _token = token
+    _of_process.token = token
+
+
+@contextmanager
+def speaking_for(connector: str) -> Iterator[None]:
+    """Within the block this thread's events are those of one connector of a group."""
+    before = _voice.set(Voice(_of_process.token, connector))
+    try:
+        yield
+    finally:
+        _voice.reset(before)
+
+
+def speaker() -> str | None:
+    """The connector of a group for which this thread works; None: of a job with one run, or none in particular."""
+    return _voice.get().connector
 
 
 def emit(event: str, **facts: object) -> None:
     """Print an event for the process that started the job."""
-    sys.stdout.write(event_line(event, token=_token, **facts) + "\n")
-    sys.stdout.flush()
+    voice = _voice.get()
+    if voice.connector is not None:
+        facts = {"connector": voice.connector, **facts}
+    with _printing:
+        sys.stdout.write(event_line(event, token=voice.token, **facts) + "\n")
+        sys.stdout.flush()
     if event == "progress":
-        for listener in _listeners:
+        for listener in voice.listeners:
             listener(facts)
 
 
 @contextmanager
 def progress_told(listener: Callable[[Mapping[str, Any]], None]) -> Iterator[None]:
-    """Within the block `listener` is called with each ``progress`` event of this process, from any thread."""
-    _listeners.append(listener)
+    """Within the block `listener` is called with each ``progress`` event of this run, from any of its threads."""
+    listeners = _voice.get().listeners
+    listeners.append(listener)
     try:
         yield
     finally:
-        _listeners.remove(listener)
+        listeners.remove(listener)
 
 
 @dataclass(frozen=True)
@@ -98,7 +134,7 @@ class ProgressMonitor:
         self._counts: dict[int, int] = {}
         self._done: set[int] = set()
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="progress", daemon=True)
+        self._thread = threading.Thread(target=copy_context().run, args=(self._run,), name="progress", daemon=True)
 
     def __enter__(self) -> ProgressMonitor:
         self._started = time.monotonic()

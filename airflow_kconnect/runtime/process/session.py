@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -75,11 +75,18 @@ class LazySession:
     """Starts Spark on first use: a run with nothing new to move ends before Spark would have started.
 
     :param session: a running session to use instead (benchmarks and previews keep one warm).
+    :param settings: makes further settings of Spark, when it starts.
     """
 
-    def __init__(self, app_name: str, session: SparkSession | None = None) -> None:
+    def __init__(
+        self,
+        app_name: str,
+        session: SparkSession | None = None,
+        settings: Callable[[], Mapping[str, str]] = dict,
+    ) -> None:
         self._app_name = app_name
         self._given = session
+        self._settings = settings
         self.short = False
         """Whether the run is known to move little. Has an effect until Spark has started."""
 
@@ -112,7 +119,7 @@ class LazySession:
         if only_own:
             hide_pandas()
         executors = {f"spark.executorEnv.{key}": value for key, value in of_workers.items()}
-        options = {"spark.app.name": self._app_name, **START_CONF, **executors}
+        options = {"spark.app.name": self._app_name, **START_CONF, **executors, **self._settings()}
         spark = _started(options, with_mllib=not only_own)
         if url := spark.sparkContext.uiWebUrl:
             emit("spark_ui", url=url)

@@ -9,6 +9,7 @@ import urllib.parse
 
 import pytest
 
+from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver
 from airflow_kconnect.runtime.job import _Hiding
 
@@ -19,11 +20,12 @@ CANARY = 's3cret "canary"/ä'
 def logged(monkeypatch: pytest.MonkeyPatch) -> str:
     """A message with a secret, a message with its escaped forms, and a traceback with it."""
     monkeypatch.setenv("KCONNECT_CANARY", CANARY)
-    resolver = ConfigResolver.from_worker({})
+    hidden = HiddenValues()
+    resolver = ConfigResolver.from_worker({}, hidden=hidden)
     resolver.resolve({"password": "${env:KCONNECT_CANARY}"})
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(_Hiding(resolver.hide_in_log))
+    handler.setFormatter(_Hiding(hidden.hide_in_log))
     log = logging.Logger("job")
     log.addHandler(handler)
     log.warning("cannot connect with %s", CANARY)

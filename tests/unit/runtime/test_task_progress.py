@@ -83,7 +83,7 @@ class TestSender:
 
 @pytest.fixture(autouse=True)
 def token(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_token", "t")
+    monkeypatch.setattr(progress._of_process, "token", "t")
 
 
 def progress_events(text: str) -> list[dict[str, Any]]:

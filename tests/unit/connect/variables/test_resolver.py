@@ -335,7 +335,3 @@ class TestHiding:
 
     def test_line_by_line(self, made: ConfigResolver) -> None:
         assert made.hide("bad key: MIIEcanary }") == "bad key: ${env:PEM} }"
-
-    def test_in_logs_but_for_short_values(self, made: ConfigResolver) -> None:
-        text = f"4 records: {os.environ['SECRET']}"
-        assert made.hide_in_log(text) == "4 records: ${env:SECRET}"
