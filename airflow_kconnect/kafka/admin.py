@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from confluent_kafka import (
@@ -266,14 +267,7 @@ class KafkaAdmin:
         """The state of a consumer group; one that does not exist is dead."""
 
         def ask() -> GroupState:
-            try:
-                futures = self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)
-                answer = futures[group].result()
-                return GroupState(answer.state.name, len(answer.members), answer.is_simple_consumer_group)
-            except KafkaException as error:
-                if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
-                    return GroupState("DEAD", 0, True)
-                raise
+            return state_in(self._client.describe_consumer_groups([group], request_timeout=self._timeout_s)[group])
 
         return self._settled(f"looking up consumer group {group}", ask)
 
@@ -306,14 +300,7 @@ class KafkaAdmin:
             futures = self._client.list_consumer_group_offsets(
                 [request], require_stable=require_stable, request_timeout=self._timeout_s
             )
-            answer = futures[group].result().topic_partitions
-            if refused := next((tp.error for tp in answer if tp.error), None):
-                raise KafkaException(refused)
-            return {
-                TopicPartition(tp.topic, tp.partition): Committed(tp.offset, tp.metadata or "")
-                for tp in answer
-                if tp.offset >= 0
-            }
+            return committed_in(futures[group])
 
         return self._settled(f"reading the offsets of group {group}", ask)
 
@@ -331,6 +318,29 @@ class KafkaAdmin:
                     raise translated(error, doing) from error
                 without_leaders = error_of(error).code() == KafkaError._NOENT
                 time.sleep(0.05)
+
+
+def state_in(future: Future[Any]) -> GroupState:
+    """The state of a group, in the answer to a request. :raises KafkaException: the broker does not give it."""
+    try:
+        answer = future.result()
+    except KafkaException as error:
+        if error_of(error).code() == KafkaError.GROUP_ID_NOT_FOUND:
+            return GroupState("DEAD", 0, True)
+        raise
+    return GroupState(answer.state.name, len(answer.members), answer.is_simple_consumer_group)
+
+
+def committed_in(future: Future[Any]) -> dict[TopicPartition, Committed]:
+    """What a group has committed, in the answer to a request. :raises KafkaException: the broker does not give it."""
+    answer = future.result().topic_partitions
+    if refused := next((tp.error for tp in answer if tp.error), None):
+        raise KafkaException(refused)
+    return {
+        TopicPartition(tp.topic, tp.partition): Committed(tp.offset, tp.metadata or "")
+        for tp in answer
+        if tp.offset >= 0
+    }
 
 
 def _shown(topic_id: Any) -> str | None:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future
+from typing import Any, TypeVar
 
-from airflow_kconnect.kafka.admin import KafkaAdmin
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
+from confluent_kafka import TopicPartition as KafkaTopicPartition
+
+from airflow_kconnect.connect.errors import ConnectError
+from airflow_kconnect.connect.record import TopicPartition
+from airflow_kconnect.kafka.admin import KafkaAdmin, committed_in, state_in
+from airflow_kconnect.kafka.admin_answers import Committed, GroupState
+from airflow_kconnect.kafka.errors import error_of, is_not_yet, translated
+
+_T = TypeVar("_T")
+
+# As many groups are asked for at a time: each is a request of its own, and one that waits too long times out.
+_AT_ONCE = 200
 
 
 class PollingAdmin(KafkaAdmin):
-    """A long-lived `KafkaAdmin` that queries many topics at a time."""
+    """A long-lived `KafkaAdmin` that queries many topics, and many groups, at a time."""
 
     def partitions_of(self, topics: Iterable[str]) -> dict[str, int]:
         """Those of the topics that exist, with their partitions; a single request."""
@@ -22,7 +36,81 @@ class PollingAdmin(KafkaAdmin):
         )
         return sorted(group.group_id for group in listing.valid)
 
+    def group_states(self, groups: Iterable[str]) -> dict[str, GroupState | ConnectError]:
+        """The states of consumer groups, or why they are not known: that of one says nothing about the others."""
+
+        def ask(some: Collection[str]) -> dict[str, Future[Any]]:
+            return dict(self._client.describe_consumer_groups(list(some), request_timeout=self._timeout_s))
+
+        states = self._of_each(sorted(set(groups)), ask, state_in, self.group_state)
+        self._groups_with_coordinator |= {group for group, state in states.items() if isinstance(state, GroupState)}
+        return states
+
+    def committed_by(
+        self, groups: Mapping[str, Collection[TopicPartition] | None], *, require_stable: bool
+    ) -> dict[str, dict[TopicPartition, Committed] | ConnectError]:
+        """What consumer groups have committed, or why that is not known.
+
+        The requests are made together: they take as long as the slowest.
+
+        :param groups: the partitions that are wanted of each; None: all that it has.
+        :param require_stable: wait for open transactions that hold offsets for them.
+        """
+        # See `_committed`: the broker must be known to coordinate a group before it is asked for its offsets.
+        states = self.group_states(groups.keys() - self._groups_with_coordinator)
+        failed = {group: state for group, state in states.items() if isinstance(state, ConnectError)}
+        requests = {
+            group: ConsumerGroupTopicPartitions(group, None if wanted is None else [*map(_kafkas, wanted)])
+            for group, wanted in groups.items()
+            if group not in failed and (wanted is None or wanted)
+        }
+
+        def ask(some: Collection[str]) -> dict[str, Future[Any]]:
+            futures: dict[str, Future[Any]] = {}
+            for group in some:  # librdkafka takes one at a time
+                futures |= self._client.list_consumer_group_offsets(
+                    [requests[group]], require_stable=require_stable, request_timeout=self._timeout_s
+                )
+            return futures
+
+        def again(group: str) -> dict[TopicPartition, Committed]:
+            return self._committed(requests[group], require_stable=require_stable)
+
+        answers = self._of_each(list(requests), ask, committed_in, again)
+        return {group: failed[group] if group in failed else answers.get(group, {}) for group in groups}
+
+    def _of_each(
+        self,
+        names: list[str],
+        ask: Callable[[Collection[str]], Mapping[str, Future[Any]]],
+        read: Callable[[Future[Any]], _T],
+        again: Callable[[str], _T],
+    ) -> dict[str, _T | ConnectError]:
+        """The answers about each name. :param again: asks for one where the cluster was not ready to answer."""
+        answers: dict[str, _T | ConnectError] = {}
+        for first in range(0, len(names), _AT_ONCE):
+            for name, future in ask(names[first : first + _AT_ONCE]).items():
+                try:
+                    answers[name] = read(future)
+                except KafkaException as error:
+                    if is_not_yet(error_of(error)):
+                        answers[name] = _tried(again, name)
+                    else:
+                        answers[name] = translated(error, f"looking at consumer group {name}")
+        return answers
+
     def forget_errors(self) -> None:
         """Process the errors that the client has recorded and keep only the last one; for long-lived clients."""
         self._client.poll(0)
         del self._errors[:-10]
+
+
+def _tried(ask: Callable[[str], _T], name: str) -> _T | ConnectError:
+    try:
+        return ask(name)
+    except ConnectError as error:
+        return error
+
+
+def _kafkas(topic_partition: TopicPartition) -> KafkaTopicPartition:
+    return KafkaTopicPartition(topic_partition.topic, topic_partition.partition)

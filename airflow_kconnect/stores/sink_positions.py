@@ -83,11 +83,17 @@ class SinkRecords:
 
     def read(self) -> dict[str, TopicRead]:
         """Topic -> its record. :raises DataError: a record cannot be read."""
-        newest = {
+        return {topic: _decoded(record) for topic, record in self._newest().items() if record.value is not None}
+
+    def written_ms(self) -> dict[str, int]:
+        """Topic -> when its record was written, in epoch milliseconds."""
+        return {topic: record.timestamp_ms for topic, record in self._newest().items()}
+
+    def _newest(self) -> dict[str, LogRecord]:
+        return {
             topic: max(records.values(), key=lambda record: (record.timestamp_ms, record.offset))
             for topic, records in self._records.items()
         }
-        return {topic: _decoded(record) for topic, record in newest.items() if record.value is not None}
 
     def offsets(self) -> dict[TopicPartition, int]:
         """All offsets, including those of topics that no longer exist."""

@@ -29,6 +29,8 @@ class Connector(ABC):
     """Whether it is offered before others."""
     first_keys: ClassVar[tuple[str, ...]] = ()
     """The keys that most configurations set, in the order of a form; empty: it shows those of importance HIGH."""
+    check_is_quick: ClassVar[bool] = True
+    """Whether `check` takes milliseconds: only then it is called for a sink that has nothing to read, without a run."""
 
     def __init__(self, props: Mapping[str, str]) -> None:
         self.props = dict(props)

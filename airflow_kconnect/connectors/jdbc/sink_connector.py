@@ -58,6 +58,7 @@ class JdbcSinkConnector(NativeSinkConnector):
     )
     ordered = True
     unwraps_change_events = True
+    check_is_quick = False
 
     def __init__(self, props: Mapping[str, str]) -> None:
         super().__init__(props)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from airflow_kconnect.connect.config import texts_of
@@ -11,7 +11,7 @@ from airflow_kconnect.connect.sink_topics import sink_group
 from airflow_kconnect.connect.validation.hidden import HIDDEN, inspected, literal_secrets, shown_to_others
 from airflow_kconnect.connect.validation.inspection import CONNECTOR_CLASS
 from airflow_kconnect.connect.variables.syntax import has_reference
-from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns
+from airflow_kconnect.stores.status_topic.run_records import ConnectorRuns, RunRecord
 
 _DEAD_LETTERS = "errors.deadletterqueue.topic.name"
 # A shorter one is part of many words.
@@ -33,6 +33,11 @@ class RunFacts:
         for secret in self.secrets:
             text = text.replace(secret, HIDDEN)
         return text
+
+    def cleaned(self, run: RunRecord, hide: Callable[[str], str]) -> RunRecord:
+        """A run without secrets in its texts. :param hide: replaces those of variables."""
+        error = None if run.error is None else self.hide(hide(run.error))
+        return replace(run, error=error, warnings=tuple(self.hide(hide(text)) for text in run.warnings))
 
 
 Facts = Callable[[], RunFacts]

@@ -129,18 +129,18 @@ class RunHistory:
             most *= _FURTHER
         for theirs in self._read():
             self._known, self._deleted = theirs, theirs is None
-        if self._deleted or (merged := self._merged(run, topics)) == self._known:
+        if self._deleted or (runs := self._merged(run, topics)) == self._known:
             return
         for _ in range(_ATTEMPTS):
-            if not (others := self._written(merged)):
+            if not (others := self._written(runs)):
                 return
             if others[-1] is None:  # it may have been there before what was written
                 self._writer.produce(self._key, None, self._partition)
                 self._deleted = True
                 return
             for theirs in filter(None, others):  # 3
-                self._known = replace(theirs, runs=merged.with_runs(theirs.runs).runs)
-                merged = self._merged(run, topics)
+                self._known = replace(theirs, runs=runs.with_runs(theirs.runs).runs)
+                runs = self._merged(run, topics)
 
     def _end(self, run: RunRecord, topics: tuple[str, ...]) -> None:
         if self._known_facts is not None and HIDDEN in self._known_facts.connector.config.values():
@@ -167,19 +167,7 @@ class RunHistory:
             if not told.running:
                 return known
             run = replace(told, state=run.state, end_ms=run.end_ms, error=run.error, progress=None)
-        others = [other for other in known.live if other.id != run.id]
-        if run.replay is None and run.state is RunState.SUCCESS:
-            # They were fenced, or killed before: a run that is at work would have kept this one from ending well.
-            known = known.with_runs(
-                replace(other, state=RunState.FAILED, error=_LOST, progress=None)
-                for other in others
-                if other.running and other.start_ms < run.start_ms
-            )
-        newest = all(other.start_ms <= run.start_ms for other in others)
-        if newest and (run.replay is None or not known.config):
-            own = self._asked.connector
-            known = replace(own, kind=own.kind or known.kind, topics=topics or known.topics, runs=known.runs)
-        return known.with_runs([run])
+        return merged(known, run, self._asked.connector, topics)
 
     def _drop(self) -> None:
         self._put(self._run)
@@ -187,10 +175,7 @@ class RunHistory:
             self._written(self._known.without_run(self._run.id))
 
     def _cleaned(self, run: RunRecord) -> RunRecord:
-        """Without secrets in its texts."""
-        facts = self._asked
-        error = None if run.error is None else facts.hide(self._hide(run.error))
-        return replace(run, error=error, warnings=tuple(facts.hide(self._hide(text)) for text in run.warnings))
+        return self._asked.cleaned(run, self._hide)
 
     def _read(self) -> list[ConnectorRuns | None]:
         """What others have written about the connector since the last look; None is a tombstone."""
@@ -221,6 +206,28 @@ class RunHistory:
         if self._log is None:
             self._log = self._writer.reader()
         return self._log
+
+
+def merged(
+    known: ConnectorRuns, run: RunRecord, own: ConnectorRuns, topics: tuple[str, ...], *, fences: bool = True
+) -> ConnectorRuns:
+    """What is known of a connector, with a run of it.
+
+    :param own: what the run knows of the connector. :param topics: of the run, if it had any.
+    :param fences: whether the run has fenced others.
+    """
+    others = [other for other in known.live if other.id != run.id]
+    if fences and run.replay is None and run.state is RunState.SUCCESS:
+        # They were fenced, or killed before: a run that is at work would have kept this one from ending well.
+        known = known.with_runs(
+            replace(other, state=RunState.FAILED, error=_LOST, progress=None)
+            for other in others
+            if other.running and other.start_ms < run.start_ms
+        )
+    newest = all(other.start_ms <= run.start_ms for other in others)
+    if newest and (run.replay is None or not known.config):
+        known = replace(own, kind=own.kind or known.kind, topics=topics or known.topics, runs=known.runs)
+    return known.with_runs([run])
 
 
 def _in_short(error: BaseException | str) -> str:

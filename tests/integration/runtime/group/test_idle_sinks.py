@@ -1,0 +1,137 @@
+"""Sinks of a group that have nothing new: they get the report of a run, and what is unusual is left to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewPartitions
+
+from airflow_kconnect.connect.run import RunReport, RunSpec
+from airflow_kconnect.connect.validation.connector import validate_connector
+from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
+from airflow_kconnect.kafka.clients import ClientConfigs
+from airflow_kconnect.kafka.groups import GroupAdmin
+from airflow_kconnect.runtime.group import idle_sinks
+from airflow_kconnect.runtime.group.idle import idle_reports
+from airflow_kconnect.runtime.group.member import Member
+from airflow_kconnect.stores.status_topic.store import StatusStore
+from tests.integration.runtime.conftest import STRING, Run
+from tests.support import unique
+from tests.support.kafka import create_topic, produce
+from tests.support.positions import commit
+
+MakeSink = Callable[..., dict[str, str]]
+
+
+@pytest.fixture
+def sink(tmp_path: Path) -> MakeSink:
+    """The configuration of a file sink."""
+
+    def config(topics: str, **more: str) -> dict[str, str]:
+        name = unique("sink")
+        file = str(tmp_path / f"{name}.txt")
+        given = {"name": name, "connector.class": "FileStreamSink", "topics": topics, "file": file}
+        return {**given, "value.converter": STRING, **more}
+
+    return config
+
+
+def member(config: dict[str, str], worker_props: dict[str, str], **more: object) -> Member:
+    worker = WorkerConfig.from_props(worker_props)
+    spec = replace(RunSpec(config, worker_props, run_id=unique("run")), **more)  # type: ignore[arg-type]
+    return Member(spec, worker, validate_connector(config, worker=worker))
+
+
+def as_told(report: RunReport) -> dict[str, object]:
+    return {name: value for name, value in report.as_dict().items() if name not in ("run_id", "durations_s")}
+
+
+def test_the_report_is_that_of_a_run(
+    run_here: Run, sink: MakeSink, topic: Callable[..., str], bootstrap: str, worker_props: dict[str, str]
+) -> None:
+    first, second = topic(partitions=2), topic()
+    produce(bootstrap, first, ["a", "b"])
+    config = sink(f"{second},{first}")
+    run_here(config)
+    looked = member(config, worker_props)
+    report = idle_reports([looked])[config["name"]]
+    assert report.run_id == looked.spec.run_id
+    assert as_told(report) == as_told(run_here(config))
+
+
+def test_those_with_new_records_are_run(
+    run_here: Run, sink: MakeSink, topic: Callable[..., str], bootstrap: str, worker_props: dict[str, str]
+) -> None:
+    quiet, busy = topic(), topic()
+    produce(bootstrap, quiet, ["a"])
+    configs = [sink(quiet), sink(busy), sink(topic())]
+    for config in configs[:2]:
+        run_here(config)
+    produce(bootstrap, busy, ["b"])
+    assert list(idle_reports([member(config, worker_props) for config in configs])) == [configs[0]["name"]]
+
+
+def test_statuses_and_entries_are_those_of_runs(
+    run_here: Run, sink: MakeSink, topic: Callable[..., str], bootstrap: str, worker_props: dict[str, str]
+) -> None:
+    statuses = {"status.storage.topic": unique("status")}
+    of_runs, of_looks = topic(), topic()
+    configs = [sink(of_runs), sink(of_looks)]
+    for config in configs:
+        run_here(config, **statuses)
+    run_here(configs[0], **statuses)
+    idle_reports([member(configs[1], {**worker_props, **statuses})])
+    store = StatusStore(WorkerConfig.from_props({"bootstrap.servers": bootstrap, **statuses}))
+    store.refresh()
+    of_run, of_look = [
+        [(run.state, run.complete, run.records) for run in runs.runs]
+        for config in configs
+        if (runs := store.runs(config["name"])) is not None
+    ]
+    assert of_look == of_run
+    assert len(of_look) == 2
+    assert store.connector(configs[0]["name"]).status == store.connector(configs[1]["name"]).status
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    ["offset of another tool", "lost offsets", "created again", "old", "new partition", "no target", "warning"],
+)
+def test_of_what_is_unusual_a_run_decides(
+    spoil: str,
+    run_here: Run,
+    sink: MakeSink,
+    topic: Callable[..., str],
+    bootstrap: str,
+    worker_props: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    name = topic()
+    config = sink(name)
+    run_here(config)
+    assert idle_reports([member(config, worker_props)])
+    group = f"connect-{config['name']}"
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    match spoil:
+        case "offset of another tool":
+            commit(bootstrap, group, {(name, 0): 0})
+        case "lost offsets":
+            admin.delete_consumer_groups([group])[group].result(30)
+        case "created again":
+            admin.delete_topics([name], operation_timeout=30)[name].result(30)
+            create_topic(bootstrap, name)
+        case "old":
+            monkeypatch.setattr(idle_sinks, "FRESH_MS", -1)
+        case "new partition":
+            admin.create_partitions([NewPartitions(name, 2)])[name].result(30)
+            waiting = GroupAdmin(ClientConfigs(worker_props).admin())
+            while waiting.partitions(name) < 2:
+                pass
+        case "no target":
+            config = {**config, "file": f"{config['file']}/none/out.txt"}
+        case "warning":
+            config = {**config, "kconnect.fail.on.warning": "all", "unheard.of": "1"}
+    assert idle_reports([member(config, worker_props)]) == {}
