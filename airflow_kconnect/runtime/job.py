@@ -37,7 +37,7 @@ from airflow_kconnect.connect.validation.connector import ValidatedConfig, valid
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
-from airflow_kconnect.runtime.process import jvm
+from airflow_kconnect.runtime.process import jvm, split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
 from airflow_kconnect.runtime.process.progress import emit, speaker, use_token
@@ -97,10 +97,16 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return _main(arguments)
     finally:
+        split_processes.end()
         jvm.end()
 
 
 def _main(arguments: Sequence[str]) -> int:
+    if jvm.starts_spark():
+        import airflow_kconnect.runtime.sink.run
+        import airflow_kconnect.runtime.source.run  # noqa: F401
+
+        split_processes.start()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format=_FORMAT)
     logging.getLogger("py4j").setLevel(logging.WARNING)
     die_with_parent()

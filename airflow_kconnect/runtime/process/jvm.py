@@ -60,13 +60,15 @@ def start_workers(environment: Mapping[str, str]) -> None:
 
     :param environment: that workers get in addition to that of this process.
     """
-    conf = settings()
-    if (folder := conf.get("spark.python.unix.domain.socket.dir")) is None:
-        return
-    prefix = "spark.executorEnv."
+    if (folder := settings().get("spark.python.unix.domain.socket.dir")) is not None:
+        start_early(Path(folder), {**worker_environment(), **environment})
+
+
+def worker_environment() -> dict[str, str]:
+    """What Spark adds to the environment of its Python workers."""
+    conf, prefix = settings(), "spark.executorEnv."
     theirs = {key.removeprefix(prefix): value for key, value in conf.items() if key.startswith(prefix)}
-    threads = {"OMP_NUM_THREADS": conf.get("spark.task.cpus", "1")}  # as Spark sets it
-    start_early(Path(folder), {**threads, **theirs, **environment})
+    return {"OMP_NUM_THREADS": conf.get("spark.task.cpus", "1"), **theirs}
 
 
 def end() -> None:

@@ -18,6 +18,7 @@ import psutil
 from airflow_kconnect.connect.run import SUBMITTER
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_NAME = 15
 
 
 def die_with_parent() -> None:
@@ -30,7 +31,27 @@ def die_with_parent() -> None:
     parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    threading.Thread(target=_watch, args=(parent, _submitter()), name="parent-watch", daemon=True).start()
+    _watch_in_thread(parent, _submitter())
+
+
+def end_with_parent(parent: int) -> None:
+    """Have this process, a fork of `parent`, killed when that ends; called by its only thread."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it has ended before the kernel was asked
+            os.kill(os.getpid(), signal.SIGKILL)
+    else:
+        _watch_in_thread(parent, None)
+
+
+def name_process(name: str) -> None:
+    """Name this process, for `top` and the like (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_NAME, name.encode(), 0, 0, 0)
+
+
+def _watch_in_thread(parent: int, submitter: int | None) -> None:
+    threading.Thread(target=_watch, args=(parent, submitter), name="parent-watch", daemon=True).start()
 
 
 def _submitter() -> int | None:

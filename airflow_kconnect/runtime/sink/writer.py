@@ -24,6 +24,7 @@ from airflow_kconnect.runtime.bad_records import (
 from airflow_kconnect.runtime.conversion.schema_ids import unknown_sample
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
+from airflow_kconnect.runtime.process.split_worker import this_split
 from airflow_kconnect.runtime.process.whole_input import whole
 from airflow_kconnect.runtime.report_rows import report_row
 from airflow_kconnect.runtime.sink.bad_records import DeadLetters, RefusedRecords
@@ -101,14 +102,10 @@ def uncounted(where: str, delivered: int, arrived: int) -> InternalError:
 
 
 def sink_writer(settings: SinkWriterSettings) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """The function for `mapInArrow`: Spark partition n holds the rows of split n."""
+    """The function for `mapInArrow`, or for `SplitProcesses`: partition n holds the rows of split n."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None
-        index = context.partitionId()
+        index = this_split()
         split, writer = settings.splits[index], settings.writers[index]
         report = SinkReport(index, split.end)
         try:

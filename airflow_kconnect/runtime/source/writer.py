@@ -33,6 +33,7 @@ from airflow_kconnect.runtime.bad_records import (
 from airflow_kconnect.runtime.conversion.batch_encoding import BatchEncoding, encoded_batch
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.progress import ProgressAddress, ProgressSender
+from airflow_kconnect.runtime.process.split_worker import this_split
 from airflow_kconnect.runtime.process.whole_input import whole
 from airflow_kconnect.runtime.report_rows import report_row
 from airflow_kconnect.runtime.settings import TopicCreation
@@ -102,11 +103,7 @@ def split_writer(settings: WriterSettings) -> Callable[[Iterator[pa.RecordBatch]
     """The function for `mapInArrow`: Spark partition n holds the rows of split ``settings.splits[n]``."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None
-        split = settings.splits[context.partitionId()]
+        split = settings.splits[this_split()]
         report = SplitReport(split)
         try:
             _write_split(settings, report, whole(batches))

@@ -1,0 +1,239 @@
+"""Python processes that move splits without Spark: real ones, of a parent that this test starts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pyarrow as pa
+import pytest
+
+from airflow_kconnect.connect.errors import RetriableError
+from airflow_kconnect.runtime.process.split_processes import SplitProcesses
+from airflow_kconnect.runtime.process.split_worker import Move, this_split
+from airflow_kconnect.runtime.report_rows import report_row
+
+_PARENT = """
+import os, socket, sys
+from airflow_kconnect.runtime.process.closures import load
+from airflow_kconnect.runtime.process.split_worker import serve
+load()
+serve(socket.socket(fileno=int(sys.argv[1])), {"OF_WORKERS": "yes"}, os.getppid())
+"""
+
+# A job that moves splits which do not end, and says who moves them.
+_DRIVER = """
+import os, pathlib, sys, time
+os.environ["KCONNECT_SPARK_OPTIONS"] = '["--master", "local[2]"]'
+from airflow_kconnect.runtime.process import split_processes
+split_processes.start()
+def move(batches):
+    for batch in batches:
+        path = pathlib.Path(sys.argv[1], str(batch.column(0)[0]))
+        path.with_suffix(".part").write_text(str(os.getpid()))
+        path.with_suffix(".part").rename(path)
+        time.sleep(600)
+    yield
+split_processes.of_this_job().run(move, 2, 2)
+"""
+
+
+@pytest.fixture
+def processes() -> Iterator[SplitProcesses]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(theirs.fileno())], pass_fds=[theirs.fileno()])
+        theirs.close()
+        yield SplitProcesses(ours)
+        ours.close()
+        assert parent.wait(30) == 0
+
+
+def telling(fact: Callable[[int], object]) -> Move:
+    """Moves nothing, and reports a fact."""
+
+    def move(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for split in batch.column(0).to_pylist():
+                yield report_row(split, {"fact": fact(split)})
+
+    return move
+
+
+def _facts(processes: SplitProcesses, fact: Callable[[int], object], splits: int, parallelism: int = 2) -> list[Any]:
+    return [report["fact"] for report in processes.run(telling(fact), splits, parallelism)]
+
+
+def _pid(_: int) -> int:
+    return os.getpid()
+
+
+class TestReports:
+    def test_they_come_in_the_order_of_the_splits(self, processes: SplitProcesses) -> None:
+        def later_if_first(split: int) -> int:
+            time.sleep(0.2 if split == 0 else 0)
+            return split * split
+
+        assert _facts(processes, later_if_first, 5) == [0, 1, 4, 9, 16]
+
+    def test_a_task_knows_the_number_of_its_split(self, processes: SplitProcesses) -> None:
+        assert _facts(processes, lambda _: this_split(), 3) == [0, 1, 2]
+
+    def test_no_split_is_no_report(self, processes: SplitProcesses) -> None:
+        assert processes.run(telling(_pid), 0, 2) == []
+
+    def test_workers_have_the_environment_of_sparks(self, processes: SplitProcesses) -> None:
+        assert _facts(processes, lambda _: os.environ["OF_WORKERS"], 1) == ["yes"]
+
+
+class TestProcesses:
+    def test_there_are_as_many_as_may_work_at_once(self, processes: SplitProcesses) -> None:
+        def slow(_: int) -> int:
+            time.sleep(0.05)
+            return os.getpid()
+
+        assert len(set(_facts(processes, slow, 8, parallelism=2))) == 2
+
+    def test_one_is_used_by_one_call_after_the_other(self, processes: SplitProcesses) -> None:
+        assert _facts(processes, _pid, 1) == _facts(processes, _pid, 1)
+
+    def test_nothing_of_a_split_stays_for_the_next(self, processes: SplitProcesses) -> None:
+        seen: list[int] = []
+
+        def remembering(split: int) -> list[int]:
+            seen.append(split)
+            return list(seen)
+
+        assert _facts(processes, remembering, 3, parallelism=1) == [[0], [1], [2]]
+
+    def test_many_callers_share_them(self, processes: SplitProcesses) -> None:
+        def call(number: int) -> list[Any]:
+            return _facts(processes, lambda split: [number, split, os.getpid()], 20)
+
+        with ThreadPoolExecutor(8) as threads:
+            results = list(threads.map(call, range(8)))
+
+        told = [fact for result in results for fact in result]
+        assert [fact[:2] for fact in told] == [[number, split] for number in range(8) for split in range(20)]
+        assert len({fact[2] for fact in told}) <= 2
+
+    def test_what_a_worker_prints_is_for_the_log(self, processes: SplitProcesses) -> None:
+        """The output of a driver has events, for the process that waits for it."""
+        assert _facts(processes, lambda _: os.path.sameopenfile(1, 2), 1) == [True]
+
+
+class TestFailures:
+    def test_an_error_names_split_and_cause(self, processes: SplitProcesses) -> None:
+        def failing(split: int) -> int:
+            return 1 // (1 - split)
+
+        with pytest.raises(RetriableError, match=r"^split 1 failed: ZeroDivisionError: integer division"):
+            _facts(processes, failing, 2)
+
+    def test_a_killed_worker_is_named_with_its_signal(self, processes: SplitProcesses) -> None:
+        def killed(_: int) -> None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        with pytest.raises(RetriableError, match=r"moved split 0 was ended by signal 9 \(SIGKILL\)"):
+            _facts(processes, killed, 1)
+
+    def test_a_worker_that_ends_itself_is_named_with_its_code(self, processes: SplitProcesses) -> None:
+        with pytest.raises(RetriableError, match="moved split 0 ended with exit code 7"):
+            _facts(processes, lambda _: os._exit(7), 1)
+
+    def test_others_of_its_call_end_with_a_failed_split(self, processes: SplitProcesses, tmp_path: Path) -> None:
+        def one_waits(split: int) -> None:
+            if split == 0:
+                (tmp_path / "pid").write_text(str(os.getpid()))
+                time.sleep(600)
+            while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+                time.sleep(0.01)
+            raise ValueError("broken")
+
+        with pytest.raises(RetriableError, match="split 1 failed: ValueError: broken"):
+            _facts(processes, one_waits, 50)
+
+        assert not psutil.pid_exists(int((tmp_path / "pid").read_text()))
+
+    def test_splits_of_other_calls_are_left_alone(self, processes: SplitProcesses, tmp_path: Path) -> None:
+        def waiting(_: int) -> str:
+            (tmp_path / "waits").touch()
+            while not (tmp_path / "go").exists():
+                time.sleep(0.01)
+            return "whole"
+
+        with ThreadPoolExecutor(1) as threads:
+            other = threads.submit(_facts, processes, waiting, 1)
+            while not (tmp_path / "waits").exists():
+                time.sleep(0.01)
+            with pytest.raises(RetriableError):
+                _facts(processes, lambda _: [][0], 3)
+            (tmp_path / "go").touch()
+
+            assert other.result(30) == ["whole"]
+
+    def test_a_worker_that_was_killed_while_it_waited_is_replaced(self, processes: SplitProcesses) -> None:
+        (pid,) = _facts(processes, _pid, 1)
+        psutil.Process(pid).kill()
+        while psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            time.sleep(0.01)
+
+        assert _facts(processes, _pid, 1) != [pid]
+
+    def test_after_a_failure_others_work(self, processes: SplitProcesses) -> None:
+        with pytest.raises(RetriableError):
+            _facts(processes, lambda _: [][0], 3)
+
+        assert _facts(processes, lambda split: split, 3) == [0, 1, 2]
+
+    def test_without_their_parent_the_error_says_so(self, processes: SplitProcesses) -> None:
+        def parent_killed(_: int) -> None:
+            os.kill(os.getppid(), signal.SIGKILL)
+            time.sleep(600)
+
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            parent = subprocess.Popen([sys.executable, "-c", _PARENT, str(theirs.fileno())], pass_fds=[theirs.fileno()])
+            theirs.close()
+            mortal = SplitProcesses(ours)
+            with pytest.raises(RetriableError, match="moved split 0 ended together with the parent of all"):
+                _facts(mortal, parent_killed, 1)
+            with pytest.raises(RetriableError, match="no Python process can be started for a split"):
+                _facts(mortal, _pid, 1)
+            parent.wait(30)
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGTERM])
+def test_all_end_with_the_driver(signal_: signal.Signals, tmp_path: Path) -> None:
+    driver = subprocess.Popen([sys.executable, "-c", _DRIVER, str(tmp_path)])
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "0").exists() or not (tmp_path / "1").exists():
+        assert time.monotonic() < deadline
+        assert driver.poll() is None
+        time.sleep(0.02)
+    family = psutil.Process(driver.pid).children(recursive=True)
+
+    driver.send_signal(signal_)
+    driver.wait(30)
+
+    assert {int((tmp_path / name).read_text()) for name in "01"} < {each.pid for each in family}
+    _, alive = psutil.wait_procs(family, timeout=30)
+    assert alive == []
+
+
+def test_memory_stays_flat_over_thousands_of_splits(processes: SplitProcesses) -> None:
+    def resident(_: int) -> int:
+        return int(psutil.Process().memory_info().rss)
+
+    first, *_, last = _facts(processes, resident, 3000, parallelism=1)
+
+    assert last - first < 3_000_000
