@@ -18,15 +18,22 @@ log = logging.getLogger(__name__)
 
 
 def show_target_state(name: str, state: str, worker: Mapping[str, Any]) -> None:
-    """Write the status that a connector has while nothing of it runs. Never fails because of Kafka, see `StatusWriter`.
+    """Write the status that a connector has while nothing of it runs; see `show_target_states`."""
+    show_target_states({name: state}, worker)
 
-    :param state: STARTED, PAUSED or STOPPED. :param worker: variables resolved.
+
+def show_target_states(states: Mapping[str, str], worker: Mapping[str, Any]) -> None:
+    """Write the statuses that connectors have while nothing of them runs. Never fails because of Kafka, see
+    `StatusWriter`.
+
+    :param states: by name: STARTED, PAUSED or STOPPED. :param worker: variables resolved.
     """
     from airflow_kconnect.stores.status_topic.runs import RunStatuses
 
-    with _writer(name, worker) as writer:
-        written = RunStatuses(writer.worker, name, None, writer=writer)
-        {"STARTED": written.running, "PAUSED": written.paused, "STOPPED": written.stopped}[state]()
+    with _writer(", ".join(states), worker) as writer:
+        for name, state in states.items():
+            written = RunStatuses(writer.worker, name, None, writer=writer)
+            {"STARTED": written.running, "PAUSED": written.paused, "STOPPED": written.stopped}[state]()
 
 
 def show_failure(

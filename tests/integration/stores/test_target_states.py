@@ -11,6 +11,7 @@ from airflow_kconnect.connect.errors import ConfigError
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.admin import KafkaAdmin
 from airflow_kconnect.stores.target_states import TargetState, TargetStates, encode_target_state
+from airflow_kconnect.submit.group import not_started
 from tests.support import unique
 from tests.support.kafka import create_topic, produce, read_all
 
@@ -97,3 +98,10 @@ class TestWrite:
         keys = {"bootstrap.servers": bootstrap, "config.storage.topic": topic()}
         with pytest.raises(ConfigError, match=r"cleanup.policy=delete"):
             TargetStates(WorkerConfig.from_props(keys)).write("c", PAUSED)
+
+
+def test_those_of_a_group_are_read_at_once(worker: WorkerConfig, bootstrap: str) -> None:
+    states = (("target-state-a", PAUSED), ("target-state-b", STOPPED), ("target-state-c", STARTED))
+    _write(bootstrap, worker, *((key, encode_target_state(state)) for key, state in states))
+    props = {**worker.props, "status.storage.topic": ""}
+    assert not_started(["a", "b", "c", "d"], props) == {"a": "PAUSED", "b": "STOPPED"}
