@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from airflow_kconnect.cli.airflow_variables import airflow_variables
+from airflow_kconnect.cli.listening import check_listening
 from airflow_kconnect.cli.local.broker import default_data
 from airflow_kconnect.connect.config import properties
 from airflow_kconnect.connect.errors import ConfigError
@@ -69,6 +70,16 @@ def resolved(config: Mapping[str, Any], worker: Mapping[str, Any]) -> Iterator[t
     resolver = ConfigResolver.from_worker(worker, airflow_variables(config, worker))
     with resolver.hidden_in_errors():
         yield resolver.resolve(config), resolver.resolve(worker)
+
+
+def resolved_worker(worker: Mapping[str, str]) -> Mapping[str, Any]:
+    """The worker's keys with the values of their variables.
+
+    :raises ConfigError: a variable has no value. :raises RetriableError: its broker, on this machine, does not run.
+    """
+    check_listening(worker)
+    with resolved({}, worker) as (_, keys):
+        return keys
 
 
 def _default_file() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -31,6 +32,12 @@ class Given:
     config: dict[str, Any]
     worker: dict[str, str]
     file: Path | None
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """Where its runs are started, and from which file; of a registered connector there is none."""
+        of_file = {} if self.file is None else {"file": str(self.file.absolute())}
+        return {**of_file, "host": socket.gethostname()}
 
     def __repr__(self) -> str:
         return f"Given({self.config.get('name')!r}, file={self.file})"

@@ -8,7 +8,8 @@ import typer
 
 from airflow_kconnect.cli.connectors.arguments import NameOrFile
 from airflow_kconnect.cli.operations.dead_letters import count, list_, show
-from airflow_kconnect.cli.run import RunOptions, run_once
+from airflow_kconnect.cli.running.options import RunOptions
+from airflow_kconnect.cli.running.single import run_once
 from airflow_kconnect.cli.worker import Servers, WorkerFile
 
 app = typer.Typer(help="Work with dead letters.", no_args_is_help=True)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner, Result
 
 from airflow_kconnect import __version__
 from airflow_kconnect.cli import airflow_variables, app
-from airflow_kconnect.cli.run import _hint
+from airflow_kconnect.cli.running.job import archive_hint
 from airflow_kconnect.connect.run import RunReport, event_line
 from airflow_kconnect.submit.class_archive import make_class_archive
 from airflow_kconnect.submit.spark import SparkSubmit
@@ -45,7 +45,9 @@ def spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSpark:
     monkeypatch.setenv("KCONNECT_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COLUMNS", "200")
     # No broker is here that a target state could be read from.
-    monkeypatch.setattr(sys.modules["airflow_kconnect.cli.run"], "target_state", lambda name, worker: "STARTED")
+    monkeypatch.setattr(
+        sys.modules["airflow_kconnect.cli.running.single"], "target_state", lambda name, worker: "STARTED"
+    )
     spark = FakeSpark(tmp_path)
     spark.behave(printing(event_line("phase", name="planning"), event_line("report", report=REPORT)))
     return spark
@@ -365,12 +367,12 @@ class TestHint:
         return pyspark_package(tmp_path)
 
     def test_names_the_command_that_lets_spark_start_sooner(self, pyspark: SparkSubmit) -> None:
-        assert "`kconnect spark archive`" in str(_hint(pyspark))
+        assert "`kconnect spark archive`" in str(archive_hint(pyspark))
 
     def test_is_not_given_once_it_has_been_typed(self, pyspark: SparkSubmit) -> None:
         write_program(pyspark, WRITES_ARCHIVE)
         make_class_archive(pyspark)
-        assert _hint(pyspark) is None
+        assert archive_hint(pyspark) is None
 
     def test_is_not_given_for_a_distribution(self, pyspark: SparkSubmit) -> None:
-        assert _hint(SparkSubmit(pyspark.program, pyspark.java, None)) is None
+        assert archive_hint(SparkSubmit(pyspark.program, pyspark.java, None)) is None

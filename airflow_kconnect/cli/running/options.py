@@ -1,0 +1,79 @@
+"""What the command line says about runs."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from airflow_kconnect.connect.replay import Replay, check_replay, interval_replay
+from airflow_kconnect.connect.run import RunSpec
+from airflow_kconnect.submit.operations import connector_name
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What the command line says about a run, or about each run of a group.
+
+    :param interval: of time, to be moved again.
+    :param again: also if it was moved before.
+    :param dead_letters: a sink reads its dead letters instead of its topics.
+    """
+
+    worker: Path | None
+    bootstrap_servers: str | None
+    master: str
+    conf: Sequence[str]
+    as_json: bool
+    verbose: bool
+    interval: str | None = None
+    again: bool = False
+    dry_run: bool = False
+    dead_letters: bool = False
+
+    @property
+    def live(self) -> bool:
+        """Whether the run resumes from the live offsets, and moves them."""
+        return self.interval is None and not self.dry_run and not self.dead_letters
+
+    @property
+    def spark_conf(self) -> dict[str, str]:
+        """The settings of `conf`. :raises typer.BadParameter: one is no pair."""
+        settings = {}
+        for pair in self.conf:
+            key, equals, value = pair.partition("=")
+            if not equals or not key.strip():
+                raise typer.BadParameter(
+                    f"{pair!r} is not KEY=VALUE, for example spark.driver.memory=4g", param_hint="--conf"
+                )
+            settings[key.strip()] = value
+        return settings
+
+    def replay_of(self, config: Mapping[str, Any]) -> Replay | None:
+        """What a connector is to move again.
+
+        :raises typer.BadParameter: the interval is none. :raises ConfigError: the connector cannot replay.
+        """
+        if self.interval is None:
+            return None
+        try:
+            replay = interval_replay(connector_name(config), self.interval, again=self.again)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--replay") from None
+        check_replay(config)
+        return replay
+
+    def spec_of(self, config: Mapping[str, Any], worker: Mapping[str, Any], origin: Mapping[str, str]) -> RunSpec:
+        """The run of a connector, as far as it is known before its configuration has been looked at."""
+        return RunSpec(
+            config,
+            worker,
+            run_id=uuid.uuid4().hex[:12],
+            replay_dead_letters=self.dead_letters,
+            dry_run=self.dry_run,
+            origin=origin,
+        )
