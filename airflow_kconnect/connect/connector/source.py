@@ -108,6 +108,16 @@ class SourceConnector(Connector):
         """Whether the configuration can be exactly once; None means that the connector does not say."""
         return None
 
+    def nothing_new(self, context: PlanContext) -> SourcePlan | None:
+        """Called in place of a run, on a new connector without Spark: a plan without splits, if there is certainly
+        nothing to read from the committed offsets on. Its notes are those of the run's report.
+
+        Return None if there is anything to read, or if only a run can tell: nothing is fenced, and another run may be
+        at work. It must be quick and must change nothing, since a job may ask a thousand connectors before any of them
+        runs. What it raises, `check` or `plan` has to raise, too: the connector is run.
+        """
+        return None
+
     @classmethod
     def can_define_transaction_boundaries(cls, props: Mapping[str, str]) -> bool:
         """Whether ``transaction.boundary=connector`` is possible."""

@@ -121,6 +121,14 @@ class FileStreamSourceConnector(NativeSourceConnector):
     def check(self) -> None:
         self._inputs()
 
+    def nothing_new(self, context: PlanContext) -> SourcePlan | None:
+        """Each file is as long as its offset says, apart from a line that has not ended, and begins and ends likewise.
+
+        What other files were renamed to is for a run: it commits their offsets under their new names.
+        """
+        plan = self.plan(context)
+        return None if plan.splits else plan
+
     def plan(self, context: PlanContext) -> SourcePlan:
         """Byte ranges from each file's offset to the end of its last terminated line.
 

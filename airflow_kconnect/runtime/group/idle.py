@@ -9,25 +9,27 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.hosting.inspection import class_version
-from airflow_kconnect.connect.record import TopicPartition
 from airflow_kconnect.connect.run import RunReport
 from airflow_kconnect.connect.run_warnings import FAIL_ON_WARNING, failing
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, OpenTransactionError
 from airflow_kconnect.kafka.polling_admin import PollingAdmin
 from airflow_kconnect.runtime.group.idle_sinks import Candidate, SinksSeen, candidates, idle_sink_report
+from airflow_kconnect.runtime.group.idle_sources import by_offset_topic, idle_source_report
 from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.stores.offset_topic.many_views import ManyViews
+from airflow_kconnect.stores.sink_positions import Offsets
 from airflow_kconnect.stores.status_topic.ended_runs import EndedRun, tell_ended
 from airflow_kconnect.stores.status_topic.run_facts import facts_of
 from airflow_kconnect.stores.status_topic.run_history import entry_of, now_ms
-from airflow_kconnect.stores.status_topic.run_records import RunRecord
+from airflow_kconnect.stores.status_topic.store import StatusStore
 
 log = logging.getLogger("kconnect.group")
 
@@ -43,20 +45,43 @@ def idle_reports(members: Sequence[Member]) -> dict[str, RunReport]:
     """The reports of those that have nothing to do, by their names; all others are to be run.
 
     There is one admin client, and at most one consumer at a time, for all members that reach Kafka in the same way.
-    Nothing is fenced or committed. Raises nothing: what cannot be looked at is to be run. Statuses and entries of runs
-    are written as those of runs that have ended well.
+    Nothing is fenced, committed or created. Raises nothing: what cannot be looked at is to be run.
+
+    :param members: their names are unique.
     """
+    alike = _alike(member for member in members if member.spec.live)
+    reports: dict[str, RunReport] = {}
+    with ThreadPoolExecutor(_CLUSTERS_AT_ONCE, thread_name_prefix="idle") as threads:
+        for found in threads.map(_looked, alike):
+            reports |= {report.connector: report for report in found}
+    return reports
+
+
+def tell_idle(members: Sequence[Member], reports: Mapping[str, RunReport]) -> None:
+    """Write the statuses of those that have a report, and the entries of their runs, as of runs that ended well.
+
+    What goes wrong is a warning in the log.
+    """
+    for alike in _alike(member for member in members if member.name in reports):
+        tell_ended(alike[0].worker, [_ended(member, reports[member.name]) for member in alike])
+
+
+def _ended(member: Member, report: RunReport) -> EndedRun:
+    spec, config = member.spec, member.config
+    entry = entry_of(spec)
+    entry = replace(entry, start_ms=entry.start_ms - int(report.durations_s["total"] * 1000))
+    facts = facts_of(spec.config, config.kind, config.props)
+    run = facts.cleaned(entry.with_report(report).ended(now_ms()), member.hide)
+    version = class_version({key: str(text) for key, text in spec.config.items()}, member.worker)
+    return EndedRun(member.name, run, facts.connector, tuple(report.topics), version)
+
+
+def _alike(members: Iterable[Member]) -> list[list[Member]]:
+    """Together those that reach Kafka in the same way."""
     alike: dict[str, list[Member]] = {}
     for member in members:
-        if member.spec.live:
-            alike.setdefault(_way(member), []).append(member)
-    if not alike:
-        return {}
-    reports: dict[str, RunReport] = {}
-    with ThreadPoolExecutor(min(len(alike), _CLUSTERS_AT_ONCE), thread_name_prefix="idle") as threads:
-        for found in threads.map(_looked, alike.values()):
-            reports |= found
-    return reports
+        alike.setdefault(_way(member), []).append(member)
+    return list(alike.values())
 
 
 def _way(member: Member) -> str:
@@ -66,33 +91,29 @@ def _way(member: Member) -> str:
     return json.dumps([dict(member.worker.props), overrides], sort_keys=True)
 
 
-def _looked(members: list[Member]) -> dict[str, RunReport]:
-    began_s, entries = time.monotonic(), {member.name: entry_of(member.spec) for member in members}
+def _looked(members: list[Member]) -> list[RunReport]:
+    began_s = time.monotonic()
     try:
         reports = _Look(members).reports()
     except ConnectError as error:
         log.info("which connectors have nothing new is not known, so they are run: %s", error)
-        return {}
+        return []
     except Exception:
         log.exception("which connectors have nothing new is not known, so they are run")
-        return {}
+        return []
     spent_s = round(time.monotonic() - began_s, 3)
-    for report in reports:
-        report.durations_s = {"planning": spent_s, "total": spent_s}
-    found = {report.connector: report for report in reports}
-    tell_ended(
-        members[0].worker,
-        [_ended(member, entries[member.name], found[member.name]) for member in members if member.name in found],
-    )
-    return found
+    return [replace(report, durations_s={"planning": spent_s, "total": spent_s}) for report in reports]
 
 
-def _ended(member: Member, entry: RunRecord, report: RunReport) -> EndedRun:
-    spec, config = member.spec, member.config
-    facts = facts_of(spec.config, config.kind, config.props)
-    run = facts.cleaned(entry.with_report(report).ended(now_ms()), member.hide)
-    version = class_version({key: str(text) for key, text in spec.config.items()}, member.worker)
-    return EndedRun(member.name, run, facts.connector, tuple(report.topics), version)
+@dataclass
+class _OfTopic:
+    """The members that are in an offset topic. :ivar sinks: where each of them is."""
+
+    sources: list[Member] = field(default_factory=list)
+    sinks: list[tuple[Candidate, Offsets]] = field(default_factory=list)
+
+    def views(self) -> ManyViews:
+        return ManyViews([source.name for source in self.sources], [sink.group for sink, _ in self.sinks])
 
 
 class _Look:
@@ -115,31 +136,48 @@ class _Look:
         existing = self._admin.check_reachable()  # 1
         sinks = candidates(self._members, self._worker, existing)
         seen = SinksSeen(self._admin, sinks)  # 2
-        at_ends = [(sink, offsets) for sink in sinks if (offsets := seen.caught_up(sink)) is not None]
-        views = self._views(existing, [sink for sink, _ in at_ends])  # 3
-        found = [_careful(sink.member, partial(self._of_sink, seen, sink, at, views)) for sink, at in at_ends]  # 4
-        return [report for report in found if report is not None]
+        topics = {topic: _OfTopic(sources) for topic, sources in by_offset_topic(self._members, existing).items()}
+        for sink in sinks:
+            if (offsets := seen.caught_up(sink)) is not None:
+                topics.setdefault(self._worker.offset_topic, _OfTopic()).sinks.append((sink, offsets))
+        looks: list[tuple[Member, Callable[[], RunReport | None]]] = []
+        for topic, members in topics.items():
+            views = members.views()
+            if self._is_whole(topic, existing[topic], views):  # 3
+                looks += [(member, partial(self._of_source, member, views)) for member in members.sources]
+            looks += [(sink.member, partial(self._of_sink, seen, sink, at, views)) for sink, at in members.sinks]
+        return [report for member, look in looks if (report := _careful(member, look)) is not None]  # 4
 
-    def _of_sink(
-        self, seen: SinksSeen, sink: Candidate, offsets: dict[TopicPartition, int], views: Mapping[str, ManyViews]
-    ) -> RunReport | None:
-        view = views.get(self._worker.offset_topic)
-        if view is None or not seen.are_kept(sink, offsets, view.sinks[sink.group]):
+    def _of_source(self, member: Member, views: ManyViews) -> RunReport | None:
+        return idle_source_report(member, views.sources[member.name], self._has_written)
+
+    @staticmethod
+    def _of_sink(seen: SinksSeen, sink: Candidate, offsets: Offsets, views: ManyViews) -> RunReport | None:
+        are_kept = seen.are_kept(sink, offsets, views.sinks[sink.group])
+        return idle_sink_report(sink, offsets) if are_kept else None
+
+    def _has_written(self, name: str) -> bool:
+        """Whether runs of a source are known to have written to topics: see `LostOffsets`."""
+        return self._statuses is not None and bool(self._statuses.connector(name).topics)
+
+    @cached_property
+    def _statuses(self) -> StatusStore | None:
+        if not self._worker.writes_statuses:
             return None
-        return idle_sink_report(sink, offsets)
+        store = StatusStore(self._worker)
+        store.refresh()
+        return store
 
-    def _views(self, existing: Mapping[str, int], sinks: list[Candidate]) -> dict[str, ManyViews]:
-        """What each offset topic holds; those that cannot be read to their ends are left out."""
-        views: dict[str, ManyViews] = {}
-        if sinks:
-            views[self._worker.offset_topic] = ManyViews(groups=[sink.group for sink in sinks])
-        return {topic: view for topic, view in views.items() if self._is_read(topic, existing.get(topic, 0), view)}
+    def _is_whole(self, topic: str, partitions: int, views: ManyViews) -> bool:
+        """Read an offset topic; whether all that was written to it is known.
 
-    def _is_read(self, topic: str, partitions: int, views: ManyViews) -> bool:
+        After the beginning of an open transaction there may be newer offsets of sources. Sinks have theirs in a group.
+        """
         # It joins no group. The name is one that the principal may use.
-        config = self._clients.consumer(next(iter(views.sinks)))
+        group = next(iter(views.sinks), f"connect-{next(iter(views.sources), '')}-offsets")
         try:
-            CompactedLog(self._admin, config, topic, _PATIENCE_S).read(range(partitions), views.add)
+            log_ = CompactedLog(self._admin, self._clients.consumer(group), topic, _PATIENCE_S)
+            log_.read(range(partitions), views.add)
         except OpenTransactionError as error:
             log.info("%s", error)
             return False

@@ -159,7 +159,7 @@ def are_kept(
 
 
 def idle_sink_report(sink: Candidate, offsets: Mapping[TopicPartition, int]) -> RunReport | None:
-    """The report of a run that has nothing to read; None if the target has to be looked at by a run.
+    """The report of a run that has nothing to read; None if a run has to ask its target.
 
     :raises ConnectError: what a run would raise.
     """

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from airflow_kconnect.connect.run import RunReport, RunSpec
-from airflow_kconnect.connect.validation.connector import validate_connector
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.groups import GroupAdmin
 from airflow_kconnect.runtime.group import idle_sinks
-from airflow_kconnect.runtime.group.idle import idle_reports
-from airflow_kconnect.runtime.group.member import Member
+from airflow_kconnect.runtime.group.idle import idle_reports, tell_idle
 from airflow_kconnect.stores.status_topic.store import StatusStore
 from tests.integration.runtime.conftest import STRING, Run
+from tests.integration.runtime.group.idle_members import as_told, member
 from tests.support import unique
 from tests.support.kafka import create_topic, produce
 from tests.support.positions import commit
@@ -37,16 +34,6 @@ def sink(tmp_path: Path) -> MakeSink:
         return {**given, "value.converter": STRING, **more}
 
     return config
-
-
-def member(config: dict[str, str], worker_props: dict[str, str], **more: object) -> Member:
-    worker = WorkerConfig.from_props(worker_props)
-    spec = replace(RunSpec(config, worker_props, run_id=unique("run")), **more)  # type: ignore[arg-type]
-    return Member(spec, worker, validate_connector(config, worker=worker))
-
-
-def as_told(report: RunReport) -> dict[str, object]:
-    return {name: value for name, value in report.as_dict().items() if name not in ("run_id", "durations_s")}
 
 
 def test_the_report_is_that_of_a_run(
@@ -83,7 +70,8 @@ def test_statuses_and_entries_are_those_of_runs(
     for config in configs:
         run_here(config, **statuses)
     run_here(configs[0], **statuses)
-    idle_reports([member(configs[1], {**worker_props, **statuses})])
+    looked = [member(configs[1], {**worker_props, **statuses})]
+    tell_idle(looked, idle_reports(looked))
     store = StatusStore(WorkerConfig.from_props({"bootstrap.servers": bootstrap, **statuses}))
     store.refresh()
     of_run, of_look = [
