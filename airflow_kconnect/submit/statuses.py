@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from airflow_kconnect.connect.errors import ConfigError, ConnectError, first_line
+from airflow_kconnect.connect.group import name_of
 from airflow_kconnect.connect.run import RunSpec
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 
@@ -30,7 +31,7 @@ def show_target_states(states: Mapping[str, str], worker: Mapping[str, Any]) -> 
     """
     from airflow_kconnect.stores.status_topic.runs import RunStatuses
 
-    with _writer(", ".join(states), worker) as writer:
+    with _writer(tuple(states), worker) as writer:
         for name, state in states.items():
             written = RunStatuses(writer.worker, name, None, writer=writer)
             {"STARTED": written.running, "PAUSED": written.paused, "STOPPED": written.stopped}[state]()
@@ -52,26 +53,48 @@ def show_failure(
     :param hide: replaces secrets in the error's text.
     :param ended_by_user: the connector's status stays, too: its next run resumes.
     """
-    name = str(spec.config.get("name") or "").strip()
-    if not name or not spec.moves:
+    show_failures([(spec, error)], worker, hide, ended_by_user=ended_by_user)
+
+
+def show_failures(
+    failures: Iterable[tuple[RunSpec, ConnectError | str]],
+    worker: Callable[[], Mapping[str, Any]],
+    hide: Callable[[str], str] = str,
+    *,
+    ended_by_user: bool = False,
+) -> None:
+    """As `show_failure`, for runs of several connectors with the same worker: one producer writes it all."""
+    shown = [(name_of(spec.config), spec, error) for spec, error in failures if spec.moves and name_of(spec.config)]
+    if not shown:
         return
+    names = tuple(name for name, _, _ in shown)
+    try:
+        with _writer(names, worker()) as writer:
+            for name, spec, error in shown:
+                _write_failure(writer, name, spec, error, hide, ended_by_user=ended_by_user)
+    except ConnectError as problem:
+        log.warning("the status of connector %s was not written: %s", _in_short(names), first_line(problem))
+
+
+def _write_failure(
+    writer: StatusWriter,
+    name: str,
+    spec: RunSpec,
+    error: ConnectError | str,
+    hide: Callable[[str], str],
+    *,
+    ended_by_user: bool,
+) -> None:
     from airflow_kconnect.stores.status_topic.run_facts import facts_of
     from airflow_kconnect.stores.status_topic.run_history import RunHistory, entry_of
     from airflow_kconnect.stores.status_topic.runs import RunStatuses
 
-    try:
-        with _writer(name, worker()) as writer:
-            facts = facts_of(spec.config, spec.kind)
-            if spec.live and not ended_by_user:
-                written = RunStatuses(
-                    writer.worker, name, None, hide=lambda text: facts.hide(hide(text)), writer=writer
-                )
-                written.failed(error)
-            if spec.run_id:
-                history = RunHistory(writer, name, entry_of(spec), lambda: facts, hide=hide, of_other=True)
-                history.ended(None, error)
-    except ConnectError as problem:
-        log.warning("the status of connector %s was not written: %s", name, first_line(problem))
+    facts = facts_of(spec.config, spec.kind)
+    if spec.live and not ended_by_user:
+        written = RunStatuses(writer.worker, name, None, hide=lambda text: facts.hide(hide(text)), writer=writer)
+        written.failed(error)
+    if spec.run_id:
+        RunHistory(writer, name, entry_of(spec), lambda: facts, hide=hide, of_other=True).ended(None, error)
 
 
 @contextmanager
@@ -106,11 +129,16 @@ INTERRUPTED = "Interrupted. The next run continues where this one stopped."
 
 
 @contextmanager
-def _writer(name: str, worker: Mapping[str, Any]) -> Iterator[StatusWriter]:
+def _writer(names: Sequence[str], worker: Mapping[str, Any]) -> Iterator[StatusWriter]:
     from airflow_kconnect.stores.status_topic.writing import StatusWriter
 
-    writer = StatusWriter(WorkerConfig.from_props(worker), name)
+    writer = StatusWriter(WorkerConfig.from_props(worker), _in_short(names))
     try:
         yield writer
     finally:
         writer.close()
+
+
+def _in_short(names: Sequence[str]) -> str:
+    """The connectors of a warning."""
+    return names[0] if len(names) == 1 else f"{names[0]} and of {len(names) - 1} others"
