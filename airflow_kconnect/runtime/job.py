@@ -37,6 +37,7 @@ from airflow_kconnect.connect.validation.connector import ValidatedConfig, valid
 from airflow_kconnect.connect.validation.worker_keys import WorkerConfig
 from airflow_kconnect.connect.variables.hidden_values import HiddenValues
 from airflow_kconnect.connect.variables.resolver import ConfigResolver, java_variables
+from airflow_kconnect.runtime.group.member import Member
 from airflow_kconnect.runtime.process import jvm, split_processes
 from airflow_kconnect.runtime.process.failpoints import failpoint
 from airflow_kconnect.runtime.process.parent_watch import die_with_parent
@@ -170,6 +171,7 @@ def run_group(
     :param session: a running Spark session, of which each gets a new one; without it one is started if it is needed.
     :param hidden: the values of variables, which all their texts hide.
     """
+    from airflow_kconnect.runtime.group.idle import IdleMembers
     from airflow_kconnect.runtime.group.run import GroupRun, weights
     from airflow_kconnect.runtime.group.shared_spark import SharedSpark
 
@@ -178,8 +180,22 @@ def run_group(
     def run_one(member: RunSpec, own: LazySession) -> RunReport:
         return run(member, own, resolver=ConfigResolver.from_worker(member.worker, member.variables, hides))
 
+    def member(one: RunSpec) -> Member:
+        return _member(one, ConfigResolver.from_worker(one.worker, one.variables, hides))
+
     spark = SharedSpark("kconnect group", weights(spec), session)
-    return GroupRun(spec, run_one, spark, hide=hides.hide).run()
+    idle = IdleMembers(member)
+    return GroupRun(spec, run_one, spark, idle.reports, idle.tell, hide=hides.hide).run()
+
+
+def _member(spec: RunSpec, resolver: ConfigResolver) -> Member:
+    """A connector of a group, checked as its run checks it. :raises ConnectError: what the run raises."""
+    worker = WorkerConfig.from_props(resolver.resolve(spec.worker))
+    props = resolver.resolve(spec.config)
+    _provide_plugins(props, worker)
+    config = validate_connector(props, worker=worker, kind=spec.kind)
+    _check_java_variables(spec, config)
+    return Member(replace(spec, run_id=spec.run_id or uuid.uuid4().hex[:12]), worker, config, resolver.hide)
 
 
 def run(

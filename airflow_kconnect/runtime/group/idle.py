@@ -11,12 +11,13 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from airflow_kconnect.connect.errors import ConnectError
 from airflow_kconnect.connect.hosting.inspection import class_version
-from airflow_kconnect.connect.run import RunReport
+from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.connect.run_warnings import FAIL_ON_WARNING, failing
 from airflow_kconnect.kafka.clients import ClientConfigs
 from airflow_kconnect.kafka.log import CompactedLog, OpenTransactionError
@@ -39,6 +40,31 @@ _PATIENCE_S = 5.0
 _CLUSTERS_AT_ONCE = 8
 # What they override says nothing about how Kafka is reached.
 _OF_RUNS = ("consumer.override.group.id", "consumer.override.auto.offset.reset")
+
+
+class IdleMembers:
+    """Which connectors of a group have nothing new, for its run.
+
+    :param member_of: checks a connector as its run does.
+    """
+
+    def __init__(self, member_of: Callable[[RunSpec], Member]) -> None:
+        self._member_of = member_of
+        self._members: list[Member] = []
+        self._reports: dict[str, RunReport] = {}
+
+    def reports(self, runs: Iterable[RunSpec]) -> Mapping[str, RunReport]:
+        """The reports of those that have nothing to do, by their names, see `idle_reports`."""
+        for spec in runs:
+            if spec.live:
+                with suppress(ConnectError):  # its run says what is wrong
+                    self._members.append(self._member_of(spec))
+        self._reports = idle_reports(self._members)
+        return self._reports
+
+    def tell(self, names: Iterable[str]) -> None:
+        """Have these be told as runs that ended well: the others may get something new, and are run."""
+        tell_idle(self._members, {name: self._reports[name] for name in names})
 
 
 def idle_reports(members: Sequence[Member]) -> dict[str, RunReport]:

@@ -27,6 +27,7 @@ class GroupRun:
     :param run: runs one connector, in a thread of its own; what it raises is that connector's failure.
     :param spark: shared by all of them.
     :param idle: the reports of connectors that have nothing new, by name: they are not run.
+    :param tell_idle: writes how they have ended to where runs do.
     :param hide: of a connector: replaces secrets in texts.
     """
 
@@ -36,9 +37,11 @@ class GroupRun:
         run: RunOne,
         spark: SharedSpark | None = None,
         idle: Callable[[tuple[RunSpec, ...]], Mapping[str, RunReport]] = lambda runs: {},
+        tell_idle: Callable[[Collection[str]], None] = lambda names: None,
         hide: Callable[[str], str] = str,
     ) -> None:
-        self._spec, self._run, self._idle, self._hide = spec, run, idle, hide
+        self._spec, self._run, self._hide = spec, run, hide
+        self._idle, self._tell_idle = idle, tell_idle
         self._spark = spark or SharedSpark("kconnect group", weights(spec))
         configs = [run.config for run in spec.runs]
         self._specs = {name_of(run.config): run for run in spec.runs}
@@ -73,7 +76,9 @@ class GroupRun:
                 log.exception("unexpected error")
             log.warning("which connectors have nothing new is not known: %s", self._hide(str(error)))
             return
-        for name in still_idle(reports, self._before):
+        names = still_idle(reports, self._before)
+        self._tell_idle(names)
+        for name in names:
             report = reports[name].as_dict()
             self._ends[name] = MemberEnd(name, report)
             with speaking_for(name):

@@ -101,3 +101,14 @@ def test_one_connectors_secret_is_hidden_in_the_error_of_another(
     teller = source(1, file="/canary-of-another")
     ends = group_here(keeper, teller, max_parallel=1)
     assert "canary" not in json.dumps([end.error for end in ends.values()])
+
+
+def test_what_has_nothing_new_is_not_run(group_here: Group, source: Source) -> None:
+    still, growing = source(3), source(3)
+    group_here(still, growing)
+    with Path(growing["file"]).open("a") as out:
+        out.write("one more\n")
+    ends = group_here(still, growing)
+    reports = [ends[config["name"]].report or {} for config in (still, growing)]
+    assert [report["records"]["written"] for report in reports] == [0, 1]
+    assert ["fencing" in report["durations_s"] for report in reports] == [False, True]
