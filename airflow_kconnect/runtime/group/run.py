@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 from collections.abc import Callable, Collection, Mapping
@@ -12,6 +13,7 @@ from airflow_kconnect.connect.group import GroupSpec, MemberEnd, name_of, predec
 from airflow_kconnect.connect.run import RunReport, RunSpec
 from airflow_kconnect.runtime.group.shared_spark import SharedSpark, weight_of
 from airflow_kconnect.runtime.process import jvm
+from airflow_kconnect.runtime.process.memory import give_memory_back, use_few_arenas
 from airflow_kconnect.runtime.process.progress import emit, speaking_for
 from airflow_kconnect.runtime.process.session import LazySession
 
@@ -56,6 +58,8 @@ class GroupRun:
         """Run all; returns how each has ended, in the order of the group."""
         self._order.prepare()
         self._end_idle()
+        gc.freeze()  # what is there by now stays: the collections after each run need not look at it
+        use_few_arenas()
         threads = [
             # Not daemons: a process that ends waits for what they are about to commit.
             threading.Thread(target=self._serve, name=f"connector-{n}")
@@ -88,6 +92,8 @@ class GroupRun:
         """Run one connector after another, in this thread, until there is none left."""
         while (name := self._next()) is not None:
             end = self._ended(name)
+            gc.collect()  # a run leaves clients of Kafka in cycles: without it, hundreds of open connections
+            give_memory_back()
             with self._changed:
                 self._ends[name] = end
                 self._order.done(name)
