@@ -69,6 +69,7 @@ class GroupRun:
             thread.start()
         for thread in threads:
             thread.join()
+        gc.unfreeze()
         return [self._ends[name] for name in self._spec.names]
 
     def _end_idle(self) -> None:
